@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_CONFIG_HPP
+#define KPROF_CONFIG_HPP
+
+// Compile-time options, each always 0 or 1, and the inline namespace that keeps incompatible builds apart.
+// Define an option before the first kprof header or on the command line; run-time settings are in settings.hpp.
+//
+//   option         default                       meaning of 1
+//   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of them
+//   KPROF_NVTX     1 when <nvtx3/nvToolsExt.h>   scopes are sent to an attached NVTX tool
+//                  can be found, else 0
+
+#ifndef KPROF_ENABLE
+#define KPROF_ENABLE 1
+#elif KPROF_ENABLE != 0 && KPROF_ENABLE != 1
+#error "kprof: KPROF_ENABLE must be 0 or 1; define it as -DKPROF_ENABLE=0 or leave it out"
+#endif
+
+#ifndef KPROF_NVTX
+#if KPROF_ENABLE && __has_include(<nvtx3/nvToolsExt.h>)
+#define KPROF_NVTX 1
+#else
+#define KPROF_NVTX 0
+#endif
+#elif KPROF_NVTX != 0 && KPROF_NVTX != 1
+#error "kprof: KPROF_NVTX must be 0 or 1; define it as -DKPROF_NVTX=0 or leave it out"
+#elif KPROF_NVTX == 1 && KPROF_ENABLE == 0
+#error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
+#elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
+#error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#endif
+
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "kprof: C++20 is needed; compile with -std=c++20 or newer"
+#endif
+
+// What crosses from one binary to another is described in detail/hub.hpp and changes only together with this name.
+#if KPROF_ENABLE
+#define KPROF_DETAIL_ABI v1
+#else
+#define KPROF_DETAIL_ABI v1_off
+#endif
+#define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END } }
+
+// State that each binary must have for itself. On variables and functions only: a hidden *type* would make the
+// compiler warn about every user struct that holds one.
+#define KPROF_DETAIL_LOCAL [[gnu::visibility("hidden")]]
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_DETAIL_REFLECT_HPP
+#define KPROF_DETAIL_REFLECT_HPP
+
+// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or listed), and the
+// questions that checks.hpp turns into messages. Compile time only.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/descriptor.hpp>
+#include <kprof/detail/field_pointer.hpp>
+#include <kprof/fixed_string.hpp>
+
+#include <boost/pfr/tuple_size.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+
+/// The operator interface of a struct that cannot be changed: specialise it and give it the members an operator has,
+/// as static members: `name`, `flops(const T&)`, `bytes(const T&)`, `valid(const T&)`, `arithmetic(const T&)`,
+/// `field_names`, and `fields`, a kprof::members list of the fields that count as parameters.
+template <class T>
+struct op_traits {};
+
+/// A list of data members, for op_traits<T>::fields or T::fields: only these are parameters, in this order.
+/// It admits structs with bases, pointers or C arrays, as long as the listed members are of supported types.
+template <auto... Members>
+struct members {};
+
+namespace detail {
+
+template <class T>
+struct is_fixed_string : std::false_type {};
+template <std::size_t N>
+struct is_fixed_string<fixed_string<N>> : std::true_type {};
+
+// std::array is declared by <utility> (for tuple_size); its definition, 2,000 lines, is the user's to include.
+template <class T>
+struct array_of {
+  using element = T;
+  static constexpr std::size_t extent = 0;
+};
+template <class T, std::size_t N>
+struct array_of<std::array<T, N>> {
+  using element = typename array_of<T>::element;
+  static constexpr std::size_t extent = N * (array_of<T>::extent == 0 ? 1 : array_of<T>::extent);
+};
+template <class T>
+inline constexpr bool is_std_array = false;
+template <class T, std::size_t N>
+inline constexpr bool is_std_array<std::array<T, N>> = true;
+
+// Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them, else in T.
+template <class T>
+struct declared_fields {
+  using type = void;
+};
+template <class T>
+  requires requires { typename op_traits<T>::fields; }
+struct declared_fields<T> {
+  using type = typename op_traits<T>::fields;
+};
+template <class T>
+  requires(!requires { typename op_traits<T>::fields; } && requires { typename T::fields; })
+struct declared_fields<T> {
+  using type = typename T::fields;
+};
+
+template <class T>
+inline constexpr bool lists_fields = !std::is_void_v<typename declared_fields<T>::type>;
+
+/// Converts to any base of T but not to T itself.
+template <class T>
+struct any_base_of {
+  template <class B>
+    requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>)
+  constexpr operator B() const noexcept;
+};
+template <class T>
+inline constexpr bool has_base = requires { T{any_base_of<T>{}}; };
+
+struct any_scalar {
+  template <class V>
+    requires(!std::is_class_v<V> && !std::is_array_v<V>)
+  constexpr operator V() const noexcept;
+};
+struct any_class {
+  template <class V>
+    requires std::is_class_v<V>
+  constexpr operator V() const noexcept;
+};
+struct anything {
+  template <class V>
+    requires(!std::is_array_v<V>)
+  constexpr operator V() const noexcept;
+};
+
+// A C array of two or more elements takes a braced pair where no class can stand; brace elision would make its elements
+// look like fields. An array of one element reaches the field checks as what it is.
+template <class T, std::size_t I, class Before = std::make_index_sequence<I>>
+struct c_array_at;
+template <std::size_t>
+using any_field = anything;
+template <class T, std::size_t I, std::size_t... B>
+struct c_array_at<T, I, std::index_sequence<B...>> {
+  static constexpr bool reachable = requires { T{any_field<B>{}..., anything{}}; };
+  static constexpr bool here = requires { T{any_field<B>{}..., {any_scalar{}, any_scalar{}}}; } &&
+                               !requires { T{any_field<B>{}..., any_class{}}; };
+};
+template <class T, std::size_t I = 0>
+constexpr bool has_c_array() noexcept {
+  if constexpr (I > max_fields || !c_array_at<T, I>::reachable) return false;
+  else if constexpr (c_array_at<T, I>::here) return true;
+  else return has_c_array<T, I + 1>();
+}
+
+/// The fields of T as the compiler lays them out.
+template <class T, class List = typename declared_fields<T>::type>
+struct field_list {
+  static constexpr std::size_t size = std::is_empty_v<T> ? 0 : boost::pfr::tuple_size_v<T>;
+  template <std::size_t I>
+  using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<I, size>(std::declval<const T&>()))>>;
+  template <std::size_t I>
+  static const void* address(const T& object) noexcept { return field_pointer<I, size>(object); }
+};
+template <std::size_t I, auto First, auto... Rest>
+struct nth_value : nth_value<I - 1, Rest...> {};
+template <auto First, auto... Rest>
+struct nth_value<0, First, Rest...> {
+  static constexpr auto value = First;
+};
+template <class Pointer>
+struct member_type;
+template <class C, class M>
+struct member_type<M C::*> {
+  using type = M;
+};
+
+/// The fields of T that its author listed.
+template <class T, auto... Members>
+struct field_list<T, members<Members...>> {
+  static constexpr std::size_t size = sizeof...(Members);
+  template <std::size_t I>
+  using member = nth_value<I, Members...>;
+  template <std::size_t I>
+  using type = typename member_type<std::remove_const_t<decltype(nth_value<I, Members...>::value)>>::type;
+  template <std::size_t I>
+  static const void* address(const T& object) noexcept { return &(object.*nth_value<I, Members...>::value); }
+};
+
+template <class F>
+constexpr field_kind kind_of() noexcept {
+  if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
+  else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
+  else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
+  else if constexpr (std::is_integral_v<F>) return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
+  else if constexpr (is_fixed_string<F>::value) return field_kind::string;
+  else return field_kind::aggregate;
+}
+
+template <class F>
+inline constexpr bool is_number = (std::is_arithmetic_v<F> || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
+
+struct reflection_probe {
+  std::int64_t value;
+  float field_pointer;
+  bool last;
+};
+static_assert(boost::pfr::tuple_size_v<reflection_probe> == 3, "kprof: Boost.PFR miscounts the fields of a known struct with this compiler");
+static_assert(std::is_same_v<field_list<reflection_probe>::type<1>, float>, "kprof: the type of a known field is mistaken with this compiler");
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
