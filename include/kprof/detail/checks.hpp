@@ -21,7 +21,7 @@ constexpr bool check_fields() noexcept;
 template <class F>
 constexpr bool check_field() noexcept {
   using element = typename array_of<F>::element;
-  if constexpr (is_std_array<F>) {
+  if constexpr (array_of<F>::is_array) {
     return check_field<element>();
   } else if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || std::is_null_pointer_v<F> || std::is_reference_v<F>) {
     static_assert(!std::is_same_v<F, F>,

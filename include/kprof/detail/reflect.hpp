@@ -36,21 +36,20 @@ struct is_fixed_string : std::false_type {};
 template <std::size_t N>
 struct is_fixed_string<fixed_string<N>> : std::true_type {};
 
-// std::array is declared by <utility> (for tuple_size); its definition, 2,000 lines, is the user's to include.
-template <class T>
+/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything else here together.
+template <class F>
 struct array_of {
-  using element = T;
+  using element = F;
   static constexpr std::size_t extent = 0;
+  static constexpr bool is_array = false;
 };
-template <class T, std::size_t N>
-struct array_of<std::array<T, N>> {
+template <template <class, std::size_t> class Array, class T, std::size_t N>
+  requires(N > 0 && sizeof(Array<T, N>) == N * sizeof(T) && std::is_same_v<typename Array<T, N>::value_type, T>)
+struct array_of<Array<T, N>> {
   using element = typename array_of<T>::element;
-  static constexpr std::size_t extent = N * (array_of<T>::extent == 0 ? 1 : array_of<T>::extent);
+  static constexpr std::size_t extent = N * (array_of<T>::is_array ? array_of<T>::extent : 1);
+  static constexpr bool is_array = true;
 };
-template <class T>
-inline constexpr bool is_std_array = false;
-template <class T, std::size_t N>
-inline constexpr bool is_std_array<std::array<T, N>> = true;
 
 // Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them, else in T.
 template <class T>

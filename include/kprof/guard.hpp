@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_GUARD_HPP
+#define KPROF_GUARD_HPP
+
+// Annotate code: guards that say "this scope is this operator with these parameters". Include it where operators run; it
+// arms nothing. With nobody listening a guard costs one load and one branch, and its arguments are not evaluated.
+// A guard belongs to the thread that opened it. It never allocates, locks, throws or prints; closing one out of order,
+// twice or on another thread is counted and shown in the report.
+//
+//   void conv(const Conv2d& p, ...) {
+//     KPROF_OP(Conv2d, p);                        // until the end of the block
+//     ...
+//   }
+
+#include <kprof/config.hpp>
+#include <kprof/op.hpp>
+#if KPROF_ENABLE
+#include <kprof/detail/hub.hpp>
+#endif
+
+#define KPROF_DETAIL_JOIN_(a, b) a##b
+#define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
+
+#if KPROF_ENABLE
+
+/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its parameters: an
+/// lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only while somebody listens. `Op` must
+/// be one macro argument: give a template instance a name with `using`.
+#define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, ::kprof::detail::op_of<Op>(), &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
+  const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
+      ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
+
+/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a string literal,
+/// a `const char*` or anything with data() and size(); it is copied, and evaluated only while somebody listens.
+#define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
+#define KPROF_DETAIL_REGION(N, name) KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), name)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                                                 \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr, &::kprof::detail::this_module};    \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
+  const ::kprof::region_guard kprof_scope = kprof_api != nullptr                                                       \
+      ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) : ::kprof::region_guard(nullptr)
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of it.
+inline constexpr std::uint32_t max_region_name = 1000;
+
+inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
+
+template <class Op>
+constexpr const op_desc* op_of() noexcept {
+  static_assert(check_operator<Op>());
+  return &op_desc_of<Op>;
+}
+
+template <class Op>
+constexpr const Op& make(const Op& params) noexcept { return params; }
+template <class Op>
+constexpr Op make() noexcept { return Op{}; }
+
+constexpr text region_name(const char* name) noexcept { return name == nullptr ? text{"(null)", 6} : text_of(name); }
+template <class Name>
+  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+constexpr text region_name(const Name& name) noexcept {
+  return {name.data(), name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
+}
+
+/// The site of guards that have none of their own: one per operator, or one for all regions.
+template <class Op>
+KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
+template <>
+KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
+
+/// An open scope, or none.
+struct scope {
+  const scope_api* api;
+  scope_token token;
+
+  void close() noexcept {
+    if (api != nullptr) [[unlikely]] api->end(token);
+  }
+};
+
+template <class Op>
+[[gnu::always_inline]] inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
+  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
+  static_cast<void>(&listed<Op>);
+  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words) return {&api, api.begin[bytes / 8](where, &params)};
+  else return {&api, api.begin_any(where, &params, bytes)};
+}
+
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where, text name) noexcept {
+  char cut[max_region_name];
+  if (name.size > max_region_name) {
+    std::uint64_t hash = 14695981039346656037U;   // FNV-1a
+    for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+    constexpr std::uint32_t kept = max_region_name - 20;
+    __builtin_memcpy(cut, name.data, kept);
+    __builtin_memcpy(cut + kept, "... ", 4);
+    for (unsigned i = 0; i < 16; ++i) cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
+    name = {cut, max_region_name};
+  }
+  return {&api, api.begin_any(where, name.data, name.size)};
+}
+
+}  // namespace detail
+
+/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows its call site.
+///     kprof::op_guard guard{Saxpy{.n = n}};
+template <class Op>
+class op_guard {
+ public:
+  explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
+    if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
+  }
+  /// Used by KPROF_OP.
+  op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
+  explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
+  ~op_guard() { scope_.close(); }
+  op_guard(const op_guard&) = delete;
+  op_guard& operator=(const op_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+template <class Op>
+op_guard(const Op&) -> op_guard<Op>;
+
+/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows its call site.
+class region_guard {
+ public:
+  /// `name`: a `const char*` or anything with data() and size(); copied.
+  template <class Name>
+    requires requires(const Name& n) { detail::region_name(n); }
+  explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
+    if (const auto* api = detail::listener()) scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
+  }
+  /// Used by KPROF_REGION.
+  region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
+  explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
+  ~region_guard() { scope_.close(); }
+  region_guard(const region_guard&) = delete;
+  region_guard& operator=(const region_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope.
+class open_scope {
+ public:
+  constexpr open_scope() noexcept = default;
+
+ private:
+  template <class Op> friend open_scope begin(const Op& params) noexcept;
+  template <class Name> friend open_scope begin_region(const Name& name) noexcept;
+  friend void end(open_scope& scope) noexcept;
+  constexpr explicit open_scope(detail::scope scope) noexcept : scope_(scope) {}
+  detail::scope scope_{nullptr, 0};
+};
+
+/// Opens a call of operator `Op` where no block can: between two callbacks, for instance.
+template <class Op>
+[[nodiscard]] open_scope begin(const Op& params) noexcept {
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+}
+/// Opens a region where no block can.
+template <class Name>
+[[nodiscard]] open_scope begin_region(const Name& name) noexcept {
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
+}
+/// Closes what begin() opened; a second call does nothing.
+inline void end(open_scope& scope) noexcept {
+  scope.scope_.close();
+  scope.scope_.api = nullptr;
+}
+
+/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
+/// Taking one costs about a microsecond and is not for inner loops.
+class context {
+ public:
+  constexpr context() noexcept = default;
+  /// The calling thread's path; empty when nothing is open or nobody listens.
+  static context current() noexcept {
+    context c;
+    if (const auto* api = detail::listener()) c.path_ = api->capture();
+    return c;
+  }
+
+ private:
+  friend class context_guard;
+  std::uint32_t path_ = 0;
+};
+
+/// Puts the scopes of this thread under a context captured on another, until the end of the block.
+///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
+class context_guard {
+ public:
+  explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
+    const auto* api = detail::listener();
+    if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
+  }
+  ~context_guard() { scope_.close(); }
+  context_guard(const context_guard&) = delete;
+  context_guard& operator=(const context_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+
+KPROF_DETAIL_END
+
+#else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
+
+#define KPROF_OP(Op, ...) static_cast<void>(sizeof(::kprof::detail::make<Op>(__VA_ARGS__)))
+#define KPROF_REGION(name) static_cast<void>(sizeof(::kprof::detail::accepts_name(name)))
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+template <class Op>
+const Op& make(const Op& params) noexcept;
+template <class Op>
+Op make() noexcept;
+char accepts_name(const char* name) noexcept;
+template <class Name>
+  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+char accepts_name(const Name& name) noexcept;
+}  // namespace detail
+
+template <class Op>
+class op_guard {
+ public:
+  constexpr explicit op_guard(const Op&) noexcept {}
+  op_guard(const op_guard&) = delete;
+  op_guard& operator=(const op_guard&) = delete;
+};
+class region_guard {
+ public:
+  template <class Name>
+    requires requires(const Name& n) { detail::accepts_name(n); }
+  constexpr explicit region_guard(const Name&) noexcept {}
+  region_guard(const region_guard&) = delete;
+  region_guard& operator=(const region_guard&) = delete;
+};
+class open_scope {};
+template <class Op>
+[[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
+template <class Name>
+[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept { return {}; }
+constexpr void end(open_scope&) noexcept {}
+class context {
+ public:
+  static constexpr context current() noexcept { return {}; }
+};
+class context_guard {
+ public:
+  constexpr explicit context_guard(context) noexcept {}
+  context_guard(const context_guard&) = delete;
+  context_guard& operator=(const context_guard&) = delete;
+};
+
+KPROF_DETAIL_END
+
+#endif  // KPROF_ENABLE
+
+#endif
