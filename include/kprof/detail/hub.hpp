@@ -13,6 +13,7 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/descriptor.hpp>
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include <cstdint>
@@ -61,7 +62,9 @@ struct hub_record {
   std::uint32_t version;
   std::uint32_t size;
   const scope_api* active;        // what every module_record::api points to, or nullptr
-  const emitter_api* emitter;     // nullptr: no NVTX tool is attached
+  const scope_api* recorder;      // the session's functions while it records, or nullptr
+  const scope_api* emit_only;     // the emitter's functions for when no session records, or nullptr
+  const emitter_api* emitter;     // nullptr: no tool is attached; a recorder calls it beside its own work
   void* session;                  // the session's own state; its type is known to builds that agree on session_abi
   const char* session_abi;
   void (*detach)(const module_record& leaving) noexcept;   // the session takes what it needs before a binary goes
@@ -136,6 +139,13 @@ void for_each_module(Visit visit) noexcept {
   dl_iterate_phdr(each, &visit);
 }
 
+/// Keeps the binary that holds the hub in memory: others call its functions until the process ends.
+inline void keep_loaded() noexcept {
+  Dl_info info{};
+  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr && info.dli_fname[0] != '\0')
+    static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
 /// The hub of this process, or nullptr when nobody has ever listened.
 inline hub_record* find_hub() noexcept {
   if (hub_record* own = load(this_module.hub)) return own;
@@ -144,13 +154,33 @@ inline hub_record* find_hub() noexcept {
   return found;
 }
 
-/// Makes `api` (or nullptr) what every guard of the process calls.
-inline void publish(hub_record& hub, const scope_api* api) noexcept {
-  store(hub.active, api);
+/// Makes every guard of the process call the recorder if there is one, else the emitter, else nobody.
+inline void publish(hub_record& hub) noexcept {
+  const scope_api* recorder = load(hub.recorder);
+  store(hub.active, recorder != nullptr ? recorder : load(hub.emit_only));
   for_each_module([&](module_record& m) {
     store(m.hub, &hub);
     store(m.api, load(hub.active));
   });
+}
+
+/// The hub of this process; makes one, owned by this binary and never freed, when there is none.
+/// Of two threads that make one at once, the one that reaches the first module_record in the loader's order wins.
+KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
+  if (hub_record* found = find_hub()) {
+    store(this_module.hub, found);
+    return *found;
+  }
+  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  module_record* first = nullptr;
+  for_each_module([&](module_record& m) { if (first == nullptr) first = &m; });
+  if (first == nullptr) first = &this_module;   // no note: a linker script dropped it, and this binary is on its own
+  hub_record* expected = nullptr;
+  hub_record* winner = &own;
+  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) winner = expected;
+  store(this_module.hub, winner);
+  if (winner == &own) keep_loaded();
+  return *winner;
 }
 
 /// Joins this binary to a hub that is already there, and leaves it before it is unloaded.
