@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_HISTOGRAM_HPP
+#define KPROF_RECORD_HISTOGRAM_HPP
+
+// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is within 0.8 % of the
+// value that was counted, at any scale. Only the range of buckets in use is stored. Not thread-safe.
+
+#include <kprof/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Counts of values, exact in number, within 0.8 % in value. Values below 128 are exact.
+class histogram {
+ public:
+  /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
+  static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
+    if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
+    const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
+    return (top - 5) * per_octave + static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+  }
+  /// The middle of the values that bucket `index` counts.
+  static constexpr double value_of(std::uint32_t index) noexcept {
+    if (index < 2 * per_octave) return index;
+    const std::uint32_t shift = index / per_octave - 1;
+    const auto low = static_cast<double>(std::uint64_t{per_octave + index % per_octave} << shift);
+    return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
+  }
+
+  void add(std::uint64_t value, std::uint64_t times = 1) { at(bucket_of(value)) += times; }
+
+  void merge(const histogram& other) {
+    if (other.counts_.empty()) return;
+    at(other.first_);
+    at(other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1);
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[other.first_ - first_ + i] += other.counts_[i];
+  }
+
+  /// Number of values counted.
+  std::uint64_t count() const noexcept {
+    std::uint64_t n = 0;
+    for (const std::uint64_t c : counts_) n += c;
+    return n;
+  }
+
+  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when empty.
+  double quantile(double q) const noexcept {
+    const std::uint64_t n = count();
+    if (n == 0) return 0;
+    const double exact_rank = q * static_cast<double>(n);
+    auto rank = static_cast<std::uint64_t>(exact_rank);
+    if (static_cast<double>(rank) < exact_rank) ++rank;
+    if (rank < 1) rank = 1;
+    if (rank > n) rank = n;
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      seen += counts_[i];
+      if (seen >= rank) return value_of(first_ + static_cast<std::uint32_t>(i));
+    }
+    return value_of(first_ + static_cast<std::uint32_t>(counts_.size()) - 1);
+  }
+
+  /// Bytes allocated.
+  std::size_t memory() const noexcept { return counts_.capacity() * sizeof(std::uint64_t); }
+
+ private:
+  static constexpr std::uint32_t per_octave = 64;
+
+  std::uint64_t& at(std::uint32_t index) {
+    if (index - first_ < counts_.size()) [[likely]] return counts_[index - first_];
+    return grow(index);
+  }
+  [[gnu::noinline]] std::uint64_t& grow(std::uint32_t index) {
+    if (counts_.empty()) {
+      first_ = index;
+      counts_.assign(1, 0);
+    } else if (index < first_) {
+      counts_.insert(counts_.begin(), first_ - index, 0);
+      first_ = index;
+    } else {
+      counts_.resize(index - first_ + 1, 0);
+    }
+    return counts_[index - first_];
+  }
+
+  std::uint32_t first_ = 0;
+  std::vector<std::uint64_t> counts_;   // of buckets first_, first_ + 1, ...
+};
+
+KPROF_DETAIL_END
+
+#endif
