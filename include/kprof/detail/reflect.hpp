@@ -115,10 +115,19 @@ constexpr bool has_c_array() noexcept {
   else return has_c_array<T, I + 1>();
 }
 
+/// The number of fields of an aggregate without bases and C arrays.
+template <class T>
+constexpr std::size_t count_fields() noexcept {
+  if constexpr (std::is_empty_v<T>) return 0;
+  // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
+  else if constexpr (!c_array_at<T, 1>::reachable) return 1;
+  else return boost::pfr::tuple_size_v<T>;
+}
+
 /// The fields of T as the compiler lays them out.
 template <class T, class List = typename declared_fields<T>::type>
 struct field_list {
-  static constexpr std::size_t size = std::is_empty_v<T> ? 0 : boost::pfr::tuple_size_v<T>;
+  static constexpr std::size_t size = count_fields<T>();
   template <std::size_t I>
   using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<I, size>(std::declval<const T&>()))>>;
   template <std::size_t I>

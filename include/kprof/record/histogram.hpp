@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -30,14 +31,24 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  void add(std::uint64_t value, std::uint64_t times = 1) { at(bucket_of(value)) += times; }
+  /// Counts `value` once; calls grown(bytes) when that took memory.
+  template <class Grown>
+  void add(std::uint64_t value, Grown grown) {
+    const std::uint32_t index = bucket_of(value);
+    if (index - first_ >= counts_.size()) [[unlikely]] grow(index, grown);
+    ++counts_[index - first_];
+  }
+  void add(std::uint64_t value) { add(value, [](std::size_t) {}); }
 
-  void merge(const histogram& other) {
+  template <class Grown>
+  void merge(const histogram& other, Grown grown) {
     if (other.counts_.empty()) return;
-    at(other.first_);
-    at(other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1);
+    for (const std::uint32_t edge : {other.first_, other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1})
+      if (edge - first_ >= counts_.size()) grow(edge, grown);
     for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[other.first_ - first_ + i] += other.counts_[i];
   }
+
+  void merge(const histogram& other) { merge(other, [](std::size_t) {}); }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
@@ -69,11 +80,9 @@ class histogram {
  private:
   static constexpr std::uint32_t per_octave = 64;
 
-  std::uint64_t& at(std::uint32_t index) {
-    if (index - first_ < counts_.size()) [[likely]] return counts_[index - first_];
-    return grow(index);
-  }
-  [[gnu::noinline]] std::uint64_t& grow(std::uint32_t index) {
+  template <class Grown>
+  [[gnu::noinline]] void grow(std::uint32_t index, Grown grown) {
+    const std::size_t before = memory();
     if (counts_.empty()) {
       first_ = index;
       counts_.assign(1, 0);
@@ -83,7 +92,7 @@ class histogram {
     } else {
       counts_.resize(index - first_ + 1, 0);
     }
-    return counts_[index - first_];
+    grown(memory() - before);
   }
 
   std::uint32_t first_ = 0;

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_CALL_TREE_HPP
+#define KPROF_RECORD_CALL_TREE_HPP
+
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
+// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
+// its thread_log's lock.
+
+#include <kprof/config.hpp>
+#include <kprof/record/histogram.hpp>
+#include <kprof/record/op_info.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Bytes that all trees of the process may take; nodes beyond it are merged.
+struct tree_budget {
+  std::uint64_t used = 0;    // accessed atomically
+  std::uint64_t limit = 0;
+
+  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
+  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
+  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 4 * 3; }
+  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+};
+
+/// The parameters of an operator or the name of a region.
+struct payload {
+  const char* bytes;
+  std::uint32_t size;
+};
+
+struct tree_node {
+  std::uint32_t parent;
+  std::uint32_t site;            // 0: the root
+  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
+  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  std::uint32_t payload_at = 0;
+  std::uint32_t payload_size = 0;
+  bool merged = false;           // calls of all parameters that came when memory was spent
+  work values{};
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;       // ticks
+  std::uint64_t self = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  histogram durations;
+};
+
+class call_tree {
+ public:
+  static constexpr std::uint32_t root = 0;
+
+  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  ~call_tree() { budget_->remove(charged_); }
+  call_tree(const call_tree&) = delete;
+  call_tree& operator=(const call_tree&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    nodes_.clear();
+    payloads_.clear();
+    buckets_.assign(64, 0);
+    nodes_.push_back(tree_node{.parent = root, .site = 0});
+  }
+
+  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
+  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
+  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
+
+  /// The child of `parent` for this call site and payload; made when it is new.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+    alignas(max_alignment) char canonical[max_payload];
+    const site_info& where = (*sites_)[site];
+    if (where.op != nullptr && !where.op->packed) {
+      where.op->canonical(p.bytes, canonical);
+      p.bytes = canonical;
+    }
+    const std::uint32_t last = nodes_[parent].last_child;
+    if (last != 0) {
+      if (matches(last, parent, site, p)) return last;
+      const std::uint32_t next = nodes_[last].successor;
+      if (next != 0 && matches(next, parent, site, p)) return nodes_[parent].last_child = next;
+    }
+    const std::uint32_t found = look_up(parent, site, p);
+    if (last != 0) nodes_[last].successor = found;
+    return nodes_[parent].last_child = found;
+  }
+
+  /// The same; `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged) {
+    return merged ? merged_child(parent, site) : child(parent, site, p);
+  }
+
+  /// Counts one finished call.
+  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
+    tree_node& n = nodes_[node];
+    ++n.calls;
+    n.total += ticks;
+    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    if (ticks < n.shortest) n.shortest = ticks;
+    if (ticks > n.longest) n.longest = ticks;
+    n.durations.add(ticks, [this](std::size_t bytes) { charge(bytes); });
+  }
+
+  /// Adds all of another thread's tree.
+  void merge(const call_tree& other) {
+    std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+      const tree_node& from = other.nodes_[i];
+      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged);
+      tree_node& to = nodes_[here[i]];
+      to.calls += from.calls;
+      to.total += from.total;
+      to.self += from.self;
+      if (from.shortest < to.shortest) to.shortest = from.shortest;
+      if (from.longest > to.longest) to.longest = from.longest;
+      to.durations.merge(from.durations, [this](std::size_t bytes) { charge(bytes); });
+    }
+  }
+
+ private:
+  static constexpr std::size_t max_payload = 1024;
+  static constexpr std::size_t max_alignment = 128;
+
+  void charge(std::uint64_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+
+  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    const tree_node& n = nodes_[node];
+    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  // Parameters are mostly a few words: comparing them here is half the cost of calling memcmp.
+  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+    while (n >= 8) {
+      std::uint64_t x, y;
+      std::memcpy(&x, a, 8);
+      std::memcpy(&y, b, 8);
+      if (x != y) return false;
+      a += 8, b += 8, n -= 8;
+    }
+    return n == 0 || std::memcmp(a, b, n) == 0;
+  }
+  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
+    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    std::uint32_t i = 0;
+    for (; i + 8 <= p.size; i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, p.bytes + i, 8);
+      h = (h ^ word) * 0x9E3779B97F4A7C15U;
+      h ^= h >> 29U;
+    }
+    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p) {
+    const std::uint32_t hash = hash_of(parent, site, p);
+    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
+    if (budget_->nearly_spent()) return merged_child(parent, site);
+    const std::uint32_t made = add(parent, site, hash, p, false);
+    evaluate(nodes_[made], p);
+    return made;
+  }
+
+  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+    for (;;) {
+      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
+      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      parent = root;
+    }
+  }
+
+  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
+    if (nodes_.size() >= buckets_.size()) rehash();
+    tree_node n{.parent = parent, .site = site};
+    n.hash = hash;
+    n.merged = merged;
+    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_size = p.size;
+    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
+    payloads_.resize((payloads_.size() + 7) / 8 * 8);
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    n.next_in_bucket = bucket(hash);
+    bucket(hash) = made;
+    nodes_.push_back(std::move(n));
+    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
+    return made;
+  }
+
+  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      tree_node& n = nodes_[i];
+      n.next_in_bucket = bucket(n.hash);
+      bucket(n.hash) = i;
+    }
+  }
+
+  void evaluate(tree_node& n, payload p) noexcept {
+    const site_info& where = (*sites_)[n.site];
+    if (where.op == nullptr) return;
+    alignas(max_alignment) char aligned[max_payload];
+    std::memcpy(aligned, p.bytes, p.size);
+    n.values = sites_->evaluate(where, aligned);
+  }
+
+  site_table* sites_;
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::vector<tree_node> nodes_;
+  std::vector<char> payloads_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

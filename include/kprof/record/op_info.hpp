@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_OP_INFO_HPP
+#define KPROF_RECORD_OP_INFO_HPP
+
+// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
+// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/hub.hpp>
+
+#include <csetjmp>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct enumerator_info {
+  std::int64_t value;
+  std::string name;
+};
+
+/// A copy of a field_desc.
+struct field_info {
+  std::string name;
+  std::uint32_t offset;
+  std::uint32_t size;
+  std::uint32_t extent;
+  field_kind kind;
+  std::vector<field_info> nested;
+  std::vector<enumerator_info> enumerators;
+};
+
+inline std::string copy(text t) { return {t.data, t.size}; }
+
+inline std::vector<field_info> copy_fields(const struct_desc& from) {
+  std::vector<field_info> out;
+  for (std::uint32_t i = 0; i < from.field_count; ++i) {
+    const field_desc& f = from.fields[i];
+    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, {}, {}};
+    if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
+    if (f.enumerators != nullptr)
+      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+/// A stretch of parameter bytes that carry a value; what lies between is padding.
+struct byte_run {
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+
+/// Bytes of a value of this kind: x87 long double has 10 in 16.
+inline std::uint32_t value_bytes(const field_info& f) noexcept {
+#if defined(__x86_64__)
+  if (f.kind == field_kind::floating && f.size == 16) return 10;
+#endif
+  return f.size;
+}
+
+inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
+  for (const field_info& f : fields) {
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    for (std::uint32_t e = 0; e < elements; ++e) {
+      const std::uint32_t at = base + f.offset + e * f.size;
+      if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
+      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
+      else runs.push_back({at, value_bytes(f)});
+    }
+  }
+}
+
+/// Runs formulas that may divide by zero. They are users' code over users' values, run long after the call: a signal here
+/// would kill a program that had done nothing wrong. The handler is in place only while a formula runs; the caller sees to
+/// it that one runs at a time.
+class division_trap {
+ public:
+  /// False when the formula was stopped by SIGFPE.
+  static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    struct sigaction ours{}, theirs{};
+    ours.sa_sigaction = &handler;
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGFPE, &ours, &theirs);
+    sigjmp_buf back;
+    volatile bool finished = false;
+    if (sigsetjmp(back, 1) == 0) {
+      jump_ = &back;
+      evaluate(params, out);
+      finished = true;
+    }
+    jump_ = nullptr;
+    sigaction(SIGFPE, &theirs, nullptr);
+    return finished;
+  }
+
+ private:
+  static void handler(int, siginfo_t*, void*) noexcept {
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // Another thread's own fault: let it happen again without us.
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    sigaction(SIGFPE, &standard, nullptr);
+  }
+  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+};
+
+/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
+class op_info {
+ public:
+  explicit op_info(const op_desc& from) : name(copy(from.name())), params_size(from.params_size), fields(copy_fields(from.params())) {
+    add_runs(runs_, fields, 0);
+    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+  }
+
+  /// Same name, size and fields.
+  bool same_as(const op_info& other) const {
+    if (name != other.name || params_size != other.params_size || fields.size() != other.fields.size()) return false;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const field_info &a = fields[i], &b = other.fields[i];
+      if (a.name != b.name || a.offset != b.offset || a.size != b.size || a.extent != b.extent || a.kind != b.kind) return false;
+    }
+    return true;
+  }
+
+  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
+  void canonical(const char* from, char* to) const noexcept {
+    std::memset(to, 0, params_size);
+    for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
+  }
+
+  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
+  work evaluate(const char* params) const noexcept {
+    work out{};
+    if (evaluators_.empty()) return out;
+    if (!division_trap::run(evaluators_.back().evaluate, params, out)) {
+      out = work{};
+      out.has_flops = out.has_bytes = 1;
+    }
+    return out;
+  }
+
+  void add_evaluator(const module_record* home, const op_desc& desc) {
+    for (const evaluator& e : evaluators_)
+      if (e.home == home) return;
+    evaluators_.push_back({home, desc.evaluate});
+  }
+  void remove_evaluators(const module_record* home) noexcept {
+    std::size_t kept = 0;
+    for (const evaluator& e : evaluators_)
+      if (e.home != home) evaluators_[kept++] = e;
+    evaluators_.resize(kept);
+  }
+
+  std::string name;
+  std::uint32_t params_size;
+  std::vector<field_info> fields;
+  bool packed = false;   // no padding: bytes as they are
+
+ private:
+  struct evaluator {
+    const module_record* home;
+    void (*evaluate)(const void*, work&) noexcept;
+  };
+  std::vector<byte_run> runs_;
+  std::vector<evaluator> evaluators_;
+};
+
+/// A call site, or the place of an operator's guards that have none.
+struct site_info {
+  op_info* op = nullptr;   // nullptr: a region
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
+/// but for the formulas of its operator, which change under `mutex()` and are run under it.
+class site_table {
+ public:
+  /// The number of a call site, given at its first scope. Sites of a library that was loaded again get their old one.
+  std::uint32_t number_of(site& where) {
+    const std::lock_guard lock(mutex_);
+    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
+    op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
+    std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
+    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
+    std::uint32_t& id = numbers_[std::move(key)];
+    if (id == 0) id = add({op, std::move(file), where.line});
+    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
+    return id;
+  }
+
+  const site_info& operator[](std::uint32_t id) const noexcept {
+    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
+  }
+
+  work evaluate(const site_info& where, const char* params) noexcept {
+    const std::lock_guard lock(mutex_);
+    return where.op->evaluate(params);
+  }
+
+  void forget_formulas(const module_record* home) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const auto& op : ops_) op->remove_evaluators(home);
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t per_block = 256;
+  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
+
+  op_info& intern(const op_desc& desc, const module_record* home) {
+    op_info candidate(desc);
+    for (const auto& op : ops_)
+      if (op->same_as(candidate)) {
+        op->add_evaluator(home, desc);
+        return *op;
+      }
+    ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
+    ops_.back()->add_evaluator(home, desc);
+    return *ops_.back();
+  }
+
+  std::uint32_t add(site_info info) {
+    if (next_ / per_block >= max_blocks) return next_ - 1;   // the last one stands for all that do not fit
+    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
+    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
+    return next_++;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<op_info>> ops_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  site_info* blocks_[max_blocks] = {};
+  std::uint32_t next_ = 1;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

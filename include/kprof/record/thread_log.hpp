@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_THREAD_LOG_HPP
+#define KPROF_RECORD_THREAD_LOG_HPP
+
+// One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
+// may fold what has been published so far into the call tree, also while the thread goes on writing.
+//
+// A record is words of 8 bytes. The first tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
+
+#include <kprof/config.hpp>
+#include <kprof/record/call_tree.hpp>
+#include <kprof/record/chunk_pool.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,    // subject: call site
+  folded,   // a begin that is in the totals; subject: node of the call tree
+  end_to,   // subject: depth; that scope and all inside it ended
+  adopt,    // subject: path; what follows belongs under it
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
+}
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// Paths of scopes that were captured on one thread to be adopted on another. Guarded by its own lock.
+class path_table {
+ public:
+  struct step {
+    std::uint32_t parent;   // path of the enclosing scopes; 0: none
+    std::uint32_t site;
+    std::string bytes;
+    bool merged;
+  };
+
+  std::uint32_t number_of(step s) {
+    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
+    key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
+    const std::lock_guard lock(mutex_);
+    std::uint32_t& number = numbers_[std::move(key)];
+    if (number == 0) {
+      steps_.push_back(std::move(s));
+      number = static_cast<std::uint32_t>(steps_.size());
+    }
+    return number;
+  }
+  step operator[](std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    return steps_[path - 1];
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<step> steps_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+/// What begin and end touch: one cache line of the thread's own.
+struct alignas(64) log_head {
+  char* cursor = nullptr;      // published with release
+  char* limit = nullptr;
+  scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
+  std::uint64_t emitted = 0;   // ranges pushed to a tool and not yet popped
+};
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;                // not a scope but a change of place
+  std::uint64_t start;
+  std::uint64_t child_ticks;   // in scopes inside it
+};
+
+class thread_log : public log_head {
+ public:
+  thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
+      : tree(sites, budget), paths_(&paths) { top = std::uint64_t{number} << 32U; }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+  std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(top); }
+
+  // Everything below needs the lock.
+
+  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
+  void append(chunk* c, chunk_pool& pool) noexcept {
+    *c = chunk{};
+    c->owner = this;
+    c->previous = last_;
+    if (last_ != nullptr) last_->next = c;
+    else first_ = c;
+    last_ = c;
+    stop_writing(pool);
+    writing_ = c;
+    if (unread_ == nullptr) start_reading(c);
+    limit = c->limit();
+    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
+  }
+  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next scope takes a new chunk.
+  void stop_writing(chunk_pool& pool) noexcept {
+    if (writing_ == nullptr) return;
+    writing_->end = cursor;
+    pool.retire(writing_);
+    writing_ = nullptr;
+    cursor = limit = nullptr;
+  }
+
+  /// Folds all that has been published.
+  void fold() {
+    while (unread_ != nullptr) {
+      const bool still_written = unread_ == writing_;
+      decode(*unread_, still_written ? __atomic_load_n(&cursor, __ATOMIC_ACQUIRE) : unread_->end);
+      if (still_written) return;
+      unread_->folded = true;
+      start_reading(unread_->next);
+    }
+  }
+
+  /// Takes a full chunk out of the log, folding it first.
+  void release(chunk* c) {
+    if (!c->folded) fold();
+    (c->previous != nullptr ? c->previous->next : first_) = c->next;
+    (c->next != nullptr ? c->next->previous : last_) = c->previous;
+  }
+  /// Gives all its chunks back but those that another thread is about to recycle. Everything must have been folded.
+  void release_all(chunk_pool& pool) {
+    stop_writing(pool);
+    fold();
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      if (pool.take_back(c)) {
+        release(c);
+        pool.give_back(c);
+      }
+      c = next;
+    }
+  }
+
+  /// Forgets the totals. What is open stays open, as if it had begun at `now`.
+  void restart(std::uint64_t now) {
+    fold();
+    // The open scopes' nodes go with the tree: keep what they stand for.
+    struct step { std::uint32_t site; std::string bytes; bool merged; };
+    std::vector<std::vector<step>> paths;
+    for (const open_frame& f : stack) {
+      std::vector<step> path;
+      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
+        const payload p = tree.payload_of(tree[n]);
+        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged});
+      }
+      paths.push_back(std::move(path));
+    }
+    tree.clear();
+    adopted_.clear();
+    captured_.clear();
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      std::uint32_t node = call_tree::root;
+      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      stack[i] = {node, stack[i].adopted, now, 0};
+    }
+    dropped = closed_by_parent = finished = 0;
+  }
+
+  /// The path of the innermost open scope; 0 when nothing is open.
+  std::uint32_t capture() {
+    fold();
+    return stack.empty() ? 0 : path_of(stack.back().node);
+  }
+
+  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
+  template <class Visit>
+  void visit_timeline(Visit visit) const {
+    struct start { std::uint32_t node; std::uint64_t ticks; std::uint64_t depth; };
+    std::vector<start> starts;
+    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
+    const auto close = [&](std::uint64_t ticks) {
+      if (!starts.empty() && starts.back().depth == depth) {
+        if (starts.back().node != call_tree::root) visit(starts.back().node, starts.back().ticks, ticks);
+        starts.pop_back();
+      }
+      if (depth != 0) --depth;
+    };
+    for (chunk* c = first_; c != nullptr; c = c->next) {
+      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->begin();
+      for (const char* at = c->begin(); at < stop;) {
+        const std::uint64_t word = get(at);
+        if ((word & end_bit) != 0) {
+          close(word & ~end_bit);
+          at += 8;
+          continue;
+        }
+        const auto subject = static_cast<std::uint32_t>(word);
+        switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+          case record_kind::begin:
+          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
+          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
+          case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
+        }
+        at += record_size(word);
+      }
+    }
+  }
+
+  std::vector<open_frame> stack;
+  call_tree tree;
+  std::uint64_t finished = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t closed_by_parent = 0;
+  std::uint64_t thread_id = 0;
+  std::string thread_name;
+  bool ended = false;
+  std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
+  thread_log* next_free = nullptr;
+
+ private:
+  static std::size_t record_size(std::uint64_t word) noexcept { return record_header + ((word >> 32U & 0xFFFFU) + 7) / 8 * 8; }
+
+  void start_reading(chunk* c) noexcept {
+    unread_ = c;
+    if (c == nullptr) return;
+    read_at_ = c->begin();
+    c->first_depth = static_cast<std::uint32_t>(stack.size());
+  }
+
+  void decode(chunk& c, const char* stop) {
+    std::uint64_t ticks = c.last_ticks;
+    const std::uint64_t finished_before = finished;
+    while (read_at_ < stop) {
+      char* const at = read_at_;
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        ticks = word & ~end_bit;
+        close_innermost(ticks);
+        read_at_ = at + 8;
+        continue;
+      }
+      ticks = get(at + 8);
+      const auto subject = static_cast<std::uint32_t>(word);
+      switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+        case record_kind::begin: {
+          const auto bytes = static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
+          stack.push_back({node, false, ticks, 0});
+          put(at, record_word(record_kind::folded, node, bytes));
+          break;
+        }
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
+        case record_kind::end_to:
+          while (stack.size() > subject) {
+            ++closed_by_parent;
+            close_innermost(ticks);
+          }
+          close_innermost(ticks);
+          break;
+        case record_kind::folded: break;
+      }
+      read_at_ = at + record_size(word);
+    }
+    c.last_ticks = ticks;
+    c.ends += finished - finished_before;
+  }
+
+  void close_innermost(std::uint64_t now) {
+    if (stack.empty()) return;
+    const open_frame f = stack.back();
+    stack.pop_back();
+    const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
+    if (!f.adopted) {
+      tree.finish(f.node, ticks, f.child_ticks);
+      ++finished;
+    }
+    if (!stack.empty()) stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+  }
+
+  /// The node of an adopted path: like everywhere, but under this thread's root.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    std::uint32_t& node = adopted_[path];
+    if (node == 0) {
+      const path_table::step s = (*paths_)[path];
+      const std::uint32_t parent = node_of(s.parent);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+    }
+    return adopted_[path];
+  }
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
+    const tree_node& n = tree[node];
+    const payload p = tree.payload_of(n);
+    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged});
+    return captured_[node] = path;
+  }
+
+  std::mutex mutex_;
+  path_table* paths_;
+  chunk* first_ = nullptr;     // of the timeline, oldest first
+  chunk* last_ = nullptr;
+  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
+  char* read_at_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
+  std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
