@@ -13,7 +13,7 @@ KPROF_DETAIL_BEGIN
 
 /// Whether something worked; if not, what was wrong and what to do about it, in one line.
 ///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
-struct [[nodiscard]] status {
+struct status {
   std::string message;   ///< empty: it worked
 
   bool ok() const noexcept { return message.empty(); }

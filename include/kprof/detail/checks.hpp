@@ -49,11 +49,44 @@ constexpr bool check_each(std::index_sequence<I...>) noexcept {
   return (check_field<typename field_list<T>::template type<I>>() && ... && true);
 }
 
+/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that knows its length.
+template <std::size_t Count, class Names>
+constexpr bool fits_fields(const Names& names) noexcept {
+  return std::is_convertible_v<decltype(names[0]), const char*> && sizeof(Names) == Count * sizeof(const char*);
+}
+
+template <class T>
+constexpr bool check_field_names() noexcept {
+  constexpr bool fit = [] {
+    if constexpr (requires { op_traits<T>::field_names[0]; }) return fits_fields<field_list<T>::size>(op_traits<T>::field_names);
+    else if constexpr (requires { T::field_names[0]; }) return fits_fields<field_list<T>::size>(T::field_names);
+    else return true;
+  }();
+  static_assert(fit, "kprof: field_names does not fit the fields; declare `static constexpr const char* field_names[]` with one name a field");
+  return fit;
+}
+
+template <class List>
+inline constexpr bool is_member_list = false;
+template <auto... Members>
+inline constexpr bool is_member_list<members<Members...>> = (std::is_member_object_pointer_v<decltype(Members)> && ... && true);
+
 /// Checks the fields of an aggregate: an operator's parameters or a nested struct.
 template <class T>
 constexpr bool check_fields() noexcept {
   if constexpr (lists_fields<T>) {
-    return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+    if constexpr (!is_member_list<typename declared_fields<T>::type>) {
+      static_assert(!std::is_same_v<T, T>,
+                    "kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`, or rename the type");
+      return false;
+    } else if constexpr (field_list<T>::size > max_fields) {
+      static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+      return false;
+    } else if constexpr (!check_field_names<T>()) {
+      return false;
+    } else {
+      return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+    }
   } else if constexpr (has_base<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: a parameter struct has a base class; make the base a member, or list the fields with "
@@ -66,6 +99,8 @@ constexpr bool check_fields() noexcept {
   } else if constexpr (field_list<T>::size > max_fields) {
     static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
     return false;
+  } else if constexpr (!check_field_names<T>()) {
+    return false;
   } else {
     return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
   }
@@ -77,13 +112,16 @@ constexpr bool check_struct() noexcept {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`");
     return false;
+  } else if constexpr (!requires { sizeof(T); }) {
+    static_assert(!std::is_same_v<T, T>, "kprof: the operator is only declared here; include the header that defines it");
+    return false;
   } else if constexpr (!std::is_trivially_copyable_v<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: an operator must be trivially copyable; replace std::string by kprof::fixed_string<N> and std::vector by "
                   "std::array<T, N>");
     return false;
   } else if constexpr (!std::is_default_constructible_v<T>) {
-    static_assert(!std::is_same_v<T, T>, "kprof: an operator must be default constructible; give its fields default values");
+    static_assert(!std::is_same_v<T, T>, "kprof: an operator must be default constructible; give its fields default values, and store a value where there is a reference");
     return false;
   } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
     static_assert(!std::is_same_v<T, T>,

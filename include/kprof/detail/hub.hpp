@@ -11,6 +11,7 @@
 // Everything here is ABI: plain structs, versioned, leaked on purpose so that late destructors may still reach them.
 
 #include <kprof/config.hpp>
+#include <kprof/detail/describe.hpp>
 #include <kprof/detail/descriptor.hpp>
 
 #include <dlfcn.h>

@@ -80,54 +80,47 @@ struct any_base_of {
 template <class T>
 inline constexpr bool has_base = requires { T{any_base_of<T>{}}; };
 
-struct any_scalar {
-  template <class V>
-    requires(!std::is_class_v<V> && !std::is_array_v<V>)
-  constexpr operator V() const noexcept;
-};
-struct any_class {
-  template <class V>
-    requires std::is_class_v<V>
-  constexpr operator V() const noexcept;
-};
+/// Converts to any type but an array, so that it initialises one field whole.
 struct anything {
   template <class V>
     requires(!std::is_array_v<V>)
   constexpr operator V() const noexcept;
 };
-
-// A C array of two or more elements takes a braced pair where no class can stand; brace elision would make its elements
-// look like fields. An array of one element reaches the field checks as what it is.
-template <class T, std::size_t I, class Before = std::make_index_sequence<I>>
-struct c_array_at;
 template <std::size_t>
 using any_field = anything;
-template <class T, std::size_t I, std::size_t... B>
-struct c_array_at<T, I, std::index_sequence<B...>> {
-  static constexpr bool reachable = requires { T{any_field<B>{}..., anything{}}; };
-  static constexpr bool here = requires { T{any_field<B>{}..., {any_scalar{}, any_scalar{}}}; } &&
-                               !requires { T{any_field<B>{}..., any_class{}}; };
-};
-template <class T, std::size_t I = 0>
-constexpr bool has_c_array() noexcept {
-  if constexpr (I > max_fields || !c_array_at<T, I>::reachable) return false;
-  else if constexpr (c_array_at<T, I>::here) return true;
-  else return has_c_array<T, I + 1>();
-}
 
-/// The number of fields of an aggregate without bases and C arrays.
 template <class T>
-constexpr std::size_t count_fields() noexcept {
+inline constexpr bool has_two_initialisers = requires { T{anything{}, anything{}}; };
+
+/// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of its fields.
+template <class T>
+constexpr std::size_t count_initialisers() noexcept {
   if constexpr (std::is_empty_v<T>) return 0;
   // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
-  else if constexpr (!c_array_at<T, 1>::reachable) return 1;
+  else if constexpr (!has_two_initialisers<T>) return 1;
   else return boost::pfr::tuple_size_v<T>;
+}
+
+// The elements of a C array look like fields, because braces may be left out around them. Empty braces always stand for
+// a whole field: put in the place of the I-th initialiser, they leave the others too many if that begins an array. An
+// array of one element takes one initialiser and reaches the field checks as what it is.
+template <class T, class Before, class After>
+inline constexpr bool c_array_between = false;
+template <class T, std::size_t... B, std::size_t... A>
+inline constexpr bool c_array_between<T, std::index_sequence<B...>, std::index_sequence<A...>> =
+    requires { T{any_field<B>{}..., {}}; } && !requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
+template <class T, std::size_t I = 0>
+constexpr bool has_c_array() noexcept {
+  constexpr std::size_t count = count_initialisers<T>();
+  if constexpr (I >= count || I > max_fields) return false;
+  else if constexpr (c_array_between<T, std::make_index_sequence<I>, std::make_index_sequence<count - I - 1>>) return true;
+  else return has_c_array<T, I + 1>();
 }
 
 /// The fields of T as the compiler lays them out.
 template <class T, class List = typename declared_fields<T>::type>
 struct field_list {
-  static constexpr std::size_t size = count_fields<T>();
+  static constexpr std::size_t size = count_initialisers<T>();
   template <std::size_t I>
   using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<I, size>(std::declval<const T&>()))>>;
   template <std::size_t I>

@@ -83,6 +83,7 @@ struct clock_info {
 struct completeness {
   std::uint64_t recorded = 0;          ///< finished and in the totals
   std::uint64_t open = 0;              ///< open at the snapshot
+  std::uint64_t never_closed = 0;      ///< open when their thread ended
   std::uint64_t dropped = 0;           ///< not recorded for want of memory
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
   std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone

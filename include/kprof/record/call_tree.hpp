@@ -36,8 +36,8 @@ struct payload {
 };
 
 struct tree_node {
-  std::uint32_t parent;
-  std::uint32_t site;            // 0: the root
+  std::uint32_t parent = 0;
+  std::uint32_t site = 0;        // 0: the root
   std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
   std::uint32_t successor = 0;   // then the one that came after it the time before
   std::uint32_t next_in_bucket = 0;
@@ -69,7 +69,7 @@ class call_tree {
     nodes_.clear();
     payloads_.clear();
     buckets_.assign(64, 0);
-    nodes_.push_back(tree_node{.parent = root, .site = 0});
+    nodes_.emplace_back();   // the root
   }
 
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
@@ -187,7 +187,9 @@ class call_tree {
 
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
-    tree_node n{.parent = parent, .site = site};
+    tree_node n;
+    n.parent = parent;
+    n.site = site;
     n.hash = hash;
     n.merged = merged;
     n.payload_at = static_cast<std::uint32_t>(payloads_.size());

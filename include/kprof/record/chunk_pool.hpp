@@ -30,6 +30,7 @@ struct chunk {
   chunk* queue_previous = nullptr;
   thread_log* owner = nullptr;
   char* end = nullptr;             // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;   // where the timeline begins in it
   bool queued = false;             // in the pool's queue of full chunks
   bool folded = false;             // all of it is in the totals
   std::uint32_t first_depth = 0;   // scopes open where it begins

@@ -142,10 +142,8 @@ class thread_log : public log_head {
     (c->previous != nullptr ? c->previous->next : first_) = c->next;
     (c->next != nullptr ? c->next->previous : last_) = c->previous;
   }
-  /// Gives all its chunks back but those that another thread is about to recycle. Everything must have been folded.
-  void release_all(chunk_pool& pool) {
-    stop_writing(pool);
-    fold();
+  /// Gives its full chunks back but those that another thread is about to recycle. Everything must have been folded.
+  void release_full(chunk_pool& pool) {
     for (chunk* c = first_; c != nullptr;) {
       chunk* next = c->next;
       if (pool.take_back(c)) {
@@ -156,9 +154,15 @@ class thread_log : public log_head {
     }
   }
 
-  /// Forgets the totals. What is open stays open, as if it had begun at `now`.
-  void restart(std::uint64_t now) {
+  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
+  void restart(std::uint64_t now, chunk_pool& pool) {
     fold();
+    release_full(pool);
+    if (writing_ != nullptr) {
+      writing_->timeline_from = read_at_;
+      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
+      writing_->ends = 0;
+    }
     // The open scopes' nodes go with the tree: keep what they stand for.
     struct step { std::uint32_t site; std::string bytes; bool merged; };
     std::vector<std::vector<step>> paths;
@@ -178,13 +182,26 @@ class thread_log : public log_head {
       for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
       stack[i] = {node, stack[i].adopted, now, 0};
     }
-    dropped = closed_by_parent = finished = 0;
+    dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
   }
 
   /// The path of the innermost open scope; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
     return stack.empty() ? 0 : path_of(stack.back().node);
+  }
+
+  /// Scopes that folding has seen begin and not end.
+  std::uint64_t open_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
+    return n;
+  }
+  /// Scopes that finished within what the log still holds.
+  std::uint64_t timeline_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    return n;
   }
 
   /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
@@ -201,8 +218,8 @@ class thread_log : public log_head {
       if (depth != 0) --depth;
     };
     for (chunk* c = first_; c != nullptr; c = c->next) {
-      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->begin();
-      for (const char* at = c->begin(); at < stop;) {
+      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
+      for (const char* at = c->timeline_from; at < stop;) {
         const std::uint64_t word = get(at);
         if ((word & end_bit) != 0) {
           close(word & ~end_bit);
@@ -211,7 +228,7 @@ class thread_log : public log_head {
         }
         const auto subject = static_cast<std::uint32_t>(word);
         switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
-          case record_kind::begin:
+          case record_kind::begin: break;   // not before it is folded
           case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
           case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
           case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
@@ -229,6 +246,7 @@ class thread_log : public log_head {
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
+  std::uint64_t never_closed = 0;     // of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
   thread_log* next_free = nullptr;
 
@@ -238,7 +256,7 @@ class thread_log : public log_head {
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
-    read_at_ = c->begin();
+    read_at_ = c->timeline_from = c->begin();
     c->first_depth = static_cast<std::uint32_t>(stack.size());
   }
 

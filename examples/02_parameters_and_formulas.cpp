@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// What parameters may be, and how formulas are kept right: enums, element types, shapes, short texts; checked counts;
+// static_assert on the formulas; valid() for what the formulas do not cover; the list of all operators of a program.
+//
+//     g++ -std=c++20 -O2 -I include examples/02_parameters_and_formulas.cpp -o parameters && ./parameters
+
+#include <kprof/kprof.hpp>
+#include <kprof/registry.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+enum class reduction : std::uint8_t { sum, max };
+
+/// Reduces a tensor over its last axis. A parameter is a number, a bool, an enum, a std::array or a nested struct of
+/// these, or a kprof::fixed_string; all are shown by name.
+struct Reduce {
+  reduction kind = reduction::sum;
+  std::array<std::int64_t, 3> shape{1, 1, 1};
+  kprof::dtype type = kprof::dtype::f32;
+  kprof::fixed_string<15> layer{};
+
+  // kprof::count is 64 bits with checked arithmetic: an overflow is a compile error here and an `invalid` row at run time.
+  constexpr kprof::count elements() const { return kprof::count{shape[0]} * shape[1] * shape[2]; }
+  constexpr kprof::count flops() const { return elements(); }
+  constexpr kprof::traffic bytes() const {
+    return {.read = elements() * size_of(type), .written = elements() / shape[2] * size_of(type)};
+  }
+  constexpr bool valid() const { return shape[0] > 0 && shape[1] > 0 && shape[2] > 0; }
+};
+static_assert(Reduce{.shape = {4, 10, 20}}.flops() == 800);
+static_assert(Reduce{.shape = {4, 10, 20}, .type = kprof::dtype::f64}.bytes().total() == 8 * (800 + 40));
+static_assert(!Reduce{.shape = {4, 0, 20}}.valid());
+
+/// A formula that is not declared is reported as n/a, never as 0. This one has traffic only.
+struct Fill {
+  std::int64_t n = 0;
+  constexpr kprof::traffic bytes() const { return {.read = 0, .written = kprof::count{n} * size_of(kprof::dtype::f32)}; }
+};
+
+// Every operator of the program: names distinct, fields and formulas usable, or a message says what to do.
+using operators = kprof::op_registry<Reduce, Fill>;
+static_assert(operators::size == 2);
+
+float reduce(const Reduce& params, const std::vector<float>& x) {
+  KPROF_OP(Reduce, params);
+  if (!params.valid()) return 0;
+  return params.kind == reduction::sum ? std::accumulate(x.begin(), x.end(), 0.0F) : *std::max_element(x.begin(), x.end());
+}
+
+int main() {
+  std::vector<float> x(1 << 22);
+  {
+    KPROF_OP(Fill, {.n = std::ssize(x)});
+    std::fill(x.begin(), x.end(), 0.5F);
+  }
+  float result = 0;
+  for (int i = 0; i < 4; ++i) result += reduce({.kind = reduction::sum, .shape = {4, 1024, 1024}, .layer = "norm.mean"}, x);
+  result += reduce({.kind = reduction::max, .shape = {4, 1024, 1024}, .layer = "softmax"}, x);
+  result += reduce({.kind = reduction::max, .shape = {4, 0, 1024}, .layer = "empty"}, {});   // shown as invalid
+  kprof::report();
+  return result > 0 ? 0 : 1;
+}

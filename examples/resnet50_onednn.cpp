@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+//
+// ResNet-50 v1.5 inference on oneDNN, every primitive under a guard with its real parameters. You learn how a framework
+// annotates its operators, how layers become regions, and how a program checks its own FLOPs by walking the profile.
+//
+//     bash examples/demo.sh                       installs what is missing, builds and runs this
+//     resnet50_onednn [batch=1] [iterations=5]    224 x 224 images, seeded random weights, f32
+//     resnet50_onednn 8 5 --sums                  prints one line an operator for scripts instead of the report
+//
+// v1.5 has the stride 2 of a stage in its 3 x 3 convolution (v1: in the first 1 x 1). Batch normalisation is folded into
+// weights and biases, and ReLU and the residual sum are fused into the convolutions, as inference engines do. The weights
+// are brought into oneDNN's layouts once, under the region "set-up"; activations stay in its blocked layout. Each guard
+// holds execute() and wait(), so that its time is that of the primitive. The first pass is under "warm-up".
+
+#include "resnet50_ops.hpp"
+
+#include <kprof/kprof.hpp>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace {
+
+// ---- the network, known at compile time --------------------------------------------------------
+
+struct Bottleneck {
+  int stage = 0;
+  char letter = 'a';
+  Conv2d reduce, spatial, expand, shortcut;
+  constexpr bool projects() const { return letter == 'a'; }   // a stage's first block changes the shape of its input
+  std::string name() const { return "res" + std::to_string(stage) + letter; }
+};
+
+struct Resnet50 {
+  Conv2d stem;
+  Pool max_pool;
+  std::array<Bottleneck, 16> blocks;
+  Pool avg_pool;
+  Linear classifier;
+  Softmax softmax;
+};
+
+constexpr Resnet50 resnet50(std::int64_t batch) {
+  Resnet50 net;
+  net.stem = {.N = batch, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7, .U = 2, .V = 2, .ph = 3, .pw = 3, .bias = true, .relu = true};
+  net.max_pool = {.kind = pool_kind::max, .N = batch, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .U = 2, .V = 2, .ph = 1, .pw = 1};
+  std::int64_t channels = 64, side = 56;
+  std::size_t at = 0;
+  for (int stage = 2; stage <= 5; ++stage) {
+    const std::int64_t width = std::int64_t{64} << (stage - 2);
+    const int depth = std::array{3, 4, 6, 3}[static_cast<std::size_t>(stage - 2)];
+    for (int i = 0; i < depth; ++i) {
+      const std::int64_t stride = i == 0 && stage > 2 ? 2 : 1, out = side / stride;
+      net.blocks[at++] = {
+          .stage = stage, .letter = static_cast<char>('a' + i),
+          .reduce = {.N = batch, .C = channels, .H = side, .W = side, .K = width, .bias = true, .relu = true},
+          .spatial = {.N = batch, .C = width, .H = side, .W = side, .K = width, .R = 3, .S = 3, .U = stride, .V = stride, .ph = 1, .pw = 1, .bias = true, .relu = true},
+          .expand = {.N = batch, .C = width, .H = out, .W = out, .K = 4 * width, .bias = true, .residual = true, .relu = true},
+          .shortcut = {.N = batch, .C = channels, .H = side, .W = side, .K = 4 * width, .U = stride, .V = stride, .bias = true}};
+      channels = 4 * width;
+      side = out;
+    }
+  }
+  net.avg_pool = {.kind = pool_kind::avg, .N = batch, .C = 2048, .H = 7, .W = 7, .R = 7, .S = 7};
+  net.classifier = {.tokens = batch, .in_features = 2048, .out_features = 1000, .bias = true};
+  net.softmax = {.rows = batch, .cols = 1000};
+  return net;
+}
+
+/// Sums a quantity over the 53 convolutions and the classifier.
+template <class Quantity>
+constexpr kprof::count sum(const Resnet50& net, Quantity of) {
+  kprof::count total = of(net.stem) + of(net.classifier);
+  for (const Bottleneck& b : net.blocks) {
+    total += of(b.reduce) + of(b.spatial) + of(b.expand);
+    if (b.projects()) total += of(b.shortcut);
+  }
+  return total;
+}
+
+// Published: torchvision's resnet50 weights (IMAGENET1K_V1 and V2, the v1.5 network) state 4.089 GFLOPS, counting a
+// multiply-add once, bias and batch normalisation not at all. The same convention gives this integer.
+constexpr std::uint64_t published_multiply_adds = 4'089'184'256;
+constexpr std::uint64_t published_flops = 2 * published_multiply_adds;   // 8,178,368,512: a multiply-add is two
+constexpr kprof::count epilogue_flops = sum(resnet50(1), [](const auto& op) { return op.epilogue(); });
+static_assert(sum(resnet50(1), [](const auto& op) { return op.multiply_adds(); }) == published_multiply_adds);
+static_assert(sum(resnet50(1), [](const auto& op) { return op.flops(); }) == published_flops + epilogue_flops);
+
+// ---- oneDNN ------------------------------------------------------------------------------------
+
+using dnnl::memory;
+using tag = memory::format_tag;
+constexpr auto f32 = memory::data_type::f32;
+constexpr auto inference = dnnl::prop_kind::forward_inference;
+
+#if DNNL_VERSION_MAJOR >= 3
+using pooling = dnnl::pooling_forward;
+using softmax_forward = dnnl::softmax_forward;
+void append_relu(dnnl::post_ops& ops) { ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); }
+#else
+using pooling = dnnl::pooling_v2_forward;
+using softmax_forward = dnnl::softmax_v2_forward;
+void append_relu(dnnl::post_ops& ops) { ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); }
+#endif
+
+/// A primitive with its arguments, and the operator it stands for in the profile.
+template <class Op>
+struct Layer {
+  Op params;
+  dnnl::primitive primitive;
+  std::unordered_map<int, memory> arguments;
+};
+
+/// Elements of an f32 tensor, with what its layout pads.
+std::int64_t elements_of(const memory& m) { return static_cast<std::int64_t>(m.get_desc().get_size() / sizeof(float)); }
+
+class Engine {
+ public:
+  explicit Engine(std::int64_t batch);
+
+  void infer();
+  /// One row of 1000 per image.
+  std::vector<float> probabilities() const {
+    const float* rows = static_cast<const float*>(probabilities_.get_data_handle());
+    return {rows, rows + elements_of(probabilities_)};
+  }
+
+ private:
+  struct Block {
+    std::string name;
+    int stage;
+    std::optional<Layer<Conv2d>> shortcut;
+    Layer<Conv2d> reduce, spatial, expand;
+  };
+
+  template <class Primitive, class... Arguments>
+  auto describe(const dnnl::primitive_attr& attributes, const Arguments&... arguments) const {
+#if DNNL_VERSION_MAJOR >= 3
+    return typename Primitive::primitive_desc(engine_, arguments..., attributes);
+#else
+    return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attributes, engine_);
+#endif
+  }
+
+  template <class Op>
+  void run(const Layer<Op>& layer) {
+    KPROF_OP(Op, layer.params);
+    layer.primitive.execute(stream_, layer.arguments);
+    stream_.wait();
+  }
+
+  memory random(const memory::dims& shape, tag layout, float deviation);
+  memory in_layout(const memory& plain, const memory::desc& wanted);
+  memory view(const memory::desc& shape, const memory& buffer) const;
+  Layer<Conv2d> convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer);
+  Layer<Pool> pool(const Pool& p, const memory& from, memory& to, const memory& buffer);
+  Layer<Linear> linear(const Linear& p, const memory& from, memory& to);
+  Layer<Softmax> softmax(const Softmax& p, const memory& from, memory& to);
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::mt19937 generator_{50};
+  std::array<memory, 4> buffers_;
+  memory probabilities_;
+  std::optional<Layer<Conv2d>> stem_;
+  std::optional<Layer<Pool>> max_pool_, avg_pool_;
+  std::vector<Block> blocks_;
+  std::optional<Layer<Linear>> classifier_;
+  std::optional<Layer<Softmax>> softmax_;
+};
+
+memory Engine::random(const memory::dims& shape, tag layout, float deviation) {
+  memory m({shape, f32, layout}, engine_);
+  float* values = static_cast<float*>(m.get_data_handle());
+  const float half_width = deviation * std::sqrt(3.0F);
+  std::uniform_real_distribution<float> uniform(-half_width, half_width);
+  std::generate_n(values, elements_of(m), [&] { return uniform(generator_); });
+  return m;
+}
+
+/// The same tensor in the layout a primitive asked for.
+memory Engine::in_layout(const memory& plain, const memory::desc& wanted) {
+  if (plain.get_desc() == wanted) return plain;
+  memory out(wanted, engine_);
+  run(Layer<Reorder>{{.elements = elements_of(plain)}, dnnl::reorder(plain, out), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, out}}});
+  return out;
+}
+
+/// A tensor in a buffer that layers share.
+memory Engine::view(const memory::desc& shape, const memory& buffer) const {
+  if (shape.get_size() > buffer.get_desc().get_size()) throw std::runtime_error("an activation does not fit its buffer");
+  return {shape, engine_, buffer.get_data_handle()};
+}
+
+/// Writes to `buffer`; with a residual it adds to `to`, whose layout it keeps.
+Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer) {
+  dnnl::post_ops fused;
+  if (p.residual) fused.append_sum(1.0F);
+  if (p.relu) append_relu(fused);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(fused);
+  const memory::dims filter{p.K, p.C, p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw};
+  const auto desc = describe<dnnl::convolution_forward>(
+      attributes, inference, dnnl::algorithm::convolution_direct, from.get_desc(), memory::desc{filter, f32, tag::any},
+      memory::desc{{p.K}, f32, tag::x}, p.residual ? to.get_desc() : memory::desc{{p.N, p.K, p.P(), p.Q()}, f32, tag::any}, stride, pad, pad);
+  // Keeps the size of activations through ReLUs and residual sums, so that no layer sees infinities or denormal numbers.
+  const float deviation = std::sqrt((p.residual ? 0.5F : 2.0F) / static_cast<float>(p.C * p.R * p.S));
+  const memory weights = in_layout(random(filter, tag::oihw, deviation), desc.weights_desc());
+  if (!p.residual) to = view(desc.dst_desc(), buffer);
+  return {p, dnnl::convolution_forward(desc),
+          {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, random({p.K}, tag::x, 0.1F)}, {DNNL_ARG_DST, to}}};
+}
+
+Layer<Pool> Engine::pool(const Pool& p, const memory& from, memory& to, const memory& buffer) {
+  const memory::dims window{p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw}, no_dilation{0, 0};
+  const auto desc = describe<pooling>(
+      {}, inference, p.kind == pool_kind::max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_include_padding,
+      from.get_desc(), memory::desc{{p.N, p.C, p.P(), p.Q()}, f32, tag::any}, stride, window, no_dilation, pad, pad);
+  to = view(desc.dst_desc(), buffer);
+  return {p, pooling(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}};
+}
+
+Layer<Linear> Engine::linear(const Linear& p, const memory& from, memory& to) {
+  const memory::dims shape{p.out_features, p.in_features, 1, 1};   // as the pooled activations lie
+  const auto desc = describe<dnnl::inner_product_forward>(
+      {}, inference, from.get_desc(), memory::desc{shape, f32, tag::any}, memory::desc{{p.out_features}, f32, tag::x},
+      memory::desc{{p.tokens, p.out_features}, f32, tag::nc});
+  const float deviation = std::sqrt(1.0F / static_cast<float>(p.in_features));
+  const memory weights = in_layout(random(shape, tag::oihw, deviation), desc.weights_desc());
+  to = memory(desc.dst_desc(), engine_);
+  return {p, dnnl::inner_product_forward(desc),
+          {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, random({p.out_features}, tag::x, 0.1F)}, {DNNL_ARG_DST, to}}};
+}
+
+Layer<Softmax> Engine::softmax(const Softmax& p, const memory& from, memory& to) {
+  const auto desc = describe<softmax_forward>({}, inference, dnnl::algorithm::softmax_accurate, from.get_desc(), from.get_desc(), 1);
+  to = memory(desc.dst_desc(), engine_);
+  return {p, softmax_forward(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}};
+}
+
+Engine::Engine(std::int64_t batch) {
+  KPROF_REGION("set-up");
+  const Resnet50 net = resnet50(batch);
+  // Four buffers hold all activations: a block's input, which takes its output too, its projection, and two in between.
+  const memory::desc largest{{static_cast<std::int64_t>(net.stem.outputs().value())}, f32, tag::x};
+  for (memory& buffer : buffers_) buffer = memory(largest, engine_);
+  memory input = buffers_[0], projected = buffers_[1];   // handles, as all of oneDNN's objects
+  const memory first = buffers_[2], second = buffers_[3];
+
+  memory x = random({batch, 3, 224, 224}, tag::nchw, 1.0F), y;
+  stem_ = convolution(net.stem, x, y, first);
+  max_pool_ = pool(net.max_pool, y, x, input);
+  for (const Bottleneck& b : net.blocks) {
+    memory reduced, filtered, sum_into = x;
+    std::optional<Layer<Conv2d>> shortcut;
+    if (b.projects()) shortcut = convolution(b.shortcut, x, sum_into, projected);
+    Layer<Conv2d> reduce = convolution(b.reduce, x, reduced, first);
+    Layer<Conv2d> spatial = convolution(b.spatial, reduced, filtered, second);
+    Layer<Conv2d> expand = convolution(b.expand, filtered, sum_into, sum_into);
+    if (b.projects()) std::swap(input, projected);
+    x = sum_into;
+    blocks_.push_back({b.name(), b.stage, std::move(shortcut), std::move(reduce), std::move(spatial), std::move(expand)});
+  }
+  avg_pool_ = pool(net.avg_pool, x, y, first);
+  classifier_ = linear(net.classifier, y, x);
+  softmax_ = softmax(net.softmax, x, probabilities_);
+}
+
+void Engine::infer() {
+  {
+    KPROF_REGION("conv1");
+    run(*stem_);
+    run(*max_pool_);
+  }
+  for (std::size_t i = 0; i < blocks_.size();) {
+    const int stage = blocks_[i].stage;
+    KPROF_REGION("res" + std::to_string(stage));
+    for (; i < blocks_.size() && blocks_[i].stage == stage; ++i) {
+      KPROF_REGION(blocks_[i].name);
+      if (blocks_[i].shortcut) run(*blocks_[i].shortcut);
+      run(blocks_[i].reduce);
+      run(blocks_[i].spatial);
+      run(blocks_[i].expand);
+    }
+  }
+  KPROF_REGION("head");
+  run(*avg_pool_);
+  run(*classifier_);
+  run(*softmax_);
+}
+
+// ---- the profile -------------------------------------------------------------------------------
+
+/// "inference/res2/res2a" for an operator of that block.
+std::string path_of(const kprof::profile& p, const kprof::scope_node& node) {
+  std::string path;
+  for (std::uint32_t i = node.parent; i != kprof::scope_node::none && p.nodes[i].kind != kprof::scope_kind::root; i = p.nodes[i].parent)
+    path = path.empty() ? p.nodes[i].name : p.nodes[i].name + "/" + path;
+  return path;
+}
+
+void print_sums(const kprof::profile& p) {
+  for (const kprof::scope_node& n : p.nodes)
+    if (n.kind == kprof::scope_kind::op)
+      std::printf("sum\t%s\t%s\t%s\t%llu\t%.0f\t%llu\t%llu\n", path_of(p, n).c_str(), n.name.c_str(), n.parameters.c_str(),
+                  static_cast<unsigned long long>(n.calls), n.total_ns, static_cast<unsigned long long>(n.work.flops),
+                  static_cast<unsigned long long>(n.work.bytes_read + n.work.bytes_written));
+}
+
+/// Compares what the profile holds with the published network.
+bool check_flops(const kprof::profile& p, std::int64_t images, std::int64_t passes) {
+  std::uint64_t flops = 0, convolutions = 0;
+  for (const kprof::scope_node& n : p.nodes) {
+    if (n.kind != kprof::scope_kind::op || !path_of(p, n).starts_with("inference")) continue;
+    if (n.name != "Conv2d" && n.name != "Linear") continue;
+    flops += n.calls * n.work.flops;
+    if (n.name == "Conv2d") convolutions += n.calls;
+  }
+  const std::uint64_t count = static_cast<std::uint64_t>(images), per_image = flops / count - epilogue_flops.value();
+  const bool good = flops % count == 0 && per_image == published_flops && convolutions == 53 * static_cast<std::uint64_t>(passes);
+  std::printf("convolutions and classifier, per image: %llu FLOPs, published %llu: %s\n", static_cast<unsigned long long>(per_image),
+              static_cast<unsigned long long>(published_flops), good ? "equal" : "DIFFERENT");
+  std::printf("  and %llu FLOPs of bias, residual and ReLU; %llu convolutions a pass\n",
+              static_cast<unsigned long long>(epilogue_flops.value()), static_cast<unsigned long long>(convolutions / static_cast<std::uint64_t>(passes)));
+  return good;
+}
+
+bool check_probabilities(const std::vector<float>& rows) {
+  for (std::size_t i = 0; i < rows.size(); i += 1000) {
+    double total = 0;
+    for (std::size_t j = 0; j < 1000; ++j) total += static_cast<double>(rows[i + j]);
+    if (!(std::fabs(total - 1) < 1e-3)) {
+      std::fprintf(stderr, "resnet50_onednn: the probabilities of image %zu add up to %g, not 1\n", i / 1000, total);
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::int64_t> number(const char* text) {
+  std::int64_t value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stopped, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || stopped != end || value < 1 || value > 4096) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const bool sums = argc > 1 && std::strcmp(argv[argc - 1], "--sums") == 0;
+  const int given = argc - 1 - (sums ? 1 : 0);
+  const std::optional<std::int64_t> batch = given > 0 ? number(argv[1]) : 1, iterations = given > 1 ? number(argv[2]) : 5;
+  if (given > 2 || !batch || !iterations) {
+    std::fprintf(stderr, "usage: resnet50_onednn [batch=1] [iterations=5] [--sums]\n"
+                         "batch and iterations are whole numbers from 1 to 4096; try `resnet50_onednn 1 5`\n");
+    return 2;
+  }
+  Engine engine(*batch);
+  {
+    KPROF_REGION("warm-up");
+    engine.infer();
+  }
+  for (std::int64_t i = 0; i < *iterations; ++i) {
+    KPROF_REGION("inference");
+    engine.infer();
+  }
+  const kprof::profile profile = kprof::snapshot();
+  std::printf("ResNet-50 v1.5, f32, batch %lld, %lld iterations\n", static_cast<long long>(*batch), static_cast<long long>(*iterations));
+  const bool sound = check_probabilities(engine.probabilities());
+  if (profile.nodes.empty()) {
+    std::printf("nothing was recorded (kprof: %s), so there are no FLOPs to check\n", profile.state.c_str());
+    return sound ? 0 : 1;
+  }
+  const bool good = check_flops(profile, *batch * *iterations, *iterations);
+  if (sums) print_sums(profile);
+  else kprof::report();
+  return good && sound ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "resnet50_onednn: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_DETAIL_SESSION_STATE_HPP
+#define KPROF_DETAIL_SESSION_STATE_HPP
+
+// The session of the process: made by the first binary that asks for it, found by the others through the hub, never freed.
+// A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
+// functions that guards call, NVTX, and what is registered with the system.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/hub.hpp>
+#include <kprof/emit/nvtx.hpp>
+#include <kprof/model/build.hpp>
+#include <kprof/record/recorder.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/text.hpp>
+#include <kprof/settings.hpp>
+#include <kprof/status.hpp>
+#include <kprof/version.hpp>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+#define KPROF_DETAIL_TEXT_(x) #x
+#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
+// Builds that agree on this lay out the session's classes alike.
+inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
+    KPROF_VERSION_PATCH)
+#if defined(_LIBCPP_VERSION)
+    " libc++";
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+    " libstdc++";
+#else
+    " libstdc++ with the old string";
+#endif
+#undef KPROF_DETAIL_TEXT
+#undef KPROF_DETAIL_TEXT_
+
+enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
+
+class session_state {
+ public:
+  // First, so that another build can read it.
+  const char* const build = session_build;
+
+  session_state() {
+    code_ = {{{&recorder::api<counter_clock, false>(), &recorder::api<counter_clock, true>()},
+              {&recorder::api<system_clock, false>(), &recorder::api<system_clock, true>()}},
+             &bootstrap(), &attach_nvtx, &refuse_nvtx, [] { own_session->report_at_exit(); }};
+  }
+
+  /// This binary's code serves the process from now on.
+  void own() noexcept {
+    own_session = this;
+    own_recorder = &recorder_;
+  }
+
+  /// Waits for the first scope, as KPROF says.
+  void arm() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != session_phase::idle) return;
+    if (const char* text = std::getenv("KPROF")) {
+      parsed_config parsed = config::parse(text);
+      settings_ = parsed.value;
+      for (const std::string& e : parsed.errors) {
+        notes_.push_back("KPROF: " + e);
+        std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+      }
+    }
+    if (settings_.report_at_exit) std::atexit(code_.at_exit);
+    phase_ = settings_.enabled ? session_phase::armed : session_phase::off;
+    off_reason_ = "off (KPROF=off)";
+    if (!settings_.enabled || !settings_.nvtx) code_.refuse_nvtx();
+    if (settings_.enabled) listen(code_.bootstrap);
+  }
+
+  status start(const config& settings) {
+    const std::lock_guard lock(mutex_);
+    return start_locked(settings);
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) listen(nullptr);
+    if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
+    if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
+    if (phase_ == session_phase::paused) add_pause();
+    listen(nullptr);
+    time_.add(calibrate_now());
+    phase_ = session_phase::stopped;
+  }
+
+  void pause() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) start_locked(settings_);
+    if (phase_ != session_phase::recording) return;
+    listen(nullptr);
+    paused_at_ = nanoseconds_of(CLOCK_MONOTONIC);
+    phase_ = session_phase::paused;
+  }
+
+  void resume() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != session_phase::paused) return;
+    add_pause();
+    phase_ = session_phase::recording;
+    listen(active_api());
+  }
+
+  profile snapshot(bool timeline) {
+    const std::lock_guard lock(mutex_);
+    profile out;
+    if (started_) {
+      const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
+      if (running) time_.add(calibrate_now());
+      const std::uint64_t now = time_.last().ticks;
+      out = build_profile(recorder_, {time_, now, timeline});
+      out.wall_ns = time_.since_start_ns(now);
+      out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
+      describe_clock(out);
+      describe_cost(out);
+    }
+    out.recording = phase_ == session_phase::recording;
+    out.state = describe_phase();
+    out.notes = notes_;
+    return out;
+  }
+
+  report_options report_settings() const {
+    const std::lock_guard lock(mutex_);
+    return settings_.report;
+  }
+
+  void detach(const module_record& leaving) { recorder_.detach(leaving); }
+
+  void before_fork() {
+    mutex_.lock();
+    recorder_.before_fork();
+  }
+  void after_fork() {
+    recorder_.after_fork();
+    mutex_.unlock();
+  }
+  void in_child() {
+    const calibration_point now = calibrate_now();
+    recorder_.in_child(now.ticks);
+    if (started_) {
+      time_.reset(now);
+      paused_ns_ = 0;
+      paused_at_ = now.monotonic_ns;
+      notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
+    }
+    mutex_.unlock();
+  }
+
+  /// The first scope of an armed session.
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) start_locked(settings_);
+  }
+
+  KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
+
+ private:
+  /// What only the binary that made the session can give: the addresses of its own code.
+  struct maker_code {
+    const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
+    const scope_api* bootstrap;
+    const emitter_api* (*attach_nvtx)() noexcept;
+    void (*refuse_nvtx)() noexcept;
+    void (*at_exit)();
+  };
+
+  // Guards call these until the session has started; each starts it and goes on with what then listens.
+  static const scope_api* woken() noexcept {
+    own_session->wake();
+    return load(this_module.api);
+  }
+  template <std::size_t Words>
+  static scope_token first_begin(site& where, const void* params) noexcept {
+    const scope_api* api = woken();
+    return api == nullptr ? 0 : api->begin[Words](where, params);
+  }
+  template <std::size_t... Words>
+  static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
+    return {1, sizeof(scope_api),
+            // The guard that woke the session closes its scope through this table.
+            [](scope_token token) noexcept { own_session->active_api()->end(token); },
+            [](site& where, const void* bytes, std::uint32_t size) noexcept -> scope_token {
+              const scope_api* api = woken();
+              return api == nullptr ? 0 : api->begin_any(where, bytes, size);
+            },
+            {&first_begin<Words>...},
+            []() noexcept -> std::uint32_t { return 0; },
+            [](std::uint32_t) noexcept -> scope_token { return 0; }};
+  }
+  static const scope_api& bootstrap() noexcept {
+    static constexpr scope_api table = make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+
+  status start_locked(const config& settings) {
+    if (!settings.enabled) {
+      listen(nullptr);
+      phase_ = session_phase::off;
+      off_reason_ = "off (config::enabled is false)";
+      return {};
+    }
+    settings_ = settings;
+    const bool counter = settings.clock == clock_choice::automatic && counter_clock::usable();
+    if (started_ && counter != uses_counter_)
+      note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
+    else uses_counter_ = counter;
+    std::size_t memory = settings.memory;
+    if (memory < recorder::smallest_memory) {
+      note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
+      memory = recorder::smallest_memory;
+    }
+    recorder_.set_memory(memory);
+    const calibration_point now = calibrate_now();
+    if (started_) recorder_.restart(now.ticks);
+    started_ = true;
+    time_.reset(now);
+    paused_ns_ = 0;
+    const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
+    if (emitter != nullptr) store(the_hub().emitter, emitter);
+    emits_ = emitter != nullptr;
+    phase_ = session_phase::recording;
+    listen(active_api());
+    return {};
+  }
+
+  void note_once(std::string note) {
+    for (const std::string& n : notes_)
+      if (n == note) return;
+    notes_.push_back(std::move(note));
+  }
+
+  const scope_api* active_api() const noexcept { return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0]; }
+  void listen(const scope_api* api) noexcept {
+    hub_record& hub = the_hub();
+    store(hub.recorder, api);
+    publish(hub);
+  }
+  void add_pause() noexcept { paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_); }
+
+  const char* clock_name() const noexcept { return uses_counter_ ? counter_clock::name : system_clock::name; }
+  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+
+  void describe_clock(profile& out) const {
+    out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
+  }
+  void describe_cost(profile& out) {
+    const recorder::scope_cost cost = uses_counter_ ? recorder_.measure<counter_clock>() : recorder_.measure<system_clock>();
+    out.cost.scope_ns = cost.scope * time_.ns_per_tick();
+    out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
+    out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
+    out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
+    out.cost.memory = recorder_.memory_held();
+    out.cost.memory_limit = recorder_.memory_limit();
+  }
+  std::string describe_phase() const {
+    switch (phase_) {
+      case session_phase::idle: return "not started; call kprof::start() or include <kprof/kprof.hpp>";
+      case session_phase::armed: return "armed; no scope has begun yet";
+      case session_phase::off: return off_reason_;
+      case session_phase::recording: return "recording";
+      case session_phase::paused: return "paused";
+      case session_phase::stopped: return "stopped";
+    }
+    return {};
+  }
+
+  void report_at_exit() {
+    report_options options = report_settings();
+    if (const std::size_t at = options.path.find("%p"); at != std::string::npos) options.path.replace(at, 2, std::to_string(getpid()));
+    std::string text;
+    status s = write_text(snapshot(false), options, text);
+    if (s) s = write_output(options.path, text);
+    if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
+  }
+
+  maker_code code_{};
+  mutable std::mutex mutex_;
+  recorder recorder_;
+  timebase time_;
+  config settings_;
+  session_phase phase_ = session_phase::idle;
+  std::string off_reason_;
+  bool started_ = false;
+  bool uses_counter_ = false;
+  bool emits_ = false;
+  double paused_ns_ = 0;
+  std::uint64_t paused_at_ = 0;
+  std::vector<std::string> notes_;
+};
+KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
+
+/// The session of the process, made now if there is none; nullptr and the reason when another build's cannot be used.
+KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
+  hub_record& hub = the_hub();
+  void* found = load(hub.session);
+  if (found == nullptr) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    found = load(hub.session);
+    if (found == nullptr) {
+      auto* made = new session_state;
+      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        made->own();
+        found = made;
+        keep_loaded();
+        store(hub.detach, +[](const module_record& leaving) noexcept { session_state::own_session->detach(leaving); });
+        pthread_atfork([] { session_state::own_session->before_fork(); }, [] { session_state::own_session->after_fork(); },
+                       [] { session_state::own_session->in_child(); });
+      } else {
+        delete made;
+      }
+    }
+  }
+  const char* build = *static_cast<const char* const*>(found);
+  if (std::strcmp(build, session_build) == 0) return static_cast<session_state*>(found);
+  why = std::string("the session of this process belongs to another build (") + build + "; this is " + session_build + "); build both alike";
+  return nullptr;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
+#define KPROF_EMIT_NVTX_SCHEMA_HPP
+
+// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
+// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
+// Any thread; allocates when it meets something new, and never frees what a tool was told.
+
+#include <kprof/config.hpp>
+
+#if KPROF_NVTX
+
+#include <kprof/detail/hub.hpp>
+
+// The C headers of the SDK are not written for the warnings that kprof's users may turn on.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
+#pragma GCC diagnostic pop
+
+#include <cstddef>
+#include <cstdlib>
+
+// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent without payload.
+#ifdef NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES
+#define KPROF_DETAIL_PAYLOAD 1
+#else
+#define KPROF_DETAIL_PAYLOAD 0
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+// Whatever touches state here is hidden: each binary that includes this has its own NVTX instance.
+namespace nvtx {
+
+#if KPROF_DETAIL_PAYLOAD
+using entry = nvtxPayloadSchemaEntry_t;
+#else
+struct entry {};
+#endif
+
+enum class role : std::uint8_t { enumeration, nested, op };
+
+/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it is on the list, and
+/// leaked: a tool may keep the pointers of a registration, and readers hold no lock.
+struct known {
+  known* next;
+  nvtxStringHandle_t message;   // of an operator
+  std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
+  const char* name;
+  std::uint64_t size;
+  std::size_t count;
+  entry* entries;
+  role as;
+};
+
+struct registry {
+  nvtxDomainHandle_t domain;
+  known* list;
+  std::uint64_t work_ids[4];   // schema for [has_flops + 2 * has_bytes]
+};
+KPROF_DETAIL_LOCAL inline constinit registry told{};
+
+template <class T>
+bool exchange(T& at, T& expected, T desired) noexcept {
+  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+inline char* copy_text(char* to, text from) noexcept {
+  __builtin_memcpy(to, from.data, from.size);
+  to[from.size] = '\0';
+  return to + from.size;
+}
+
+/// `characters` is room for the names of the entries.
+inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
+  const std::size_t head = sizeof(known) + entries * sizeof(entry);
+  auto* block = static_cast<char*>(std::calloc(1, head + name.size + 1 + characters));
+  if (block == nullptr) return nullptr;
+  auto* item = reinterpret_cast<known*>(block);
+  item->name = block + head;
+  item->size = size;
+  item->entries = reinterpret_cast<entry*>(block + sizeof(known));
+  item->as = as;
+  names = copy_text(block + head, name) + 1;
+  return item;
+}
+
+inline bool same(const known& a, const known& b) noexcept {
+  if (a.as != b.as || a.size != b.size || a.count != b.count || __builtin_strcmp(a.name, b.name) != 0) return false;
+#if KPROF_DETAIL_PAYLOAD
+  for (std::size_t i = 0; i < a.count; ++i) {
+    const entry& x = a.entries[i];
+    const entry& y = b.entries[i];
+    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset || x.arrayOrUnionDetail != y.arrayOrUnionDetail ||
+        __builtin_strcmp(x.name, y.name) != 0) return false;
+  }
+#endif
+  return true;
+}
+
+KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
+  if (item.as == role::op) item.message = nvtxDomainRegisterStringA(told.domain, item.name);
+#if KPROF_DETAIL_PAYLOAD
+  if (item.count == 0) return;
+  if (item.as == role::enumeration) {
+    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.count, sizeof(nvtxPayloadEnum_t)));
+    if (list == nullptr) return;
+    for (std::size_t i = 0; i < item.count; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
+    nvtxPayloadEnumAttr_t about{};
+    about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+    about.name = item.name;
+    about.entries = list;
+    about.numEntries = item.count;
+    about.sizeOfEnum = item.size;
+    item.id = nvtxPayloadEnumRegister(told.domain, &about);
+  } else {
+    nvtxPayloadSchemaAttr_t about{};
+    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    about.name = item.name;
+    about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+    about.entries = item.entries;
+    about.numEntries = item.count;
+    about.payloadStaticSize = item.size;
+    item.id = nvtxPayloadSchemaRegister(told.domain, &about);
+  }
+#endif
+}
+
+/// The item on the list that says the same, or `item` after it was registered and put there. No lock is held while the
+/// tool is called: it may wait for the loader, and so may a static object's constructor that opens a scope meanwhile.
+/// Of two threads that describe the same operator at once, both register it, and either registration serves.
+KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
+  if (item == nullptr) return nullptr;
+  known* head = load(told.list);
+  for (const known* k = head; k != nullptr; k = k->next)
+    if (same(*k, *item)) {
+      std::free(item);
+      return k;
+    }
+  register_item(*item);
+  do item->next = head;
+  while (!exchange(told.list, head, item));
+  return item;
+}
+
+#if KPROF_DETAIL_PAYLOAD
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept;
+
+/// Schema id of an enum; 0 when none of its enumerators has a name.
+KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_t bytes) noexcept {
+  std::size_t characters = 0;
+  for (std::uint32_t i = 0; i < e.size; ++i) characters += e.list[i].name.size + 1;
+  char* names = nullptr;
+  known* item = make_known(role::enumeration, e.name, bytes, e.size, characters, names);
+  if (item == nullptr) return 0;
+  for (; item->count < e.size; ++item->count) {
+    entry& to = item->entries[item->count];
+    to.name = names;
+    to.offset = static_cast<std::uint64_t>(e.list[item->count].value);   // sign extended, as NVTX's own tables come out
+    names = copy_text(names, e.list[item->count].name) + 1;
+  }
+  return intern(item)->id;
+}
+
+/// NVTX's type of one element of a field; 0 when it has none.
+KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
+  static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
+  const bool is_signed = f.kind == field_kind::signed_integer;
+  switch (f.kind) {
+    case field_kind::boolean: return enum_id({{"bool", 4}, 2, truth}, f.size);
+    case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
+    case field_kind::aggregate: {
+      const known* nested = describe(role::nested, f.nested->name, *f.nested);
+      return nested == nullptr ? 0 : nested->id;
+    }
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return NVTX_PAYLOAD_ENTRY_TYPE_FLOAT;
+      if (f.size == sizeof(double)) return NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE;
+      return f.size == sizeof(long double) ? NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE : 0;
+    case field_kind::enumeration:
+      if (const std::uint64_t id = enum_id(*f.enumerators, f.size)) return id;
+      break;
+    default: break;
+  }
+  switch (f.size) {
+    case 1: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT8 : NVTX_PAYLOAD_ENTRY_TYPE_UINT8;
+    case 2: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT16 : NVTX_PAYLOAD_ENTRY_TYPE_UINT16;
+    case 4: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT32 : NVTX_PAYLOAD_ENTRY_TYPE_UINT32;
+    case 8: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT64 : NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+    default: return 0;
+  }
+}
+
+/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements gets its own.
+constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept {
+  std::size_t entries = 0, characters = 0;
+  for (std::uint32_t i = 0; i < fields.field_count; ++i) {
+    const field_desc& f = fields.fields[i];
+    entries += entries_of(f);
+    characters += entries_of(f) * (f.name.size + std::size_t{8});   // "[511]"
+  }
+  char* names = nullptr;
+  known* item = make_known(as, name, fields.size, entries, characters, names);
+  if (item == nullptr) return nullptr;
+  for (std::uint32_t i = 0; i < fields.field_count; ++i) {
+    const field_desc& f = fields.fields[i];
+    const std::uint64_t type = element_type(f);
+    if (type == 0) continue;
+    for (std::uint32_t k = 0; k < entries_of(f); ++k) {
+      const std::uint64_t offset = f.offset + std::uint64_t{k} * f.size;
+      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in any order.
+      std::size_t at = item->count++;
+      for (; at > 0 && item->entries[at - 1].offset > offset; --at) item->entries[at] = item->entries[at - 1];
+      const bool is_array = f.extent != 0 && f.kind != field_kind::string;
+      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0, type, names, nullptr,
+                           f.kind == field_kind::string ? f.size : f.extent, offset, nullptr, nullptr};
+      names = copy_text(names, f.name);
+      if (entries_of(f) > 1) {
+        char digits[] = {'[', static_cast<char>('0' + k / 100), static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10), ']'};
+        const std::uint32_t skip = k < 10 ? 2 : k < 100 ? 1 : 0;
+        digits[skip] = '[';
+        names = copy_text(names, {digits + skip, 5 - skip});
+      }
+      ++names;
+    }
+  }
+  return intern(item);
+}
+
+/// Bytes of `work` that are numbers.
+inline constexpr std::uint32_t work_size = 24;
+
+/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is there of `work`.
+KPROF_DETAIL_LOCAL inline void register_work() noexcept {
+  constexpr field_kind number = field_kind::unsigned_integer;
+  static constexpr field_desc fields[] = {{{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
+                                          {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
+                                          {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
+  for (std::uint32_t set = 1; set < 4; ++set) {
+    const known* item = describe(role::nested, {"kprof.work", 10}, {{"", 0}, work_size, 8, set, set == 2 ? fields + 1 : fields});
+    told.work_ids[set] = item == nullptr ? 0 : item->id;
+  }
+}
+
+/// The payloads of one range; lives until the range is pushed.
+struct payloads {
+  nvtxPayloadData_t data[2];
+  work numbers;
+
+  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about them.
+  void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+    std::int32_t count = 0;
+    if (item.id != 0) data[count++] = {item.id, bytes, params};
+    if (told.work_ids[3] != 0) {
+      op.evaluate(params, numbers);
+      // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
+      const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
+      if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
+    }
+    if (count == 0) return;
+    event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    event.reserved0 = count;
+    event.payload.ullValue = reinterpret_cast<std::uintptr_t>(data);
+  }
+};
+
+#else
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc&) noexcept {
+  char* names = nullptr;
+  return intern(make_known(as, name, 0, 0, 0, names));
+}
+KPROF_DETAIL_LOCAL inline void register_work() noexcept {}
+struct payloads {
+  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*, std::uint32_t) noexcept {}
+};
+
+#endif  // KPROF_DETAIL_PAYLOAD
+
+}  // namespace nvtx
+}  // namespace detail
+KPROF_DETAIL_END
+
+#undef KPROF_DETAIL_PAYLOAD
+
+#endif  // KPROF_NVTX
+
+#endif

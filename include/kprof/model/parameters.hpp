@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_PARAMETERS_HPP
+#define KPROF_MODEL_PARAMETERS_HPP
+
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Pure.
+
+#include <kprof/config.hpp>
+#include <kprof/record/op_info.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+T read_as(const char* from) noexcept {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::int8_t>(from);
+    case 2: return read_as<std::int16_t>(from);
+    case 4: return read_as<std::int32_t>(from);
+    default: return read_as<std::int64_t>(from);
+  }
+}
+inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::uint8_t>(from);
+    case 2: return read_as<std::uint16_t>(from);
+    case 4: return read_as<std::uint32_t>(from);
+    default: return read_as<std::uint64_t>(from);
+  }
+}
+
+/// The shortest decimal that reads back as `value`, up to the precision of its type.
+template <class T>
+std::string shortest(T value, int digits) {
+  char out[48];
+  for (int precision = 1; precision <= digits; ++precision) {
+    std::snprintf(out, sizeof out, "%.*Lg", precision, static_cast<long double>(value));
+    if (static_cast<T>(std::strtold(out, nullptr)) == value) break;
+  }
+  return out;
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
+
+inline std::string write_value(const field_info& f, const char* from) {
+  switch (f.kind) {
+    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
+    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
+    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from), 9);
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from), 17);
+      return shortest(read_as<long double>(from), 21);
+    case field_kind::string: return {from, strnlen(from, f.size)};
+    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
+    case field_kind::enumeration: {
+      const std::int64_t value = read_signed(from, f.size);
+      const auto unsigned_value = static_cast<std::int64_t>(read_unsigned(from, f.size));
+      for (const enumerator_info& e : f.enumerators)
+        if (e.value == value || e.value == unsigned_value) return e.name;
+      return std::to_string(value);
+    }
+  }
+  return {};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
+  std::string out;
+  for (const field_info& f : fields) {
+    if (!out.empty()) out += ' ';
+    out += f.name;
+    out += '=';
+    if (f.extent == 0) {
+      out += write_value(f, from + f.offset);
+      continue;
+    }
+    for (std::uint32_t e = 0; e < f.extent; ++e) {
+      out += e == 0 ? '[' : ',';
+      out += write_value(f, from + f.offset + e * f.size);
+    }
+    out += ']';
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_RECORDER_HPP
+#define KPROF_RECORD_RECORDER_HPP
+
+// The recorder: all threads' logs, the functions that guards call, and what happens when threads join and end, memory runs
+// out, the process forks or a library is unloaded. One per process, never freed.
+// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/hub.hpp>
+#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/clock.hpp>
+#include <kprof/record/op_info.hpp>
+#include <kprof/record/thread_log.hpp>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
+// Its token is none that was ever given out.
+KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0};
+
+// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+
+class recorder;
+// The recorder whose functions guards call, in the binary that owns it.
+KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
+
+class recorder {
+ public:
+  static constexpr std::size_t smallest_memory = 1024 * 1024;
+
+  recorder() {
+    pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); });
+  }
+  ~recorder() { pthread_key_delete(thread_end_); }
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  /// A quarter of the memory may go to totals, the rest to logs.
+  void set_memory(std::size_t bytes) noexcept {
+    memory_limit_ = bytes;
+    __atomic_store_n(&budget_.limit, bytes / 4, __ATOMIC_RELAXED);
+    pool_.set_limit(bytes - bytes / 4);
+  }
+  std::size_t memory_limit() const noexcept { return memory_limit_; }
+  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
+
+  /// The functions for guards: with this clock, and with or without an emitter.
+  template <class Clock, bool Emit>
+  static const scope_api& api() noexcept {
+    static constexpr scope_api table = make_api<Clock, Emit>(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
+  template <class Visit>
+  void each_thread(Visit visit) {
+    const std::lock_guard lock(threads_mutex_);
+    for (thread_log* log : threads_) {
+      const std::lock_guard own(log->mutex());
+      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+      log->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+      visit(*log);
+    }
+  }
+
+  /// Forgets all totals; what is open stays open from `now` on.
+  void restart(std::uint64_t now) {
+    each_thread([&](thread_log& log) { log.restart(now, pool_); });
+    const std::lock_guard lock(threads_mutex_);
+    for (std::size_t i = threads_.size(); i-- > 0;)
+      if (threads_[i]->ended) retire(i);
+    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+  }
+
+  /// Turns everything that refers to a binary's code into values, before it is unloaded.
+  void detach(const module_record& leaving) {
+    each_thread([](thread_log&) {});
+    sites_.forget_formulas(&leaving);
+  }
+
+  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
+  void before_fork() {
+    threads_mutex_.lock();
+    for (thread_log* log : threads_) log->mutex().lock();
+    sites_.mutex().lock();
+    paths_.mutex().lock();
+    pool_.mutex().lock();
+  }
+  void after_fork() {
+    pool_.mutex().unlock();
+    paths_.mutex().unlock();
+    sites_.mutex().unlock();
+    for (thread_log* log : threads_) log->mutex().unlock();
+    threads_mutex_.unlock();
+  }
+  void in_child(std::uint64_t now) {
+    after_fork();
+    {
+      const std::lock_guard lock(threads_mutex_);
+      for (thread_log* log : threads_)
+        if (log != my_log) {
+          const std::lock_guard own(log->mutex());
+          log->stop_writing(pool_);
+          log->ended = true;
+        } else {
+          log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        }
+    }
+    restart(now);
+  }
+
+  const site_table& sites() const noexcept { return sites_; }
+  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
+  /// Time before which the timeline has been recycled; 0: it is whole.
+  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
+  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
+
+  /// What a scope of 8 words costs this thread and what an empty one shows, in ticks: the medians of a few batches.
+  struct scope_cost { double scope; double empty; };
+  template <class Clock>
+  scope_cost measure() {
+    constexpr int scopes = 300, batches = 15;
+    static_assert(scopes * (record_header + 8 * 8 + 8) < chunk::size - sizeof(chunk));
+    chunk* c = new (std::nothrow) chunk[chunk::size / sizeof(chunk) + 1];
+    if (c == nullptr) return {0, 0};
+    log_head scratch;
+    scratch.limit = reinterpret_cast<char*>(c) + chunk::size;
+    site where{1, 0, nullptr, nullptr, nullptr};
+    const std::uint64_t params[8] = {};
+    const scope_api& functions = api<Clock, false>();
+    std::uint64_t cost[batches], empty[batches];
+    log_head* const mine = my_log;
+    my_log = &scratch;
+    for (int b = 0; b < batches; ++b) {
+      scratch.cursor = reinterpret_cast<char*>(c);
+      const std::uint64_t begin = Clock::now();
+      for (int i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
+      cost[b] = Clock::now() - begin;
+      const char* last = scratch.cursor - 8 - (record_header + 64);
+      empty[b] = (get(scratch.cursor - 8) & ~end_bit) - get(last + 8);
+    }
+    my_log = mine;
+    delete[] c;
+    return {median(cost) / scopes, median(empty)};
+  }
+
+ private:
+  static constexpr std::size_t kept_ended_threads = 64;
+
+  template <std::size_t N>
+  static double median(std::uint64_t (&values)[N]) noexcept {
+    for (std::size_t i = 1; i < N; ++i)
+      for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j) std::swap(values[j], values[j - 1]);
+    return static_cast<double>(values[N / 2]);
+  }
+
+  template <class Clock, bool Emit, std::size_t... Words>
+  static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
+    return {1, sizeof(scope_api), &end<Clock, Emit>, &begin_any<Clock, Emit>, {&begin<Clock, Emit, Words>...}, &capture, &adopt<Clock>};
+  }
+
+  // ---- what guards call ----
+
+  template <class Clock, bool Emit, std::size_t Words>
+  static scope_token begin(site& where, const void* params) noexcept {
+    return append<Clock, Emit>(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
+  }
+  template <class Clock, bool Emit>
+  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
+    return append<Clock, Emit>(where, bytes, size, [&](char* to) { std::memcpy(to, bytes, size); });
+  }
+
+  template <class Clock, bool Emit, class Copy>
+  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
+    log_head* log = my_log;
+    const std::size_t record = record_header + (size + 7U) / 8U * 8U;
+    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_RELAXED);
+    if (static_cast<std::size_t>(log->limit - log->cursor) < room_for(*log, record) || id == 0) [[unlikely]] {
+      log = prepare(where, record);
+      if (log == nullptr) return 0;
+      id = __atomic_load_n(&where.id, __ATOMIC_RELAXED);
+    }
+    char* const at = log->cursor;
+    put(at, record_word(record_kind::begin, id, size));
+    const scope_token token = ++log->top;
+    // The time before the parameters: copying them right behind the writes that made them would wait for those.
+    put(at + 8, Clock::now());
+    copy(at + record_header);
+    __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
+    if constexpr (Emit) push(*log, where, bytes, size);
+    return token;
+  }
+
+  template <class Clock, bool Emit>
+  static void end(scope_token token) noexcept {
+    const std::uint64_t now = Clock::now();
+    log_head* const log = my_log;
+    if constexpr (Emit) pop(*log, token);
+    if (log->top != token) [[unlikely]] return end_out_of_order(token, now);
+    put(log->cursor, now | end_bit);
+    log->top = token - 1;
+    __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
+  }
+
+  static std::uint32_t capture() noexcept {
+    if (my_log == &no_log) return 0;
+    auto* log = static_cast<thread_log*>(my_log);
+    const std::lock_guard lock(log->mutex());
+    return log->capture();
+  }
+
+  template <class Clock>
+  static scope_token adopt(std::uint32_t path) noexcept {
+    log_head* log = my_log;
+    if (static_cast<std::size_t>(log->limit - log->cursor) < room_for(*log, record_header)) {
+      log = more_room(record_header);
+      if (log == nullptr) return 0;
+    }
+    put(log->cursor, record_word(record_kind::adopt, path, 0));
+    put(log->cursor + 8, Clock::now());
+    ++log->top;
+    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+    return log->top;
+  }
+
+  /// Room for a record and the ends of all that is open then: an end never has to look for room.
+  static std::size_t room_for(const log_head& log, std::size_t record) noexcept {
+    return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
+  }
+
+  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
+    const emitter_api* emitter = load(this_module.hub)->emitter;
+    emitter->push(where, bytes, size);
+    ++log.emitted;
+  }
+  // A tool keeps one stack a thread and matches no names: one range is popped for each scope that ends on its thread.
+  [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
+    if (token >> 32U != log.top >> 32U || log.emitted == 0) return;
+    --log.emitted;
+    load(this_module.hub)->emitter->pop();
+  }
+
+  // ---- the slow paths ----
+
+  /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
+  [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
+    if (__atomic_load_n(&where.id, __ATOMIC_RELAXED) == 0) own_recorder->sites_.number_of(where);
+    if (my_log != &no_log && static_cast<std::size_t>(my_log->limit - my_log->cursor) >= room_for(*my_log, record)) return my_log;
+    return more_room(record);
+  }
+
+  [[gnu::noinline]] static log_head* more_room(std::size_t record) noexcept {
+    recorder& self = *own_recorder;
+    if (my_log == &no_log) self.join();
+    auto* log = static_cast<thread_log*>(my_log);
+    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : self.free_chunk();
+    const std::lock_guard lock(log->mutex());
+    if (c == nullptr) {
+      ++log->dropped;
+      return nullptr;
+    }
+    log->append(c, self.pool_);
+    return log;
+  }
+
+  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
+  chunk* free_chunk() noexcept {
+    if (chunk* c = pool_.take()) return c;
+    chunk* c = pool_.oldest();
+    if (c == nullptr) return nullptr;
+    const std::lock_guard lock(c->owner->mutex());
+    const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+    c->owner->release(c);
+    add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+    std::uint64_t until = recycled_until();
+    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return c;
+  }
+
+  [[gnu::noinline]] static void end_out_of_order(scope_token token, std::uint64_t now) noexcept {
+    log_head* const log = my_log;
+    const auto depth = static_cast<std::uint32_t>(token);
+    if (token == 0) return;   // its beginning was dropped, and counted then
+    if (log == &no_log || token >> 32U != log->top >> 32U || depth > static_cast<std::uint32_t>(log->top)) {
+      recorder& self = *own_recorder;
+      __atomic_fetch_add(&self.closed_elsewhere_, 1, __ATOMIC_RELAXED);
+      return;
+    }
+    // A scope around others that are still open: they end with it. There is room: at least two ends were provided for.
+    put(log->cursor, record_word(record_kind::end_to, depth, 0));
+    put(log->cursor + 8, now);
+    log->top = token - 1;
+    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+  }
+
+  // ---- threads ----
+
+  void join() {
+    const std::lock_guard lock(threads_mutex_);
+    thread_log* log = free_logs_;
+    if (log != nullptr) {
+      free_logs_ = log->next_free;
+      log->top = std::uint64_t{++last_number_} << 32U;
+    } else {
+      log = new thread_log(++last_number_, sites_, paths_, budget_);
+    }
+    log->ended = false;
+    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    char name[32] = {};
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
+    threads_.push_back(log);
+    my_log = log;
+    pthread_setspecific(thread_end_, log);
+  }
+
+  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
+  void leave(thread_log& log) {
+    const std::lock_guard lock(threads_mutex_);
+    my_log = &no_log;
+    {
+      const std::lock_guard own(log.mutex());
+      log.stop_writing(pool_);
+      log.ended = true;
+    }
+    std::size_t ended = 0;
+    for (const thread_log* t : threads_) ended += t->ended && t->merged_threads == 0 ? 1 : 0;
+    if (ended <= kept_ended_threads) return;
+    // One more than are kept apart: the oldest joins the others.
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      if (threads_[i]->ended && threads_[i]->merged_threads == 0) {
+        merge_into_others(i);
+        return;
+      }
+  }
+
+  void merge_into_others(std::size_t i) {
+    if (others_ == nullptr) {
+      others_ = new thread_log(++last_number_, sites_, paths_, budget_);
+      others_->ended = true;
+      threads_.insert(threads_.begin(), others_);
+      ++i;
+    }
+    thread_log& from = *threads_[i];
+    {
+      const std::lock_guard own(from.mutex());
+      from.fold();
+      const std::lock_guard theirs(others_->mutex());
+      others_->tree.merge(from.tree);
+      others_->finished += from.finished;
+      others_->dropped += from.dropped;
+      others_->closed_by_parent += from.closed_by_parent;
+      others_->never_closed += from.open_scopes();
+      ++others_->merged_threads;
+    }
+    retire(i);
+  }
+
+  /// Takes an ended thread's log off the list, for another thread to use.
+  void retire(std::size_t i) {
+    thread_log* log = threads_[i];
+    threads_.erase(threads_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::lock_guard own(log->mutex());
+    log->fold();
+    log->stack.clear();
+    log->restart(0, pool_);
+    if (log == others_) others_ = nullptr;
+    log->next_free = free_logs_;
+    free_logs_ = log;
+  }
+
+  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
+
+  std::size_t memory_limit_ = 0;
+  tree_budget budget_;
+  chunk_pool pool_;
+  site_table sites_;
+  path_table paths_;
+  pthread_key_t thread_end_{};
+  std::mutex threads_mutex_;
+  std::vector<thread_log*> threads_;
+  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
+  thread_log* free_logs_ = nullptr;
+  std::uint32_t last_number_ = 0;
+  std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t recycled_until_ = 0;
+  std::uint64_t folding_ns_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_COLUMNS_HPP
+#define KPROF_REPORT_COLUMNS_HPP
+
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
+// A column is one line of the table below.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/report/page.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class look : std::uint8_t { name, parameters, call_site, thread, type, count, open, time, share, rate, si };
+
+struct column {
+  const char* id;        // as in report_options::columns and ::sort
+  const char* header;
+  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  look as;
+  double operator_row::*number;
+  figure operator_row::*value;
+  const char* meaning;
+};
+
+inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
+
+inline constexpr column columns[] = {
+    {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
+    {"parameters", "parameters", 5, look::parameters, nullptr, nullptr,
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went negative"},
+    {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
+    {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"calls", "calls", 3, look::count, nullptr, nullptr, "finished calls"},
+    {"open", "open", 4, look::open, nullptr, nullptr, "calls that had not finished, and how long they had run; they are in no other column"},
+    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr, "time in the calls less the time in the scopes inside them, summed over calls and threads"},
+    {"share", "share", 4, look::share, &operator_row::share, nullptr, "self / self time of all scopes, operators and regions, of all threads"},
+    {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
+     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns, "time from the begin to the end of a call: sum over all calls / calls"},
+    {"median", "median", 12, look::time, nullptr, &operator_row::median_ns, "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, look::time, nullptr, &operator_row::p99_ns, "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, look::time, nullptr, &operator_row::min_ns, "the shortest call"},
+    {"max", "max", 11, look::time, nullptr, &operator_row::max_ns, "the longest call"},
+    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s, "10^9 operations a second: flops() of the calls in total, summed, / total"},
+    {"gbs", "GB/s", 9, look::rate, nullptr, &operator_row::bytes_per_s,
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic"},
+    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte, "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops, "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {"bytes", "bytes", 0, look::si, nullptr, &operator_row::bytes, "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, look::type, nullptr, nullptr, "type of the elements that the operator computes with"},
+};
+inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
+
+/// By its name, or by its header.
+inline const column* find_column(std::string_view name) noexcept {
+  for (const column& c : columns)
+    if (name == c.id || name == c.header) return &c;
+  return name == "name" ? &columns[0] : nullptr;
+}
+
+inline std::string column_names() {
+  std::string all;
+  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
+  return all;
+}
+
+inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
+
+// ---- cells
+
+inline std::string parameters_cell(const operator_row& row) {
+  if (row.variants > 1) {
+    std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    if (row.invalid) text += row.invalid_calls > 0 ? ", " + format_count(row.invalid_calls) + " calls invalid" : ", some invalid";
+    return text;
+  }
+  const std::string text = row.merged ? "(not kept)" : row.parameters;
+  if (!row.invalid) return text;
+  return text.empty() ? "invalid" : "invalid: " + text;
+}
+
+inline std::string thread_name(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return "several";
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return format_count(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
+
+inline std::string call_site_cell(const operator_row& row) {
+  if (row.several_sites) return "several";
+  return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
+}
+
+inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
+  return open == 0 ? std::string{} : format_count(open) + " for " + out.time(open_ns);
+}
+
+inline std::string number_cell(look as, double x, const page& out) {
+  switch (as) {
+    case look::time: return out.time(x);
+    case look::share: return format_share(x);
+    case look::rate: return format_rate(x * 1e-9);
+    default: return format_si(x);
+  }
+}
+
+inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+  switch (c.as) {
+    case look::name: return row.name.empty() ? "(no name)" : row.name;
+    case look::parameters: return parameters_cell(row);
+    case look::call_site: return call_site_cell(row);
+    case look::thread: return thread_name(p, row.thread);
+    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::count: return format_count(row.calls);
+    case look::open: return open_cell(row.open, row.open_ns, out);
+    default: break;
+  }
+  if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
+  const figure f = row.*c.value;
+  if (!f.known()) return "n/a";
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+}
+
+// ---- order
+
+/// What numbers are ordered by; NaN for what is not known.
+inline double sort_key(const column& c, const operator_row& row) noexcept {
+  if (c.number != nullptr) return row.*c.number;
+  if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
+  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls);
+}
+
+inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+
+/// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
+inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
+  switch (c.as) {
+    case look::name:
+      if (const int order = compare(a.name, b.name)) return order < 0;
+      return a.parameters < b.parameters;
+    case look::parameters:
+      return a.parameters < b.parameters;
+    case look::call_site:
+      if (const int order = compare(a.file, b.file)) return order < 0;
+      return a.line < b.line;
+    case look::thread: return a.thread < b.thread;
+    case look::type: return a.type < b.type;
+    default: break;
+  }
+  const double x = sort_key(c, a), y = sort_key(c, b);
+  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return x > y;
+}
+
+// ---- why there is no number
+
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::none: break;
+  }
+  return "known";
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_FOOTER_HPP
+#define KPROF_REPORT_FOOTER_HPP
+
+// The end of every text report: what was seen, what was not, and what kprof itself took. Included by the text reports.
+// A count that should be zero and is not gets a line of its own that begins with "!", says what it means and what to do.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/report/page.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void print_fact(page& out, std::string key, const std::string& text) {
+  key.insert(0, 2, ' ');
+  key.resize(12, ' ');
+  out.paragraph(key, text, key.size());
+}
+
+struct oddity {
+  std::uint64_t count;
+  const char* what;
+  std::string meaning;
+};
+
+inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
+  const oddity oddities[] = {
+      {c.open, "open", "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the column `open`."},
+      {c.dropped, "dropped", "not recorded for want of memory: calls and times above are too low. Raise " + limit + ", or put guards around larger pieces of work."},
+      {c.closed_by_parent, "closed by an outer scope",
+       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the heap, none moved out of its block."},
+      {c.closed_elsewhere, "closed elsewhere",
+       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one thread, within one block."},
+      {c.invalid, "invalid", "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. Correct the parameters or the formula."},
+      {c.merged, "merged", "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit + ", or have fewer distinct parameters."},
+  };
+  std::string none;
+  const char* before = "";
+  for (const oddity& o : oddities) {
+    if (o.count != 0) continue;
+    none.append(before).append(o.what);
+    before = ", ";
+  }
+  const std::size_t comma = none.rfind(", ");
+  if (comma != std::string::npos) none.replace(comma, 2, " or ");
+  print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
+  for (const oddity& o : oddities)
+    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+}
+
+inline void print_timeline(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  std::string text;
+  if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
+  else if (c.in_timeline >= c.recorded) text = "all scopes, " + out.time(c.timeline_ns);
+  else text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " + format_count(c.recorded) + " scopes; totals cover all";
+  print_fact(out, "timeline", text);
+}
+
+inline void print_cost(page& out, const profile& p) {
+  const own_cost& c = p.cost;
+  if (c.scope_ns > 0) {
+    std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
+    if (p.wall_ns > 0) text += " (" + format_share(c.recording_ns / p.wall_ns) + (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
+    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns));
+  } else {
+    print_fact(out, "own cost", "n/a: not measured in this process");
+  }
+  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : " (no limit)"));
+}
+
+inline void print_clock(page& out, const profile& p) {
+  if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
+  print_fact(out, "clock", out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " + out.time(p.clock.residual_ns) + " off its calibration at most");
+}
+
+inline void print_footer(page& out, const profile& p) {
+  out.line();
+  out.line("Completeness");
+  print_scopes(out, p);
+  print_timeline(out, p);
+  print_cost(out, p);
+  print_clock(out, p);
+  if (p.notes.empty()) return;
+  out.line();
+  out.line("Notes");
+  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

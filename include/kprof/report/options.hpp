@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_OPTIONS_HPP
+#define KPROF_REPORT_OPTIONS_HPP
+
+// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
+
+#include <kprof/config.hpp>
+#include <kprof/model/summary.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a report shows. The defaults suit a terminal.
+///     kprof::report_options o;
+///     o.sort = "gflops";
+///     o.filter = "^(Gemm|Conv)";
+///     o.columns = {"operator", "calls", "p99", "gflops"};
+struct report_options {
+  int width = 0;                ///< columns of the terminal; 0: the terminal's, else $COLUMNS, else 100. 40 to 1000
+  std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
+  std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
+  grouping by = grouping::parameters;
+  std::string filter;           ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
+                                ///< around and inside a scope that matches is shown with it
+  std::vector<std::string> columns;   ///< operator parameters call_site thread calls open self share total mean median
+                                ///< p99 min max gflops gbs intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;            ///< show the operator table
+  bool tree = true;             ///< show the call tree
+  bool ascii = false;           ///< nothing but ASCII
+  bool legend = false;          ///< explain every column
+  std::string path;             ///< file to write; empty: standard output
+};
+
+KPROF_DETAIL_END
+
+#endif

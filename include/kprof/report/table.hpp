@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TABLE_HPP
+#define KPROF_REPORT_TABLE_HPP
+
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and under them what is not
+// shown and why a number is missing. Included by the text report.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/report/columns.hpp>
+#include <kprof/report/page.hpp>
+#include <kprof/report/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The rows of the table in their order, and what became of the others.
+struct chosen_rows {
+  std::vector<operator_row> rows;
+  hidden_rows filtered, cut;
+  double operators_self_ns = 0;
+
+  chosen_rows(const profile& p, const text_plan& plan) {
+    std::vector<operator_row> all = operator_table(p, plan.options.by);
+    std::vector<std::uint32_t> order;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      operators_self_ns += all[i].self_ns;
+      if (plan.filter.matches(all[i].name, all[i].parameters)) order.push_back(static_cast<std::uint32_t>(i));
+      else filtered.add(all[i]);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comes_before(*plan.sort, all[a], all[b]); });
+    for (const std::uint32_t i : order) {
+      if (plan.options.top == 0 || rows.size() < plan.options.top) rows.push_back(std::move(all[i]));
+      else cut.add(all[i]);
+    }
+  }
+};
+
+inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, grouping by) noexcept {
+  if (c.as == look::call_site) return by >= grouping::call_site;
+  if (c.as == look::thread) return by >= grouping::thread;
+  if (c.as == look::open) return std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.open > 0; });
+  return c.rank > 0;
+}
+
+/// How far a column of text may shrink.
+inline std::size_t least_width(const column& c, bool comfortable, std::size_t page_width) noexcept {
+  switch (c.as) {
+    case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
+    case look::parameters: return comfortable ? 28 : 12;
+    case look::call_site: return 16;
+    case look::thread: return 12;
+    default: return 0;
+  }
+}
+
+/// The table's columns: those asked for, or those that fit. Returns what had to be left out.
+class table_columns {
+ public:
+  std::vector<const column*> shown;
+  std::vector<std::string> left_out;
+  grid cells;
+
+  table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows) : asked_(!plan.columns.empty()) {
+    shown = plan.columns;
+    for (const column& c : columns)
+      if (!asked_ && shown_unasked(c, rows, plan.options.by)) shown.push_back(&c);
+    for (const column* c : shown) cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
+    for (const operator_row& row : rows) {
+      auto& line = cells.rows.emplace_back();
+      for (const column* c : shown) line.push_back(cell(*c, row, p, out));
+    }
+    cells.measure(out);
+    set_least(out);
+    while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
+    std::reverse(left_out.begin(), left_out.end());
+  }
+
+ private:
+  void set_least(const page& out) {
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [](const column* c) { return c->rank >= comfort_rank; });
+    for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
+  }
+  void drop_one(const page& out) {
+    std::size_t worst = shown.size() - 1;
+    if (!asked_)
+      for (std::size_t i = 0; i < shown.size(); ++i)
+        if (shown[i]->rank > shown[worst]->rank) worst = i;
+    left_out.push_back(shown[worst]->header);
+    shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
+    cells.drop(worst);
+    set_least(out);
+  }
+
+  bool asked_;
+};
+
+inline void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// A line for each reason for which a number of the page is not known.
+inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows) {
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time, absence::no_calls}) {
+    std::vector<std::string> names;
+    for (const operator_row& row : rows)
+      for (const column* c : shown)
+        if (c->value != nullptr && (row.*c->value).why == why) {
+          add_once(names, row.name);
+          break;
+        }
+    if (!names.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names);
+  }
+}
+
+inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows) {
+  std::vector<std::string> names;
+  for (const operator_row& row : rows)
+    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) add_once(names, row.name);
+  if (!names.empty()) out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names);
+}
+
+inline std::string table_title(const page& out, const text_plan& plan) {
+  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site", " by parameters, call site and thread"};
+  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header + "; share is of " +
+         out.time(plan.all_self_ns) + " in all scopes";
+}
+
+inline void print_table(page& out, const profile& p, const text_plan& plan) {
+  const chosen_rows chosen(p, plan);
+  out.line();
+  out.paragraph("", table_title(out, plan), 2);
+  out.line();
+  if (chosen.rows.empty()) {
+    out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
+  } else {
+    table_columns table(out, p, plan, chosen.rows);
+    table.cells.print(out);
+    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
+    print_absences(out, table.shown, chosen.rows);
+    print_short_calls(out, p, chosen.rows);
+    if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
+  }
+  chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  const double regions = plan.all_self_ns - chosen.operators_self_ns;
+  if (regions > plan.all_self_ns * 1e-9)
+    out.paragraph("", "in regions, outside operators: self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
+}
+
+inline void print_legend(page& out) {
+  out.line();
+  out.line("Legend");
+  for (const column& c : columns) {
+    std::string lead = std::string{"  "} + c.header;
+    lead.resize(14, ' ');
+    const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
+    out.paragraph(lead, id + c.meaning, lead.size());
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_HPP
+#define KPROF_REPORT_TEXT_HPP
+
+// The report for people: a profile as a page of text, with the table of operators, the call tree and an account of what
+// was not seen. Include it to print a profile. No line is wider than asked. Linear in the profile, sorting aside.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/report/footer.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/page.hpp>
+#include <kprof/report/table.hpp>
+#include <kprof/report/text_plan.hpp>
+#include <kprof/report/tree.hpp>
+#include <kprof/status.hpp>
+#include <kprof/version.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+
+inline void print_header(page& out, const profile& p) {
+  std::uint64_t threads = 0;
+  for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
+  text += out.dot() + ("wall " + out.time(p.wall_ns));
+  if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
+  text += out.dot() + counted(threads, "thread", "threads");
+  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
+  if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
+  out.paragraph("", text, 2);
+}
+
+inline bool has_scopes(const profile& p) noexcept {
+  return std::any_of(p.nodes.begin(), p.nodes.end(), [](const scope_node& n) { return n.kind != scope_kind::root; });
+}
+
+}  // namespace detail
+
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+///     std::string page;
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
+inline status write_text(const profile& p, const report_options& options, std::string& out) {
+  detail::text_plan plan(options);
+  if (status s = plan.prepare(); !s) return s;
+  plan.all_self_ns = detail::all_self_ns(p);
+  const int width = options.width > 0 ? options.width : output_width(options.path);
+  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, 1000)), options.ascii);
+  detail::print_header(page, p);
+  if (!detail::has_scopes(p)) {
+    page.line();
+    page.line("no scopes were recorded");
+  } else {
+    if (options.table) detail::print_table(page, p, plan);
+    if (options.tree) detail::print_tree(page, p, plan);
+  }
+  if (options.legend) detail::print_legend(page);
+  detail::print_footer(page, p);
+  out = page.take();
+  return {};
+}
+
+/// Writes the report to `options.path`, or to standard output.
+inline status print_text(const profile& p, const report_options& options = {}) {
+  std::string text;
+  if (status s = write_text(p, options, text); !s) return s;
+  return write_output(options.path, text);
+}
+
+KPROF_DETAIL_END
+
+#endif

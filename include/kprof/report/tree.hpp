@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TREE_HPP
+#define KPROF_REPORT_TREE_HPP
+
+// The call tree of the text report. Included by the text report.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/report/columns.hpp>
+#include <kprof/report/page.hpp>
+#include <kprof/report/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Which rows of the tree are shown. A row that is shown has its parents shown.
+struct chosen_tree {
+  std::vector<tree_row> rows;
+  std::vector<bool> shown, last;   // last: no sibling below it is shown
+  hidden_rows filtered, cut;
+  bool any_open = false;
+
+  chosen_tree(const profile& p, const text_plan& plan) : rows(call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
+    if (plan.filter.active()) filter(plan.filter);
+    if (plan.options.top > 0) keep_largest(plan.options.top);
+    bool top_seen = false;
+    std::vector<bool> child_seen(rows.size(), false);
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      if (!shown[i]) continue;
+      any_open = any_open || rows[i].open > 0;
+      if (rows[i].parent == scope_node::none) last[i] = !top_seen, top_seen = true;
+      else last[i] = !child_seen[rows[i].parent], child_seen[rows[i].parent] = true;
+    }
+  }
+
+ private:
+  void filter(const name_filter& wanted) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool inside = rows[i].parent != scope_node::none && shown[rows[i].parent];
+      shown[i] = inside || (rows[i].kind != scope_kind::root && wanted.matches(rows[i].name, rows[i].parameters));
+    }
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      if (shown[i] && rows[i].parent != scope_node::none) shown[rows[i].parent] = true;
+      if (!shown[i]) filtered.add(rows[i]);
+    }
+  }
+
+  void keep_largest(std::size_t top) {
+    std::vector<double> size(rows.size());
+    std::vector<std::uint32_t> order;
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      size[i] = std::max(size[i], rows[i].total_ns + rows[i].open_ns);
+      if (rows[i].parent != scope_node::none) size[rows[i].parent] = std::max(size[rows[i].parent], size[i]);
+      if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (order.size() <= top) return;
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return size[a] != size[b] ? size[a] > size[b] : a < b; });
+    for (std::size_t i = top; i < order.size(); ++i) {
+      shown[order[i]] = false;
+      cut.add(rows[order[i]]);
+    }
+  }
+};
+
+/// The lines that lead to a row; for a row too deep to draw, how deep it is.
+inline std::string tree_lines(const chosen_tree& tree, std::size_t at, const page& out) {
+  const std::size_t depth = tree.rows[at].depth;
+  if (depth == 0) return {};
+  const char* branch = tree.last[at] ? (out.ascii() ? "`- " : "\u2514\u2500 ") : (out.ascii() ? "|- " : "\u251C\u2500 ");
+  if (3 * depth > out.width() * 2 / 5) return (out.ascii() ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
+  std::vector<bool> ends;
+  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent) ends.push_back(tree.last[up]);
+  std::string lines;
+  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : out.ascii() ? "|  " : "\u2502  ";
+  return lines + branch;
+}
+
+inline std::string tree_label(const tree_row& row, const profile& p) {
+  if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
+  const std::string name = row.name.empty() ? "(no name)" : row.name;
+  if (row.kind == scope_kind::region) return name;
+  const std::string parameters = row.merged ? "not kept" : row.parameters;
+  if (!row.invalid) return name + '(' + parameters + ')';
+  return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
+}
+
+inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
+  const tree_row& row = tree.rows[at];
+  const bool thread = row.kind == scope_kind::root;
+  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : format_count(row.calls)};
+  if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
+  cells.push_back(out.time(row.total_ns));
+  cells.push_back(format_share(row.total_share));
+  cells.push_back(thread ? "" : out.time(row.self_ns));
+  cells.push_back(thread ? "" : row.calls == 0 ? "n/a" : out.time(row.total_ns / static_cast<double>(row.calls)));
+  return cells;
+}
+
+inline void print_tree(page& out, const profile& p, const text_plan& plan) {
+  const chosen_tree tree(p, plan);
+  out.line();
+  out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
+  out.line();
+  grid cells;
+  cells.columns = {{.header = "scope", .right = false}, {.header = "calls"}, {.header = "total"}, {.header = "share"}, {.header = "self"}, {.header = "mean"}};
+  if (tree.any_open) cells.columns.insert(cells.columns.begin() + 2, grid_column{.header = "open"});
+  for (std::size_t i = 0; i < tree.rows.size(); ++i)
+    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out));
+  if (cells.rows.empty()) {
+    out.line("no scope matches the filter");
+  } else {
+    cells.measure(out);
+    cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
+    while (cells.columns.size() > 3 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    cells.columns[0].least = 10;
+    while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    cells.print(out);
+  }
+  tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
+  tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

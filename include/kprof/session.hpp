@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_HPP
+#define KPROF_SESSION_HPP
+
+// Start, stop and read a recording. There is one session a process, whichever binary made it; including kprof.hpp arms it
+// so that it starts with the first scope. Every function may be called from any thread at any time, also while other
+// threads are inside guards, from an atexit handler, and in the child of a fork, whose profile is its own.
+
+#include <kprof/config.hpp>
+#include <kprof/model/profile.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/text.hpp>
+#include <kprof/settings.hpp>
+#include <kprof/status.hpp>
+#if KPROF_ENABLE
+#include <kprof/detail/session_state.hpp>
+#endif
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+#if KPROF_ENABLE
+
+/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now.
+/// Fails, and changes nothing, when another build of kprof owns the process's session.
+inline status start(const config& settings = {}) {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start(settings);
+}
+
+/// Ends the recording. What was recorded stays and can be read; guards cost a load and a branch again.
+inline void stop() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->stop();
+}
+
+/// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
+inline void pause() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->pause();
+}
+
+/// Goes on after pause().
+inline void resume() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->resume();
+}
+
+/// What a snapshot holds besides the totals.
+struct snapshot_options {
+  bool timeline = false;   ///< single scopes, as far back as the memory reaches
+};
+
+/// The run so far. Without a session the profile is empty and its `state` says why.
+/// Takes time in proportion to what was recorded since the last one, 200 ns a scope at the most.
+inline profile snapshot(const snapshot_options& options = {}) {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
+  profile none;
+  none.state = why;
+  return none;
+}
+
+namespace detail {
+inline report_options default_report_options() {
+  std::string why;
+  const session_state* s = find_session(why);
+  return s == nullptr ? report_options{} : s->report_settings();
+}
+}  // namespace detail
+
+#else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
+
+namespace detail {
+inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
+inline report_options default_report_options() { return {}; }
+}  // namespace detail
+
+struct snapshot_options {
+  bool timeline = false;
+};
+inline status start(const config& = {}) { return {detail::compiled_out}; }
+inline void stop() {}
+inline void pause() {}
+inline void resume() {}
+inline profile snapshot(const snapshot_options& = {}) {
+  profile none;
+  none.state = detail::compiled_out;
+  return none;
+}
+
+#endif
+
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing.
+inline status report(const profile& run, const report_options& options) {
+  std::string text;
+  if (status s = write_text(run, options, text); !s) return s;
+  return write_output(options.path, text);
+}
+/// Prints the run so far.
+inline status report(const report_options& options) { return report(snapshot(), options); }
+/// Prints the run so far, as the settings say.
+inline status report() { return report(snapshot(), detail::default_report_options()); }
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SETTINGS_HPP
+#define KPROF_SETTINGS_HPP
+
+// The settings of a session and the grammar of the environment variable KPROF. One parser serves both.
+//
+//   settings = [ setting { "," setting } ]
+//   setting  = word | word "=" value | word "(" [ option { "," option } ] ")"
+//   option   = word | word "=" value
+//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or backslash
+//
+//   on | off                     record from the first scope (the default), or do nothing at all
+//   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
+//                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
+//   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB)
+//   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
+//
+//   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
+
+#include <kprof/config.hpp>
+#include <kprof/report/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What scopes are timed with.
+enum class clock_choice : std::uint8_t { automatic, system };
+
+struct parsed_config;
+
+/// The settings of a session.
+struct config {
+  bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;                  ///< send scopes to an attached NVTX tool
+  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process
+  clock_choice clock = clock_choice::automatic;
+  bool report_at_exit = false;       ///< print a report when the program ends
+  report_options report;             ///< what report() shows when it is not told otherwise
+
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
+  static parsed_config parse(std::string_view text);
+};
+
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid.
+struct parsed_config {
+  config value;
+  std::vector<std::string> errors;
+};
+
+namespace detail {
+
+/// Reads one settings text from left to right.
+class settings_parser {
+ public:
+  explicit settings_parser(std::string_view text) : rest_(text) {}
+
+  parsed_config run() {
+    skip_spaces();
+    while (!rest_.empty()) {
+      setting();
+      if (rest_.empty()) break;
+      if (!take(',')) {
+        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' before \"" + std::string(rest_.substr(0, 20)) + "\"; settings are separated by commas");
+        skip_to(",");
+        take(',');
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view options_list =
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
+
+  void setting() {
+    const std::string word = bare();
+    if (take('(')) return options(word);
+    const bool has_value = take('=');
+    const std::string value = has_value ? this->value() : std::string{};
+    config& c = out_.value;
+    if (word == "on" && !has_value) c.enabled = true;
+    else if (word == "off" && !has_value) c.enabled = false;
+    else if (word == "report" && !has_value) c.report_at_exit = true;
+    else if (word == "report") flag(word, value, c.report_at_exit);
+    else if (word == "nvtx") flag(word, value, c.nvtx);
+    else if (word == "memory") memory(value);
+    else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
+    else if (word == "clock" && value == "system") c.clock = clock_choice::system;
+    else if (word == "clock") wrong("clock=" + value + " is unknown; valid: clock=auto, clock=system");
+    else if (word.empty()) wrong("a setting is missing before \"" + std::string(rest_.substr(0, 20)) + "\"");
+    else wrong("unknown setting '" + word + (has_value ? "=" + value : "") + "'; valid: " + std::string(settings_list));
+  }
+
+  void options(const std::string& word) {
+    const bool known = word == "report";
+    if (known) out_.value.report_at_exit = true;
+    else wrong("unknown setting '" + word + "(...)'; valid: " + std::string(settings_list));
+    while (!rest_.empty() && !take(')')) {
+      const std::string key = bare();
+      const bool has_value = take('=');
+      const std::string value = has_value ? this->value() : std::string{};
+      if (known) option(key, has_value, value);
+      if (take(')')) return;
+      if (!take(',') && !rest_.empty()) {
+        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' in " + word + "(...); options are separated by commas");
+        skip_to(",)");
+        take(',');
+      } else if (rest_.empty()) {
+        wrong(word + "( has no closing ')'");
+      }
+    }
+  }
+
+  void option(const std::string& key, bool has_value, const std::string& value) {
+    report_options& r = out_.value.report;
+    if (key == "path" && has_value) r.path = value;
+    else if (key == "sort" && has_value) r.sort = value;
+    else if (key == "filter" && has_value) r.filter = value;
+    else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
+    else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
+    else if (key == "columns" && has_value) r.columns = split(value);
+    else if (key == "by" && has_value) by(value);
+    else if (key == "table") flag(key, value, r.table);
+    else if (key == "tree") flag(key, value, r.tree);
+    else if (key == "ascii") flag(key, value, r.ascii);
+    else if (key == "legend") flag(key, value, r.legend);
+    else wrong("unknown option '" + key + (has_value ? "=" + value : "") + "' of report; valid: " + std::string(options_list));
+  }
+
+  void by(const std::string& value) {
+    grouping& by = out_.value.report.by;
+    if (value == "op") by = grouping::op;
+    else if (value == "parameters") by = grouping::parameters;
+    else if (value == "call_site") by = grouping::call_site;
+    else if (value == "thread") by = grouping::thread;
+    else wrong("by=" + value + " is unknown; valid: op, parameters, call_site, thread");
+  }
+
+  void flag(const std::string& word, const std::string& value, bool& into) {
+    if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
+    else if (value == "off" || value == "0" || value == "false") into = false;
+    else wrong(word + "=" + value + " is unknown; valid: " + word + "=on, " + word + "=off");
+  }
+
+  static bool digits(std::string_view text, std::uint64_t& n, std::size_t& used) {
+    n = 0;
+    for (used = 0; used < text.size() && text[used] >= '0' && text[used] <= '9'; ++used) {
+      if (n > 100'000'000'000'000'000U) return false;
+      n = n * 10 + static_cast<std::uint64_t>(text[used] - '0');
+    }
+    return used != 0;
+  }
+
+  template <class Set>
+  void number(const std::string& key, const std::string& value, std::uint64_t least, std::uint64_t most, Set set) {
+    std::uint64_t n = 0;
+    std::size_t used = 0;
+    if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
+    else wrong(key + "=" + value + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+
+  void memory(const std::string& value) {
+    std::uint64_t n = 0;
+    std::size_t used = 0;
+    int shift = -1;
+    if (digits(value, n, used)) {
+      const std::string suffix = value.substr(used);
+      if (suffix.empty() || suffix == "B") shift = 0;
+      else if (suffix == "K" || suffix == "KiB") shift = 10;
+      else if (suffix == "M" || suffix == "MiB") shift = 20;
+      else if (suffix == "G" || suffix == "GiB") shift = 30;
+    }
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) wrong("memory=" + value + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    else out_.value.memory = static_cast<std::size_t>(n << shift);
+  }
+
+  static std::vector<std::string> split(const std::string& joined) {
+    std::vector<std::string> out(1);
+    for (const char c : joined)
+      if (c == '+') out.emplace_back();
+      else out.back() += c;
+    return out;
+  }
+
+  // ---- characters ----
+
+  void skip_spaces() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n')) rest_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skip_spaces();
+    if (rest_.empty() || rest_[0] != c) return false;
+    rest_.remove_prefix(1);
+    skip_spaces();
+    return true;
+  }
+  void skip_to(std::string_view any_of) {
+    while (!rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos) rest_.remove_prefix(1);
+  }
+  std::string until(std::string_view any_of) {
+    std::string out;
+    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos; rest_.remove_prefix(1)) out += rest_[0];
+    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n')) out.pop_back();
+    return out;
+  }
+  std::string bare() { return until(",=()"); }
+  std::string value() {
+    if (rest_.empty() || rest_[0] != '"') return until(",()");
+    rest_.remove_prefix(1);
+    std::string out;
+    while (!rest_.empty() && rest_[0] != '"') {
+      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\')) rest_.remove_prefix(1);
+      out += rest_[0];
+      rest_.remove_prefix(1);
+    }
+    if (rest_.empty()) wrong("a quoted value has no closing '\"'");
+    else rest_.remove_prefix(1);
+    return out;
+  }
+  void wrong(std::string what) { out_.errors.push_back(std::move(what)); }
+
+  std::string_view rest_;
+  parsed_config out_;
+};
+
+}  // namespace detail
+
+inline parsed_config config::parse(std::string_view text) { return detail::settings_parser(text).run(); }
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Formulas are called on constant parameters; one that is not const would silently be no formula.
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
+#include "use.hpp"
+
+struct Good {
+  int n;
+  constexpr std::uint64_t flops() const { return 1; }
+  constexpr kprof::traffic bytes() const { return {}; }
+  constexpr bool valid() const { return n >= 0; }
+  constexpr kprof::arithmetic arithmetic() const { return {}; }
+};
+KPROF_TEST_USE(Good)
+
+#ifdef KPROF_TEST_BAD
+struct Bad {
+  int n;
+#if KPROF_TEST_BAD == 1
+  constexpr std::uint64_t flops() { return 1; }
+#elif KPROF_TEST_BAD == 2
+  constexpr kprof::traffic bytes() { return {}; }
+#elif KPROF_TEST_BAD == 3
+  constexpr bool valid() { return n >= 0; }
+#elif KPROF_TEST_BAD == 4
+  constexpr kprof::arithmetic arithmetic() { return {}; }
+#endif
+};
+KPROF_TEST_USE(Bad)
+#endif
