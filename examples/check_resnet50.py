@@ -34,7 +34,7 @@ def run(program, batch, iterations):
         fail(f"the program ended with {done.returncode}\n{done.stderr}")
     executions, rows = [], []
     for line in done.stdout.splitlines():
-        if re.match(r"(one)?dnnl_verbose,(v\d+,)?(primitive,)?exec,cpu,", line):
+        if re.match(r"(onednn|dnnl)_verbose,(v\d+,)?(primitive,)?exec,cpu,", line):
             fields = line.split(",")
             at = fields.index("cpu")
             executions.append((fields[at + 1], line, fields[-2], float(fields[-1])))

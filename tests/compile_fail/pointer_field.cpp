@@ -12,7 +12,7 @@
 #include <array>
 
 struct Inner { int a; float b; };
-struct Good { const Inner inner{}; int n; };
+struct Good { Inner inner; int n; };
 KPROF_TEST_USE(Good)
 
 #ifdef KPROF_TEST_BAD

@@ -36,23 +36,24 @@ struct domain {
   std::string name;
 };
 
+// Names are kept as the pointers that came and read when they are needed, as a tool may do.
 struct registered_string {
   const domain* in;
-  std::string text;
+  const char* text;
 };
 
 struct schema_entry {
-  std::string name;
+  const char* name;
   std::uint64_t flags, type, detail, offset;
 };
 
 struct schema {
-  std::string name;
+  const char* name = nullptr;
   bool is_enum = false;
   std::size_t size = 0;
   std::size_t alignment = 1;
   std::vector<schema_entry> entries;
-  std::vector<std::pair<std::string, std::uint64_t>> enumerators;
+  std::vector<std::pair<const char*, std::uint64_t>> enumerators;
 };
 
 // Leaked: events may come until the very end.
@@ -163,26 +164,26 @@ std::string decode_one(std::uint64_t type, std::uint64_t detail, const unsigned 
   std::memcpy(&value, at, size);
   const std::uint64_t mask = size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
   for (const auto& [name, of] : found->second.enumerators)
-    if ((of & mask) == value) return name + '(' + std::to_string(value) + ')';
+    if ((of & mask) == value) return std::string(name) + '(' + std::to_string(value) + ')';
   return '(' + std::to_string(value) + ')';
 }
 
 /// Reads entries the strict way: an offset of 0 that is not the first entry's means "after the one before, aligned".
 std::string decode(const schema& s, const unsigned char* bytes, std::size_t size) {
-  std::string out = s.name + '{';
+  std::string out = "{";
   std::size_t end = 0;
   for (std::size_t i = 0; i < s.entries.size(); ++i) {
     const schema_entry& e = s.entries[i];
     const bool is_array = (e.flags & NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE) != 0;
-    if ((e.flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE}) != 0) error("%s.%s has flags that this tool does not know", s.name.c_str(), e.name.c_str());
+    if ((e.flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE}) != 0) error("%s.%s has flags that this tool does not know", s.name, e.name);
     const layout one = layout_of(e.type, e.detail);
     const std::size_t count = is_array ? e.detail : 1;
     std::size_t at = e.offset;
     if (at == 0 && i != 0) at = (end + one.alignment - 1) / one.alignment * one.alignment;
     end = at + count * one.size;
-    out += (i == 0 ? "" : " ") + e.name + '=';
+    out += std::string(i == 0 ? "" : " ") + e.name + '=';
     if (one.size == 0 || end > size) {
-      error("%s.%s reaches byte %zu of a payload of %zu", s.name.c_str(), e.name.c_str(), end, size);
+      error("%s.%s reaches byte %zu of a payload of %zu", s.name, e.name, end, size);
       out += '?';
       continue;
     }
@@ -198,7 +199,7 @@ std::string message_of(const nvtxEventAttributes_t& event) {
     case NVTX_MESSAGE_TYPE_ASCII: return '"' + std::string(event.message.ascii) + '"';
     case NVTX_MESSAGE_TYPE_REGISTERED: {
       const auto found = state().strings.find(event.message.registered);
-      if (found != state().strings.end()) return '\'' + found->second->text + '\'';
+      if (found != state().strings.end()) return '\'' + std::string(found->second->text) + '\'';
       error("message with an unknown handle");
       return "?";
     }
@@ -219,8 +220,8 @@ std::string payloads_of(const nvtxEventAttributes_t& event) {
     if (found == state().schemas.end()) {
       error("payload with unknown schema %llu", static_cast<unsigned long long>(data[i].schemaId));
     } else {
-      if (data[i].size != found->second.size) error("payload of %zu bytes for schema %s of %zu", data[i].size, found->second.name.c_str(), found->second.size);
-      out += ' ' + decode(found->second, static_cast<const unsigned char*>(data[i].payload), data[i].size);
+      if (data[i].size != found->second.size) error("payload of %zu bytes for schema %s of %zu", data[i].size, found->second.name, found->second.size);
+      out += std::string(" ") + found->second.name + decode(found->second, static_cast<const unsigned char*>(data[i].payload), data[i].size);
     }
   }
   return out;
@@ -296,7 +297,7 @@ std::uint64_t enum_register(nvtxDomainHandle_t in, const nvtxPayloadEnumAttr_t* 
   std::string list;
   for (std::size_t i = 0; i < about->numEntries; ++i) {
     s.enumerators.emplace_back(about->entries[i].name, about->entries[i].value);
-    list += (i == 0 ? "" : " ") + s.enumerators.back().first + '=' + std::to_string(static_cast<std::int64_t>(about->entries[i].value));
+    list += std::string(i == 0 ? "" : " ") + s.enumerators.back().first + '=' + std::to_string(static_cast<std::int64_t>(about->entries[i].value));
   }
   std::fprintf(state().log, "enum %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name, s.size, list.c_str());
   state().schemas[state().next_id] = s;
@@ -316,7 +317,7 @@ std::uint64_t schema_register(nvtxDomainHandle_t in, const nvtxPayloadSchemaAttr
     const layout one = layout_of(e.type, e.arrayOrUnionDetail);
     if (one.size == 0) error("schema %s: the type of %s is not registered", about->name, e.name);
     if (one.alignment > s.alignment) s.alignment = one.alignment;
-    list += (i == 0 ? "" : " ") + s.entries.back().name + '@' + std::to_string(e.offset);
+    list += std::string(i == 0 ? "" : " ") + e.name + '@' + std::to_string(e.offset);
   }
   std::fprintf(state().log, "schema %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name, s.size, list.c_str());
   state().schemas[state().next_id] = s;

@@ -31,6 +31,7 @@ inline void refuse_nvtx() noexcept {}
 
 #else
 
+// Of the binaries that include this, the first to find the tool serves the whole process through hub_record::emitter.
 namespace nvtx {
 
 /// Where the push of an operator finds what the tool knows. `op` never changes once set; `item` does.
@@ -126,7 +127,7 @@ KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
   return nullptr;
 }
 
-inline nvtxEventAttributes_t event_named(nvtxStringHandle_t handle) noexcept {
+KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t handle) noexcept {
   nvtxEventAttributes_t event{};
   event.version = NVTX_VERSION;
   event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -286,7 +287,7 @@ KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
 
 namespace nvtx {
 struct arming {
-  arming() noexcept { arm_nvtx(); }
+  KPROF_DETAIL_LOCAL arming() noexcept { arm_nvtx(); }
 };
 KPROF_DETAIL_LOCAL inline arming armed;
 }  // namespace nvtx

@@ -37,7 +37,7 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-// Whatever touches state here is hidden: each binary that includes this has its own NVTX instance.
+// All functions are hidden: each binary that includes this has its own NVTX instance and its own state.
 namespace nvtx {
 
 #if KPROF_DETAIL_PAYLOAD
@@ -56,7 +56,7 @@ struct known {
   std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
   const char* name;
   std::uint64_t size;
-  std::size_t count;
+  std::size_t length;   // not "count": nvcc would take `item->count < n` for the class template kprof::count is not
   entry* entries;
   role as;
 };
@@ -69,18 +69,18 @@ struct registry {
 KPROF_DETAIL_LOCAL inline constinit registry told{};
 
 template <class T>
-bool exchange(T& at, T& expected, T desired) noexcept {
+KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept {
   return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-inline char* copy_text(char* to, text from) noexcept {
+KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
   __builtin_memcpy(to, from.data, from.size);
   to[from.size] = '\0';
   return to + from.size;
 }
 
 /// `characters` is room for the names of the entries.
-inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
   const std::size_t head = sizeof(known) + entries * sizeof(entry);
   auto* block = static_cast<char*>(std::calloc(1, head + name.size + 1 + characters));
   if (block == nullptr) return nullptr;
@@ -93,10 +93,10 @@ inline known* make_known(role as, text name, std::uint64_t size, std::size_t ent
   return item;
 }
 
-inline bool same(const known& a, const known& b) noexcept {
-  if (a.as != b.as || a.size != b.size || a.count != b.count || __builtin_strcmp(a.name, b.name) != 0) return false;
+KPROF_DETAIL_LOCAL inline bool same(const known& a, const known& b) noexcept {
+  if (a.as != b.as || a.size != b.size || a.length != b.length || __builtin_strcmp(a.name, b.name) != 0) return false;
 #if KPROF_DETAIL_PAYLOAD
-  for (std::size_t i = 0; i < a.count; ++i) {
+  for (std::size_t i = 0; i < a.length; ++i) {
     const entry& x = a.entries[i];
     const entry& y = b.entries[i];
     if (x.flags != y.flags || x.type != y.type || x.offset != y.offset || x.arrayOrUnionDetail != y.arrayOrUnionDetail ||
@@ -109,17 +109,17 @@ inline bool same(const known& a, const known& b) noexcept {
 KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
   if (item.as == role::op) item.message = nvtxDomainRegisterStringA(told.domain, item.name);
 #if KPROF_DETAIL_PAYLOAD
-  if (item.count == 0) return;
+  if (item.length == 0) return;
   if (item.as == role::enumeration) {
-    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.count, sizeof(nvtxPayloadEnum_t)));
+    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
     if (list == nullptr) return;
-    for (std::size_t i = 0; i < item.count; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
+    for (std::size_t i = 0; i < item.length; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
     nvtxPayloadEnumAttr_t about{};
     about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
                       NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
     about.name = item.name;
     about.entries = list;
-    about.numEntries = item.count;
+    about.numEntries = item.length;
     about.sizeOfEnum = item.size;
     item.id = nvtxPayloadEnumRegister(told.domain, &about);
   } else {
@@ -129,7 +129,7 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
     about.name = item.name;
     about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     about.entries = item.entries;
-    about.numEntries = item.count;
+    about.numEntries = item.length;
     about.payloadStaticSize = item.size;
     item.id = nvtxPayloadSchemaRegister(told.domain, &about);
   }
@@ -164,11 +164,11 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
   char* names = nullptr;
   known* item = make_known(role::enumeration, e.name, bytes, e.size, characters, names);
   if (item == nullptr) return 0;
-  for (; item->count < e.size; ++item->count) {
-    entry& to = item->entries[item->count];
+  for (; item->length < e.size; ++item->length) {
+    entry& to = item->entries[item->length];
     to.name = names;
-    to.offset = static_cast<std::uint64_t>(e.list[item->count].value);   // sign extended, as NVTX's own tables come out
-    names = copy_text(names, e.list[item->count].name) + 1;
+    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);   // sign extended, as NVTX's own tables come out
+    names = copy_text(names, e.list[item->length].name) + 1;
   }
   return intern(item)->id;
 }
@@ -203,7 +203,7 @@ KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexce
 }
 
 /// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements gets its own.
-constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
+KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
 
 KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept {
   std::size_t entries = 0, characters = 0;
@@ -222,7 +222,7 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
     for (std::uint32_t k = 0; k < entries_of(f); ++k) {
       const std::uint64_t offset = f.offset + std::uint64_t{k} * f.size;
       // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in any order.
-      std::size_t at = item->count++;
+      std::size_t at = item->length++;
       for (; at > 0 && item->entries[at - 1].offset > offset; --at) item->entries[at] = item->entries[at - 1];
       const bool is_array = f.extent != 0 && f.kind != field_kind::string;
       item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0, type, names, nullptr,
@@ -261,7 +261,7 @@ struct payloads {
   work numbers;
 
   /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about them.
-  void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {

@@ -159,6 +159,7 @@ struct row_sum {
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
+  bool typed = false;
   std::uint32_t active = 0;   // nodes of this row that the walk is in
 
   void begin(const scope_node& n) {
@@ -167,7 +168,6 @@ struct row_sum {
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;
-    row.type = n.work.type;
   }
 
   void add(const scope_node& n, bool outermost) {
@@ -183,15 +183,21 @@ struct row_sum {
     }
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
-    if (row.type != n.work.type) row.several_types = true;
     row.merged = row.merged || n.merged;
+    if (!n.merged) add_type(n.work.type);
     add_work(n, outermost);
   }
 
+  void add_type(dtype type) {
+    if (!typed) row.type = type;
+    else if (row.type != type) row.several_types = true;
+    typed = true;
+  }
+
   void add_work(const scope_node& n, bool outermost) {
-    const absence known = !n.work.valid ? absence::invalid : n.merged ? absence::merged : absence::none;
-    no_flops = std::max(no_flops, n.work.has_flops ? known : absence::no_flops);
-    no_bytes = std::max(no_bytes, n.work.has_bytes ? known : absence::no_bytes);
+    const absence known = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
+    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
     if (!n.work.valid) {
       row.invalid = true;
       row.invalid_calls += n.calls;

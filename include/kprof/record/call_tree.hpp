@@ -44,6 +44,7 @@ struct tree_node {
   std::uint32_t hash = 0;
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
+  bool plain = false;            // its parameters have no padding and can be compared as they are
   bool merged = false;           // calls of all parameters that came when memory was spent
   work values{};
   std::uint64_t calls = 0;
@@ -76,23 +77,15 @@ class call_tree {
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
   payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
 
-  /// The child of `parent` for this call site and payload; made when it is new.
+  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
+  /// one that came after that the time before.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
-    const site_info& where = (*sites_)[site];
-    if (where.op != nullptr && !where.op->packed) {
-      where.op->canonical(p.bytes, canonical);
-      p.bytes = canonical;
-    }
-    const std::uint32_t last = nodes_[parent].last_child;
-    if (last != 0) {
-      if (matches(last, parent, site, p)) return last;
-      const std::uint32_t next = nodes_[last].successor;
-      if (next != 0 && matches(next, parent, site, p)) return nodes_[parent].last_child = next;
-    }
-    const std::uint32_t found = look_up(parent, site, p);
-    if (last != 0) nodes_[last].successor = found;
-    return nodes_[parent].last_child = found;
+    tree_node* const all = nodes_.data();
+    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
+    if (is_plain(all[last], parent, site, p)) return last;
+    const std::uint32_t next = all[last].successor;
+    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
+    return other_child(parent, site, p);
   }
 
   /// The same; `merged` asks for the node that stands for all parameters.
@@ -136,21 +129,41 @@ class call_tree {
     budget_->add(bytes);
   }
 
+  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
     const tree_node& n = nodes_[node];
     return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
-  // Parameters are mostly a few words: comparing them here is half the cost of calling memcmp.
+  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+    std::uint64_t x, y;
+    std::memcpy(&x, a, 8);
+    std::memcpy(&y, b, 8);
+    return x ^ y;
+  }
+  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
   static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-    while (n >= 8) {
-      std::uint64_t x, y;
-      std::memcpy(&x, a, 8);
-      std::memcpy(&y, b, 8);
-      if (x != y) return false;
-      a += 8, b += 8, n -= 8;
-    }
+    for (; n >= 32; a += 32, b += 32, n -= 32)
+      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
+    for (; n >= 8; a += 8, b += 8, n -= 8)
+      if (differing_bits(a, b) != 0) return false;
     return n == 0 || std::memcmp(a, b, n) == 0;
   }
+
+  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
+    alignas(max_alignment) char canonical[max_payload];
+    const site_info& where = (*sites_)[site];
+    if (where.op != nullptr && !where.op->packed) {
+      where.op->canonical(p.bytes, canonical);
+      p.bytes = canonical;
+    }
+    const std::uint32_t last = nodes_[parent].last_child;
+    const std::uint32_t found = look_up(parent, site, p);
+    if (last != 0) nodes_[last].successor = found;
+    return nodes_[parent].last_child = found;
+  }
+
   static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
     std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
     std::uint32_t i = 0;
@@ -192,6 +205,7 @@ class call_tree {
     n.site = site;
     n.hash = hash;
     n.merged = merged;
+    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
     n.payload_at = static_cast<std::uint32_t>(payloads_.size());
     n.payload_size = p.size;
     if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);

@@ -274,12 +274,20 @@ class thread_log : public log_head {
       }
       ticks = get(at + 8);
       const auto subject = static_cast<std::uint32_t>(word);
+      read_at_ = at + record_size(word);
       switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
         case record_kind::begin: {
           const auto bytes = static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
           const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
-          stack.push_back({node, false, ticks, 0});
           put(at, record_word(record_kind::folded, node, bytes));
+          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
+            const std::uint64_t end = get(read_at_) & ~end_bit;
+            count_finished({node, false, ticks, 0}, end);
+            ticks = end;
+            read_at_ += 8;
+          } else {
+            stack.push_back({node, false, ticks, 0});
+          }
           break;
         }
         case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
@@ -292,7 +300,6 @@ class thread_log : public log_head {
           break;
         case record_kind::folded: break;
       }
-      read_at_ = at + record_size(word);
     }
     c.last_ticks = ticks;
     c.ends += finished - finished_before;
@@ -302,6 +309,11 @@ class thread_log : public log_head {
     if (stack.empty()) return;
     const open_frame f = stack.back();
     stack.pop_back();
+    count_finished(f, now);
+  }
+
+  /// Counts a frame that is not, or no longer, on the stack.
+  void count_finished(const open_frame& f, std::uint64_t now) {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);

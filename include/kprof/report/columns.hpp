@@ -35,14 +35,14 @@ inline constexpr unsigned comfort_rank = 10;   // from here on columns give way 
 
 inline constexpr column columns[] = {
     {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
-    {"parameters", "parameters", 5, look::parameters, nullptr, nullptr,
+    {"parameters", "parameters", 3, look::parameters, nullptr, nullptr,
      "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went negative"},
     {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
     {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
-    {"calls", "calls", 3, look::count, nullptr, nullptr, "finished calls"},
-    {"open", "open", 4, look::open, nullptr, nullptr, "calls that had not finished, and how long they had run; they are in no other column"},
+    {"calls", "calls", 4, look::count, nullptr, nullptr, "finished calls"},
+    {"open", "open", 5, look::open, nullptr, nullptr, "calls that had not finished, and how long they had run; they are in no other column"},
     {"self", "self", 2, look::time, &operator_row::self_ns, nullptr, "time in the calls less the time in the scopes inside them, summed over calls and threads"},
-    {"share", "share", 4, look::share, &operator_row::share, nullptr, "self / self time of all scopes, operators and regions, of all threads"},
+    {"share", "share", 5, look::share, &operator_row::share, nullptr, "self / self time of all scopes, operators and regions, of all threads"},
     {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
      "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
     {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns, "time from the begin to the end of a call: sum over all calls / calls"},
@@ -79,9 +79,9 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 inline std::string parameters_cell(const operator_row& row) {
   if (row.variants > 1) {
-    std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
-    if (row.invalid) text += row.invalid_calls > 0 ? ", " + format_count(row.invalid_calls) + " calls invalid" : ", some invalid";
-    return text;
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    if (!row.invalid) return text;
+    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
   }
   const std::string text = row.merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;

@@ -33,6 +33,7 @@ inline void print_scopes(page& out, const profile& p) {
   const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
   const oddity oddities[] = {
       {c.open, "open", "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the column `open`."},
+      {c.never_closed, "never closed", "open when their thread ended; their time is in no total. End a thread by returning from its function."},
       {c.dropped, "dropped", "not recorded for want of memory: calls and times above are too low. Raise " + limit + ", or put guards around larger pieces of work."},
       {c.closed_by_parent, "closed by an outer scope",
        "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the heap, none moved out of its block."},
@@ -59,7 +60,7 @@ inline void print_timeline(page& out, const profile& p) {
   const completeness& c = p.complete;
   std::string text;
   if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
-  else if (c.in_timeline >= c.recorded) text = "all scopes, " + out.time(c.timeline_ns);
+  else if (c.in_timeline >= c.recorded) text = "all " + format_count(c.recorded) + " scopes, " + out.time(c.timeline_ns);
   else text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " + format_count(c.recorded) + " scopes; totals cover all";
   print_fact(out, "timeline", text);
 }
@@ -73,7 +74,7 @@ inline void print_cost(page& out, const profile& p) {
   } else {
     print_fact(out, "own cost", "n/a: not measured in this process");
   }
-  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : " (no limit)"));
+  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
 }
 
 inline void print_clock(page& out, const profile& p) {
@@ -82,14 +83,14 @@ inline void print_clock(page& out, const profile& p) {
 }
 
 inline void print_footer(page& out, const profile& p) {
-  out.line();
+  out.space();
   out.line("Completeness");
   print_scopes(out, p);
   print_timeline(out, p);
   print_cost(out, p);
   print_clock(out, p);
   if (p.notes.empty()) return;
-  out.line();
+  out.space();
   out.line("Notes");
   for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
 }

@@ -187,7 +187,7 @@ inline std::string printable(std::string_view text, std::size_t width, bool asci
   const std::size_t ellipsis_width = ascii ? 3 : 1;
   std::string out;
   std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
-  unsigned marks = 3;                   // combining marks on the last character; a text begins with none to put one on
+  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
   while (!text.empty()) {
     const code_point c = first_character(text);
     std::string piece;
@@ -195,7 +195,7 @@ inline std::string printable(std::string_view text, std::size_t width, bool asci
     if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
     else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3)) piece = escaped(c.value);
     else piece_width = width_of(c.value);
-    marks = piece.empty() && piece_width == 0 ? marks + 1 : 0;
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
     if (piece.empty()) piece = text.substr(0, c.size);
     else piece_width = piece.size();
     if (used + piece_width > width) {

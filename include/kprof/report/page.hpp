@@ -57,6 +57,11 @@ class page {
     text_ += '\n';
   }
 
+  /// An empty line, unless there is one.
+  void space() {
+    if (!text_.ends_with("\n\n")) line();
+  }
+
   void rule(std::size_t width) {
     std::string dashes;
     for (std::size_t i = 0; i < std::min(width, width_); ++i) dashes += ascii_ ? "-" : "\u2500";
@@ -75,20 +80,20 @@ class page {
     line(current);
   }
 
-  /// One line: `lead`, then as many of the names (foreign text) as fit, and how many more there are.
-  void list(std::string lead, const std::vector<std::string>& names) {
-    std::size_t used = display_width(lead);
+  /// `lead`, then as many of the names (foreign text) as fit on its line, and how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names) {
+    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+    std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string name = printable(names[i], 40, ascii_), more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
-      if (i > 0 && used + 2 + display_width(name) + reserve > width_) {
-        lead += more;
+      if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
+        text += more;
         break;
       }
-      lead.append(i > 0 ? ", " : "").append(name);
-      used = display_width(lead);
+      text.append(i > 0 ? ", " : "").append(name);
     }
-    line(lead);
+    paragraph("", lead + text, 2);
   }
 
  private:
@@ -149,6 +154,15 @@ class grid {
       columns[c].natural = display_width(columns[c].header);
       for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(out.safe(row[c])));
     }
+  }
+
+  /// Pads the numbers of a column, so that their decimal points are under one another.
+  void align_points(std::size_t column) {
+    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
+    for (auto& row : rows)
+      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
   }
 
   static std::size_t least_width(const grid_column& c) noexcept {

@@ -55,7 +55,7 @@ inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows
 inline std::size_t least_width(const column& c, bool comfortable, std::size_t page_width) noexcept {
   switch (c.as) {
     case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
-    case look::parameters: return comfortable ? 28 : 12;
+    case look::parameters: return comfortable ? 24 : 12;
     case look::call_site: return 16;
     case look::thread: return 12;
     default: return 0;
@@ -78,6 +78,8 @@ class table_columns {
       auto& line = cells.rows.emplace_back();
       for (const column* c : shown) line.push_back(cell(*c, row, p, out));
     }
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      if (shown[i]->as == look::rate) cells.align_points(i);
     cells.measure(out);
     set_least(out);
     while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
@@ -136,14 +138,15 @@ inline std::string table_title(const page& out, const text_plan& plan) {
 
 inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const chosen_rows chosen(p, plan);
-  out.line();
+  out.space();
   out.paragraph("", table_title(out, plan), 2);
-  out.line();
+  out.space();
   if (chosen.rows.empty()) {
     out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
   } else {
     table_columns table(out, p, plan, chosen.rows);
     table.cells.print(out);
+    out.space();
     chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
     print_absences(out, table.shown, chosen.rows);
     print_short_calls(out, p, chosen.rows);
@@ -156,7 +159,7 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
 }
 
 inline void print_legend(page& out) {
-  out.line();
+  out.space();
   out.line("Legend");
   for (const column& c : columns) {
     std::string lead = std::string{"  "} + c.header;

@@ -57,7 +57,7 @@ inline status write_text(const profile& p, const report_options& options, std::s
   detail::page page(static_cast<std::size_t>(std::clamp(width, 40, 1000)), options.ascii);
   detail::print_header(page, p);
   if (!detail::has_scopes(p)) {
-    page.line();
+    page.space();
     page.line("no scopes were recorded");
   } else {
     if (options.table) detail::print_table(page, p, plan);
@@ -67,13 +67,6 @@ inline status write_text(const profile& p, const report_options& options, std::s
   detail::print_footer(page, p);
   out = page.take();
   return {};
-}
-
-/// Writes the report to `options.path`, or to standard output.
-inline status print_text(const profile& p, const report_options& options = {}) {
-  std::string text;
-  if (status s = write_text(p, options, text); !s) return s;
-  return write_output(options.path, text);
 }
 
 KPROF_DETAIL_END

@@ -105,9 +105,9 @@ inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t 
 
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
-  out.line();
+  out.space();
   out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
-  out.line();
+  out.space();
   grid cells;
   cells.columns = {{.header = "scope", .right = false}, {.header = "calls"}, {.header = "total"}, {.header = "share"}, {.header = "self"}, {.header = "mean"}};
   if (tree.any_open) cells.columns.insert(cells.columns.begin() + 2, grid_column{.header = "open"});
@@ -122,6 +122,7 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     cells.columns[0].least = 10;
     while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
     cells.print(out);
+    out.space();
   }
   tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
   tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
