@@ -30,3 +30,31 @@ int main() {
   }
   kprof::report();                               // the table, on stdout
 }
+
+// Output:
+// kprof 0.1.0 · wall 367 ms · 1 thread · 40 scopes
+//
+// Operators by parameters, sorted by self; share is of 351 ms in all scopes
+//
+// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy     n=16777216 type=f32     20  350 ms  99.8%  350 ms  17.5 ms  19.0 ms     1.92  11.5   0.167
+// Saxpy     n=65536 type=f32        20  576 µs   0.2%  576 µs  28.8 µs  61.7 µs     4.55  27.3   0.167
+//
+// not shown at width 100: median, min
+//
+// Call tree, sorted by total; share is total, of 351 ms in all scopes
+//
+// scope                       calls   total  share    self     mean
+// ─────────────────────────────────────────────────────────────────
+// Saxpy(n=16777216 type=f32)     20  350 ms  99.8%  350 ms  17.5 ms
+// Saxpy(n=65536 type=f32)        20  576 µs   0.2%  576 µs  28.8 µs
+//
+// Completeness
+//   scopes    40 recorded; none open, never closed, dropped, closed by an outer scope, closed
+//             elsewhere, invalid or merged
+//   timeline  all 40 scopes, 367 ms
+//   own cost  37.3 ns a scope, 1.49 µs in all (<0.1% of wall time); folding 30.1 µs; an empty scope
+//             shows 16.8 ns
+//   memory    33.9 KiB of 64.0 MiB
+//   clock     tsc, 0.400 ns a tick, 0 ns off its calibration at most

@@ -19,21 +19,21 @@ enum class reduction : std::uint8_t { sum, max };
 /// these, or a kprof::fixed_string; all are shown by name.
 struct Reduce {
   reduction kind = reduction::sum;
-  std::array<std::int64_t, 3> shape{1, 1, 1};
+  std::array<std::int64_t, 2> shape{1, 1};
   kprof::dtype type = kprof::dtype::f32;
   kprof::fixed_string<15> layer{};
 
   // kprof::count is 64 bits with checked arithmetic: an overflow is a compile error here and an `invalid` row at run time.
-  constexpr kprof::count elements() const { return kprof::count{shape[0]} * shape[1] * shape[2]; }
+  constexpr kprof::count elements() const { return kprof::count{shape[0]} * shape[1]; }
   constexpr kprof::count flops() const { return elements(); }
   constexpr kprof::traffic bytes() const {
-    return {.read = elements() * size_of(type), .written = elements() / shape[2] * size_of(type)};
+    return {.read = elements() * size_of(type), .written = shape[0] * size_of(type)};
   }
-  constexpr bool valid() const { return shape[0] > 0 && shape[1] > 0 && shape[2] > 0; }
+  constexpr bool valid() const { return shape[0] > 0 && shape[1] > 0; }
 };
-static_assert(Reduce{.shape = {4, 10, 20}}.flops() == 800);
-static_assert(Reduce{.shape = {4, 10, 20}, .type = kprof::dtype::f64}.bytes().total() == 8 * (800 + 40));
-static_assert(!Reduce{.shape = {4, 0, 20}}.valid());
+static_assert(Reduce{.shape = {40, 20}}.flops() == 800);
+static_assert(Reduce{.shape = {40, 20}, .type = kprof::dtype::f64}.bytes().total() == 8 * (800 + 40));
+static_assert(!Reduce{.shape = {40, 0}}.valid());
 
 /// A formula that is not declared is reported as n/a, never as 0. This one has traffic only.
 struct Fill {
@@ -47,20 +47,27 @@ static_assert(operators::size == 2);
 
 float reduce(const Reduce& params, const std::vector<float>& x) {
   KPROF_OP(Reduce, params);
-  if (!params.valid()) return 0;
   return params.kind == reduction::sum ? std::accumulate(x.begin(), x.end(), 0.0F) : *std::max_element(x.begin(), x.end());
 }
 
 int main() {
-  std::vector<float> x(1 << 22);
+  std::vector<float> x(4096 * 1024);
   {
     KPROF_OP(Fill, {.n = std::ssize(x)});
     std::fill(x.begin(), x.end(), 0.5F);
   }
   float result = 0;
-  for (int i = 0; i < 4; ++i) result += reduce({.kind = reduction::sum, .shape = {4, 1024, 1024}, .layer = "norm.mean"}, x);
-  result += reduce({.kind = reduction::max, .shape = {4, 1024, 1024}, .layer = "softmax"}, x);
-  result += reduce({.kind = reduction::max, .shape = {4, 0, 1024}, .layer = "empty"}, {});   // shown as invalid
-  kprof::report();
+  for (int i = 0; i < 6; ++i) result += reduce({.kind = reduction::sum, .shape = {4096, 1024}, .layer = "mean"}, x);
+  for (int i = 0; i < 3; ++i) result += reduce({.kind = reduction::max, .shape = {4096, 1024}, .layer = "softmax"}, x);
+  result += reduce({.kind = reduction::max, .shape = {4096, -1}, .layer = "logits"}, x);   // shown as invalid
+
+  kprof::report_options options;
+  options.columns = {"operator", "parameters", "calls", "self", "gflops", "gbs"};
+  options.tree = false;
+  kprof::report(options);
   return result > 0 ? 0 : 1;
 }
+
+// Output:
+// ...
+// ...

@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 TOLERANCE = 0.03
 ATTEMPTS = 3
@@ -29,11 +30,14 @@ def fail(message):
 def run(program, batch, iterations):
     """Both accounts of one run: oneDNN's executions in order, and kprof's rows."""
     env = dict(os.environ, DNNL_VERBOSE="1", ONEDNN_VERBOSE="1", KPROF="")
-    done = subprocess.run([program, str(batch), str(iterations), "--sums"], env=env, capture_output=True, text=True)
-    if done.returncode != 0:
-        fail(f"the program ended with {done.returncode}\n{done.stderr}")
+    with tempfile.TemporaryFile("w+") as output:   # not a pipe, whose reader would be woken by every line and share the CPUs
+        done = subprocess.run([program, str(batch), str(iterations), "--sums"], env=env, stdout=output)
+        if done.returncode != 0:
+            fail(f"the program ended with {done.returncode}")
+        output.seek(0)
+        lines = output.read().splitlines()
     executions, rows = [], []
-    for line in done.stdout.splitlines():
+    for line in lines:
         if re.match(r"(onednn|dnnl)_verbose,(v\d+,)?(primitive,)?exec,cpu,", line):
             fields = line.split(",")
             at = fields.index("cpu")

@@ -152,20 +152,40 @@ class region_guard {
   detail::scope scope_;
 };
 
+class open_scope;
+
+// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the using-directive: a range
+// loop over a user's type, or a test whether it is a range, must not come across them.
+namespace explicit_scopes {
+template <class Op>
+open_scope begin(const Op& params) noexcept;
+template <class Name>
+open_scope begin_region(const Name& name) noexcept;
+void end(open_scope& scope) noexcept;
+}  // namespace explicit_scopes
+using namespace explicit_scopes;
+
 /// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope.
 class open_scope {
  public:
   constexpr open_scope() noexcept = default;
 
  private:
-  template <class Op> friend open_scope begin(const Op& params) noexcept;
-  template <class Name> friend open_scope begin_region(const Name& name) noexcept;
-  friend void end(open_scope& scope) noexcept;
+  template <class Op>
+  friend open_scope explicit_scopes::begin(const Op& params) noexcept;
+  template <class Name>
+  friend open_scope explicit_scopes::begin_region(const Name& name) noexcept;
+  friend void explicit_scopes::end(open_scope& scope) noexcept;
   constexpr explicit open_scope(detail::scope scope) noexcept : scope_(scope) {}
   detail::scope scope_{nullptr, 0};
 };
 
-/// Opens a call of operator `Op` where no block can: between two callbacks, for instance.
+namespace explicit_scopes {
+
+/// Opens a call of an operator where no block can: between two callbacks, for instance.
+///     kprof::open_scope scope = kprof::begin(Gemm{.M = m, .N = n, .K = k});
+///     ...
+///     kprof::end(scope);
 template <class Op>
 [[nodiscard]] open_scope begin(const Op& params) noexcept {
   const auto* api = detail::listener();
@@ -177,11 +197,13 @@ template <class Name>
   const auto* api = detail::listener();
   return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
 }
-/// Closes what begin() opened; a second call does nothing.
+/// Closes what begin() or begin_region() opened; a second call does nothing.
 inline void end(open_scope& scope) noexcept {
   scope.scope_.close();
   scope.scope_.api = nullptr;
 }
+
+}  // namespace explicit_scopes
 
 /// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
 /// Taking one costs about a microsecond and is not for inner loops.
@@ -252,11 +274,14 @@ class region_guard {
   region_guard& operator=(const region_guard&) = delete;
 };
 class open_scope {};
+namespace explicit_scopes {
 template <class Op>
 [[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
 template <class Name>
 [[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept { return {}; }
 constexpr void end(open_scope&) noexcept {}
+}  // namespace explicit_scopes
+using namespace explicit_scopes;
 class context {
  public:
   static constexpr context current() noexcept { return {}; }

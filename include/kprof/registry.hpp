@@ -25,7 +25,7 @@ namespace detail {
 template <class... Ops>
 constexpr bool distinct_names() noexcept {
   const text names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
-  for (std::size_t i = 0; i < sizeof...(Ops); ++i)
+  for (std::size_t i = 0; i != sizeof...(Ops); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (same_text(names[i], names[j])) return false;
   return true;
@@ -59,7 +59,7 @@ class op_registry {
   /// Position of the operator called `name`, or npos.
   static constexpr std::size_t index_of(const char* name) noexcept {
     const detail::text names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
-    for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t i = 0; i != size; ++i)
       if (detail::same_text(names[i], detail::text_of(name))) return i;
     return npos;
   }

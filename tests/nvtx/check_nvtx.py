@@ -197,7 +197,8 @@ def check_program(lines, payloads, session):
     main, workers = [], []
     for events in split(lines):
         if events[0].startswith("push kprof 'FromThread'"):
-            workers.append(events)
+            # A name arrives as text while another thread registers it.
+            workers.append([event.replace('"in thread"', "'in thread'") for event in events])
         elif "other thread" not in events[0]:
             main = events
     if session:

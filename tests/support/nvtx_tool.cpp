@@ -64,6 +64,7 @@ struct tool_state {
   std::map<std::string, domain*> domains;
   std::map<const void*, registered_string*> strings;
   std::vector<nvtxPayloadEntryTypeInfo_t> type_info;
+  std::vector<std::map<const domain*, int>*> depths;
   std::uint64_t next_id = NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START;
   int threads = 0;
   long open = 0;
@@ -82,7 +83,7 @@ tool_state& state() {
 }
 
 thread_local int thread_number = 0;
-thread_local std::map<const domain*, int>* depths = nullptr;   // leaked with the thread
+thread_local std::map<const domain*, int>* depths = nullptr;   // one of state().depths
 
 [[gnu::format(printf, 1, 2)]] void error(const char* format, ...) {
   ++state().errors;
@@ -239,7 +240,7 @@ const domain& checked(nvtxDomainHandle_t handle) {
 /// The running depth of this thread in a domain.
 int& depth_in(const domain& d) {
   if (thread_number == 0) thread_number = ++state().threads;
-  if (depths == nullptr) depths = new std::map<const domain*, int>;
+  if (depths == nullptr) state().depths.push_back(depths = new std::map<const domain*, int>);
   return (*depths)[&d];
 }
 

@@ -32,6 +32,9 @@ constexpr bool check_field() noexcept {
     static_assert(!std::is_same_v<F, F>,
                   "kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text");
     return false;
+  } else if constexpr (is_array_of_none<F>) {
+    static_assert(!std::is_same_v<F, F>, "kprof: a parameter is a std::array without elements; give it a size or leave it out");
+    return false;
   } else if constexpr (is_number<F> || is_fixed_string<F>::value) {
     return true;
   } else if constexpr (std::is_class_v<F> && std::is_aggregate_v<F> && std::is_trivially_copyable_v<F>) {

@@ -51,6 +51,12 @@ struct array_of<Array<T, N>> {
   static constexpr bool is_array = true;
 };
 
+template <class F>
+inline constexpr bool is_array_of_none = false;
+template <template <class, std::size_t> class Array, class T>
+  requires std::is_same_v<typename Array<T, 0>::value_type, T>
+inline constexpr bool is_array_of_none<Array<T, 0>> = true;
+
 // Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them, else in T.
 template <class T>
 struct declared_fields {

@@ -49,7 +49,7 @@ struct op_slot {
 };
 
 struct region_name {
-  nvtxStringHandle_t message;
+  nvtxStringHandle_t message;   // nullptr while it is being registered
   std::uint32_t size;
   const char* data;
 };
@@ -115,14 +115,16 @@ KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
       auto* block = static_cast<char*>(std::malloc(sizeof(region_name) + name.size + 1));
       if (block == nullptr) return nullptr;
       auto* made = reinterpret_cast<region_name*>(block);
+      *made = {nullptr, name.size, block + sizeof(region_name)};
       copy_text(block + sizeof(region_name), name);
-      *made = {nvtxDomainRegisterStringA(told.domain, block + sizeof(region_name)), name.size, block + sizeof(region_name)};
       if (exchange(slot, at, made)) {
         __atomic_fetch_add(&self.region_names, 1U, __ATOMIC_RELAXED);
+        store(made->message, nvtxDomainRegisterStringA(told.domain, made->data));
         return made->message;
-      }   // else another thread was first: `at` is its name, and the block is left to the tool
+      }
+      std::free(block);   // another thread was first, with the name at `at`
     }
-    if (at->size == name.size && __builtin_memcmp(at->data, name.data, name.size) == 0) return at->message;
+    if (at->size == name.size && __builtin_memcmp(at->data, name.data, name.size) == 0) return load(at->message);
   }
   return nullptr;
 }

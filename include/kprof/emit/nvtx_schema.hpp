@@ -19,9 +19,10 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include <nvtx3/nvToolsExt.h>
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
-#include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtPayload.h>   // brings the nvToolsExt.h beside it, and not one of another toolkit
+#else
+#include <nvtx3/nvToolsExt.h>
 #endif
 #pragma GCC diagnostic pop
 
@@ -58,6 +59,7 @@ struct known {
   std::uint64_t size;
   std::size_t length;   // not "count": nvcc would take `item->count < n` for the class template kprof::count is not
   entry* entries;
+  void* enumerators;            // of an enum: the table that the tool was given
   role as;
 };
 
@@ -113,6 +115,7 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
   if (item.as == role::enumeration) {
     auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
     if (list == nullptr) return;
+    item.enumerators = list;
     for (std::size_t i = 0; i < item.length; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
     nvtxPayloadEnumAttr_t about{};
     about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |

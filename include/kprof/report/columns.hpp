@@ -100,8 +100,10 @@ inline std::string call_site_cell(const operator_row& row) {
   return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
 }
 
+inline std::string calls_cell(std::uint64_t calls) { return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls)); }
+
 inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
-  return open == 0 ? std::string{} : format_count(open) + " for " + out.time(open_ns);
+  return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);
 }
 
 inline std::string number_cell(look as, double x, const page& out) {
@@ -120,7 +122,7 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
-    case look::count: return format_count(row.calls);
+    case look::count: return calls_cell(row.calls);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }

@@ -94,7 +94,7 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
 inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : format_count(row.calls)};
+  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+
+// What a scope costs: kprof's guards in all their states beside the floor and beside what else one could use, on one thread
+// and on two at once. Every row's counter `ns` is the median of a few bursts, in ns a scope and thread; the bare loop is
+// still in it. Run by run.sh with --benchmark_enable_random_interleaving; results.py makes the table.
+
+#include "bench.hpp"
+#include "guarded_loops.hpp"
+
+#include <kprof/kprof.hpp>
+#include <kprof/record/clock.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bench {
+
+namespace {
+
+using counter = kprof::detail::counter_clock;
+
+// ---- rows that have nothing to do with kprof ----
+
+void bare(std::int64_t scopes, const shape&) {
+  for (std::int64_t i = 0; i < scopes; ++i) work();
+}
+
+void two_counter_reads(std::int64_t scopes, const shape&) {
+  for (std::int64_t i = 0; i < scopes; ++i) {
+    benchmark::DoNotOptimize(counter::now());
+    work();
+    benchmark::DoNotOptimize(counter::now());
+  }
+}
+
+void two_steady_clock_reads(std::int64_t scopes, const shape&) {
+  for (std::int64_t i = 0; i < scopes; ++i) {
+    benchmark::DoNotOptimize(std::chrono::steady_clock::now());
+    work();
+    benchmark::DoNotOptimize(std::chrono::steady_clock::now());
+  }
+}
+
+// The floor: two counter reads and 96 bytes into a thread's own buffer, which is used over and over.
+constexpr std::size_t words = 96 / sizeof(std::uint64_t);
+
+struct buffer {
+  std::uint64_t* at = nullptr;
+  std::uint64_t* begin = nullptr;
+  std::uint64_t* end = nullptr;
+};
+thread_local constinit buffer in_cache{};
+thread_local constinit buffer in_memory{};
+
+// Volatile, so that each field goes straight to its place: g++ would else build the record on the stack and copy it with
+// vectors, which wait for the stores before them, and so make the floor 5 ns higher than it is.
+void put(std::uint64_t* at, std::uint64_t value) noexcept { *static_cast<volatile std::uint64_t*>(at) = value; }
+void put(std::uint64_t* at, std::int64_t value) noexcept { put(at, static_cast<std::uint64_t>(value)); }
+
+template <buffer& Log>
+void floor_of_recording(std::int64_t scopes, const shape& values) {
+  for (std::int64_t i = 0; i < scopes; ++i) {
+    if (Log.at == Log.end) Log.at = Log.begin;
+    std::uint64_t* at = Log.at;
+    put(at, counter::now());
+    put(at + 1, std::uint64_t{42});   // which operator
+    put(at + 2, i % layers);
+    put(at + 3, values.c);
+    put(at + 4, values.h);
+    put(at + 5, values.w);
+    put(at + 6, values.k);
+    put(at + 7, values.r);
+    put(at + 8, values.s);
+    put(at + 9, values.stride);
+    work();
+    at = Log.at;
+    put(at + 10, std::uint64_t{1});   // how deep
+    put(at + 11, counter::now());
+    Log.at = at + words;
+  }
+}
+
+template <buffer& Log>
+void touch(std::size_t records) {
+  thread_local std::unique_ptr<std::uint64_t[]> memory;
+  if (memory != nullptr) return;
+  memory = std::make_unique<std::uint64_t[]>(records * words);   // zeroed, hence touched
+  Log = {memory.get(), memory.get(), memory.get() + records * words};
+}
+void touch_in_cache() { touch<in_cache>(300); }            // 28 KiB
+void touch_in_memory() { touch<in_memory>(500'000); }      // 46 MiB, what kprof's log has by default
+
+// ---- the machinery ----
+
+/// Waits until both threads are here.
+class meeting {
+ public:
+  void wait() noexcept {
+    const std::uint32_t round = __atomic_load_n(&round_, __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&here_, 1U, __ATOMIC_ACQ_REL) == 2) {
+      __atomic_store_n(&here_, 0U, __ATOMIC_RELAXED);
+      __atomic_store_n(&round_, round + 1, __ATOMIC_RELEASE);
+      return;
+    }
+    for (int spins = 0; __atomic_load_n(&round_, __ATOMIC_ACQUIRE) == round; ++spins)
+      if (spins > 10'000) std::this_thread::yield();
+  }
+
+ private:
+  std::uint32_t here_ = 0;
+  std::uint32_t round_ = 0;
+};
+meeting both;
+
+const shape values{};   // used through a reference that the loops cannot see through
+
+void run(benchmark::State& state, const row& r) {
+  const bool leads = state.thread_index() == 0;
+  const auto meet = [&] { if (state.threads() > 1) both.wait(); };
+  if (leads && r.state != session::paused) kprof::resume();
+  if (r.before != nullptr) r.before();
+  meet();
+  // What is first is not counted. A saturated log is full of what has not been folded.
+  r.run(r.state == session::saturated ? 1'500'000 : r.scopes, values);
+  if (r.after != nullptr) r.after();
+
+  std::vector<double> bursts;
+  for (auto _ : state) {
+    if (r.before != nullptr) r.before();
+    meet();
+    if (leads && r.state == session::folding) kprof::snapshot();
+    meet();
+    const auto begin = std::chrono::steady_clock::now();
+    r.run(r.scopes, values);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    state.SetIterationTime(took.count());
+    bursts.push_back(took.count() * 1e9 / static_cast<double>(r.scopes));
+    if (r.after != nullptr) r.after();
+  }
+  meet();
+  if (leads && r.state != session::paused) {
+    kprof::pause();
+    kprof::snapshot();
+  }
+  const auto middle = bursts.begin() + static_cast<std::ptrdiff_t>(bursts.size() / 2);
+  std::nth_element(bursts.begin(), middle, bursts.end());
+  state.counters["ns"] = benchmark::Counter(*middle, benchmark::Counter::kAvgThreads);
+}
+
+void add_rows() {
+  add({.name = "bare", .run = bare});
+  add({.name = "two_counter_reads", .run = two_counter_reads});
+  add({.name = "floor", .run = floor_of_recording<in_cache>, .before = touch_in_cache});
+  add({.name = "floor_in_memory", .run = floor_of_recording<in_memory>, .before = touch_in_memory});
+  add({.name = "steady_clock", .run = two_steady_clock_reads});
+  add({.name = "off", .run = off::op});
+  add({.name = "idle", .run = on::op});
+  add({.name = "idle_region", .run = on::region});
+  add({.name = "recording", .run = on::op, .state = session::folding});
+  add({.name = "recording_from_struct", .run = on::op_from_struct, .state = session::folding});
+  add({.name = "recording_without_fields", .run = on::op_without_fields, .state = session::folding});
+  add({.name = "recording_region", .run = on::region, .state = session::folding});
+  // Long, so that a mean over several rounds through the memory counts and not what is between two foldings.
+  add({.name = "recording_saturated", .run = on::op, .state = session::saturated, .scopes = 3'000'000, .bursts = 1});
+}
+
+}  // namespace
+
+void add(const row& r) {
+  auto* b = benchmark::RegisterBenchmark(r.name, [r](benchmark::State& state) { run(state, r); });
+  b->UseManualTime()->Iterations(r.bursts);
+  for (int threads = 1; threads <= r.max_threads; ++threads) b->Threads(threads);
+}
+
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  if (!kprof::start()) return 1;
+  bench::on::op(1'500'000, bench::values);   // all of the log's memory has been touched once
+  kprof::pause();
+  kprof::snapshot();
+
+  bench::add_rows();
+  bench::add_peers_nvtx();
+  bench::add_peers_lttng();
+  bench::add_peers_torch();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+
+  // A benchmark of something that did not happen would look very good.
+  const kprof::completeness seen = kprof::snapshot().complete;
+  if (seen.recorded >= 1'500'000 && seen.dropped == 0 && seen.open == 0) return 0;
+  std::fprintf(stderr, "guard_cost: %llu scopes recorded, %llu dropped, %llu open\n", static_cast<unsigned long long>(seen.recorded),
+               static_cast<unsigned long long>(seen.dropped), static_cast<unsigned long long>(seen.open));
+  return 1;
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+
+#include "bench.hpp"
+
+void bench::work() noexcept { __asm__ volatile("" ::: "memory"); }

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs an example and compares its output with what its last comment shows.
+
+    check_output.py [--accept] <source> <program> [arguments]
+
+The expected output follows the line "// Output:" at the end of the source; a last line "..." stands for any rest. What
+differs from run to run is not compared: durations, rates and shares are masked, and columns that only appear where there
+is room, the account of kprof's own cost and the wrapping of lines are left out. --accept writes the output into the source.
+"""
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+
+MARK = "// Output:"
+NUMBER = r"<?\d[\d,.]*"
+WHERE_THERE_IS_ROOM = {"max", "median", "min", "FLOP/B"}
+VARIES = re.compile(r"not shown at width|short, so partly|  (timeline|own cost|memory|clock) ")
+
+
+def masked(text):
+    text = re.sub(r"^kprof [\d.]+", "kprof #", text)
+    return re.sub(NUMBER + r"( (ns|µs|us|ms|s)\b|%)", "#", text)
+
+
+def cells(line, headers):
+    """A row of a table by column: texts and counts as they are, other numbers masked."""
+    depth = len(re.match(r"[│├└─ ]*", line).group())
+    fields = [line[:depth] + field if i == 0 else field for i, field in enumerate(re.split(r" {2,}", line[depth:]))]
+    if len(fields) != len(headers):
+        return [masked(line)]
+    kept = []
+    for header, field in zip(headers, fields):
+        if header in WHERE_THERE_IS_ROOM:
+            continue
+        texts = header in ("operator", "parameters", "scope", "calls")
+        kept.append(field if texts else re.sub(NUMBER + r"( \S+|%)?$", "#", field))
+    return kept
+
+
+def normalised(text):
+    """The lines that a run must reproduce."""
+    out, headers, in_footer = [], None, False
+    lines = [line.rstrip() for line in text.rstrip().splitlines()]
+    for i, line in enumerate(lines):
+        following = lines[i + 1] if i + 1 < len(lines) else ""
+        if line == "Notes":
+            break
+        if re.fullmatch("─+", following):
+            headers = re.split(r" {2,}", line)
+            out.append([h for h in headers if h not in WHERE_THERE_IS_ROOM])
+        elif re.fullmatch("─+", line):
+            continue
+        elif headers is not None and line and len(re.split(r" {2,}", line)) >= len(headers):
+            out.append(cells(line, headers))
+        elif in_footer and re.match(r" {4}", line):
+            out[-1][0] += " " + line.strip()   # a wrapped paragraph
+        else:
+            headers = None
+            in_footer = in_footer or line == "Completeness"
+            out.append([masked(line)])
+    return [" | ".join(row) for row in out if not VARIES.match(row[0])]
+
+
+def main():
+    arguments = sys.argv[1:]
+    accept = arguments[:1] == ["--accept"]
+    if accept:
+        arguments = arguments[1:]
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    source, command = arguments[0], arguments[1:]
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    program, mark, expected = text.partition("\n" + MARK + "\n")
+    expected = re.sub(r"^// ?", "", expected, flags=re.MULTILINE)
+
+    env = {name: value for name, value in os.environ.items() if name != "KPROF"}
+    done = subprocess.run(command, env=dict(env, COLUMNS="100"), stdout=subprocess.PIPE, encoding="utf-8")
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} ended with {done.returncode}")
+    output = done.stdout
+    whole = not expected.rstrip().endswith("\n...")
+    if accept:
+        if not whole:
+            end = "\nCompleteness\n" if "\nCall tree" in expected else "\n(?:Call tree|Completeness)"
+            output = re.split(end, output)[0].rstrip() + "\n..."
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(program + "\n" + MARK + "\n" + "".join(f"// {line}".rstrip() + "\n" for line in output.rstrip().splitlines()))
+        return
+    if not mark:
+        sys.exit(f'{source} has no line "{MARK}"')
+    want, got = normalised(expected), normalised(output)
+    if not whole:
+        want = [line for line in want[:want.index("...")]]
+        got = got[:len(want)]
+    if want != got:
+        print(output)
+        print("\n".join(difflib.unified_diff(want, got, "expected", "printed", lineterm="")))
+        sys.exit(f"the output differs from the last comment of {source}; if it is right, run this with --accept")
+
+
+main()

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes what the reports print now the new baseline in tests/golden, and shows what changed.
+# usage: tests/accept_golden.sh [build folder, default build]     after building the tests there
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:-"$root/build"}
+test -d "$build" || { echo "no build folder $build; build the tests first, or name the folder" >&2; exit 1; }
+# The first run rewrites the files; the second must agree with them.
+KPROF_ACCEPT=1 ctest --test-dir "$build" -R '^report\.' --output-on-failure
+ctest --test-dir "$build" -R '^report\.' --output-on-failure
+git -C "$root" --no-pager diff --stat -- tests/golden || true
+git -C "$root" status --short -- tests/golden || true
+echo "Read every change before you commit it."

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// needs: guards
+// Parameters that make no sense, and formulas that cannot cope with them.
+
+#include <kprof/kprof.hpp>
+
+#include "catch.hpp"
+#include "find.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace {
+
+struct Plain {   // integer arithmetic as most authors write it; the multiplication is unsigned so that it wraps, not traps
+  std::int64_t n = 0;
+  constexpr std::uint64_t flops() const { return 2 * static_cast<std::uint64_t>(n); }
+};
+struct Checked {
+  std::int64_t m = 0, n = 0;
+  constexpr kprof::count flops() const { return kprof::count{2} * m * n; }
+  constexpr kprof::traffic bytes() const { return {.read = kprof::count{m} * n * 8, .written = 0}; }
+};
+struct Divides {
+  int size = 8;
+  int stride = 1;
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(size / stride); }
+};
+struct Validated {
+  int groups = 1, channels = 4;
+  constexpr bool valid() const { return groups > 0 && channels % groups == 0; }
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(channels / groups); }
+};
+struct Signed {
+  int n = 0;
+  constexpr int flops() const { return n; }
+};
+
+kprof::work_per_call work_of(const kprof::profile& p, const std::string& path) { return only(p, path).work; }
+
+}  // namespace
+
+TEST_CASE("hostile.negative_zero_and_overflowing_parameters_are_invalid_not_wrong") {
+  REQUIRE(kprof::start());
+  constexpr std::int64_t big = std::numeric_limits<std::int64_t>::max();
+  { KPROF_OP(Plain, {-1}); }
+  { KPROF_OP(Plain, {0}); }
+  { KPROF_OP(Plain, {21}); }
+  { KPROF_OP(Checked, {big, 3}); }
+  { KPROF_OP(Checked, {-3, 3}); }
+  { KPROF_OP(Checked, {1LL << 31, 1LL << 30}); }
+  { KPROF_OP(Checked, {3, 5}); }
+  { KPROF_OP(Signed, {-7}); }
+  const kprof::profile p = kprof::snapshot();
+  CHECK_FALSE(work_of(p, "Plain n=-1").valid);
+  CHECK(work_of(p, "Plain n=0").valid);
+  CHECK(work_of(p, "Plain n=21").flops == 42);
+  CHECK_FALSE(work_of(p, "Checked m=" + std::to_string(big) + " n=3").valid);
+  CHECK_FALSE(work_of(p, "Checked m=-3 n=3").valid);
+  CHECK_FALSE(work_of(p, "Checked m=2147483648 n=1073741824").valid);   // FLOPs fit, bytes do not
+  CHECK(work_of(p, "Checked m=3 n=5").flops == 30);
+  CHECK(work_of(p, "Checked m=3 n=5").bytes_read == 120);
+  CHECK_FALSE(work_of(p, "Signed n=-7").valid);
+  CHECK(p.complete.invalid == 5);
+}
+
+TEST_CASE("hostile.a_division_by_zero_in_a_formula_does_not_kill_the_program") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(Divides, {8, 2}); }
+  { KPROF_OP(Divides, {8, 0}); }
+  { KPROF_OP(Divides, {std::numeric_limits<int>::min(), -1}); }
+  { KPROF_OP(Divides, {9, 3}); }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(work_of(p, "Divides size=8 stride=2").flops == 4);
+  CHECK(work_of(p, "Divides size=9 stride=3").flops == 3);
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+  CHECK_FALSE(work_of(p, "Divides size=8 stride=0").valid);
+  CHECK(p.complete.invalid == 2);
+#endif
+  // The program's own handler is in place again.
+  struct sigaction now{};
+  sigaction(SIGFPE, nullptr, &now);
+  CHECK((now.sa_flags & SA_NODEFER) == 0);
+}
+
+TEST_CASE("hostile.valid_guards_the_formulas") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(Validated, {0, 4}); }
+  { KPROF_OP(Validated, {3, 4}); }
+  { KPROF_OP(Validated, {2, 4}); }
+  const kprof::profile p = kprof::snapshot();
+  CHECK_FALSE(work_of(p, "Validated groups=0 channels=4").valid);
+  CHECK_FALSE(work_of(p, "Validated groups=3 channels=4").valid);
+  CHECK(work_of(p, "Validated groups=2 channels=4").valid);
+  CHECK(work_of(p, "Validated groups=2 channels=4").flops == 2);
+  CHECK(p.complete.invalid == 2);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// needs: guards
+// One setting bounds the memory; what no longer fits is folded or merged, and the totals stay exact.
+
+#include <kprof/kprof.hpp>
+
+#include "catch.hpp"
+#include "find.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Row {
+  std::int64_t id = 0;
+  constexpr std::uint64_t flops() const { return 10; }
+};
+struct Plain {};
+
+kprof::config with_memory(std::size_t mib) {
+  kprof::config settings;
+  settings.memory = mib * 1024 * 1024;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("memory.totals_stay_exact_when_the_timeline_does_not_fit") {
+  REQUIRE(kprof::start(with_memory(1)));
+  constexpr int n = 300'000;
+  for (int i = 0; i < n; ++i) {
+    KPROF_REGION("step");
+    { KPROF_OP(Row, {i % 3}); }
+    { KPROF_OP(Plain); }
+  }
+  const kprof::profile p = kprof::snapshot({.timeline = true});
+  CHECK(calls(p, "step") == n);
+  for (int k = 0; k < 3; ++k) CHECK(calls(p, "step/Row id=" + std::to_string(k)) == n / 3);
+  CHECK(calls(p, "step/Plain") == n);
+  CHECK(p.complete.recorded == 3 * n);
+  CHECK(p.complete.dropped == 0);
+  for (const kprof::scope_node& node : p.nodes) CHECK(node.durations.count() == node.calls);
+  CHECK(p.cost.memory <= p.cost.memory_limit);
+  // The timeline keeps a window: the last scopes, all of them, and it says how far back it reaches.
+  CHECK(p.complete.in_timeline < p.complete.recorded / 10);
+  CHECK(p.complete.in_timeline > 1000);
+  CHECK(p.complete.timeline_ns < p.wall_ns);
+  CHECK(p.timeline.size() <= p.complete.in_timeline);
+  CHECK(p.timeline.size() + 10 >= p.complete.in_timeline);   // but for those that began before the window
+  REQUIRE_FALSE(p.timeline.empty());
+  CHECK(path_of(p, p.timeline.back().node) == "step");
+  for (const kprof::timeline_scope& s : p.timeline) {
+    REQUIRE(s.start_ns + s.duration_ns >= p.wall_ns - p.complete.timeline_ns - 1);
+    REQUIRE(s.start_ns + s.duration_ns <= p.wall_ns);
+  }
+}
+
+TEST_CASE("memory.minimum_maximum_and_sum_agree_with_the_timeline") {
+  REQUIRE(kprof::start(with_memory(64)));
+  for (int i = 0; i < 20'000; ++i) { KPROF_OP(Row, {1}); }
+  const kprof::profile p = kprof::snapshot({.timeline = true});
+  const kprof::scope_node row = only(p, "Row id=1");
+  REQUIRE(p.timeline.size() == 20'000);
+  double sum = 0;
+  std::vector<double> all;
+  for (const kprof::timeline_scope& s : p.timeline) sum += s.duration_ns, all.push_back(s.duration_ns);
+  std::sort(all.begin(), all.end());
+  CHECK(row.total_ns == Approx(sum));
+  CHECK(row.min_ns == Approx(all.front()));
+  CHECK(row.max_ns == Approx(all.back()));
+  for (const double q : {0.5, 0.99}) {
+    const double exact = all[static_cast<std::size_t>(std::ceil(q * 20'000)) - 1];
+    CHECK(row.durations.quantile(q) * p.clock.ns_per_tick == Approx(exact).epsilon(0.01).margin(p.clock.ns_per_tick));
+  }
+}
+
+TEST_CASE("memory.too_many_parameters_are_merged_and_counted") {
+  REQUIRE(kprof::start(with_memory(1)));
+  constexpr int n = 50'000;
+  for (int i = 0; i < n; ++i) {
+    KPROF_REGION("r");
+    KPROF_OP(Row, {i});
+  }
+  const kprof::profile p = kprof::snapshot();
+  std::uint64_t rows = 0, merged = 0;
+  for (const kprof::scope_node& node : p.nodes)
+    if (node.name == "Row") rows += node.calls, merged += node.merged ? node.calls : 0;
+  CHECK(rows == n);
+  CHECK(calls(p, "r") == n);
+  CHECK(merged == p.complete.merged);
+  CHECK(merged > 0);
+  CHECK(merged < n);
+  CHECK(p.cost.memory <= p.cost.memory_limit);
+  // Starting again makes room again.
+  REQUIRE(kprof::start(with_memory(1)));
+  { KPROF_OP(Row, {1}); }
+  CHECK(kprof::snapshot().complete.merged == 0);
+}
+
+TEST_CASE("memory.endless_region_names_are_merged_too") {
+  REQUIRE(kprof::start(with_memory(1)));
+  for (int i = 0; i < 20'000; ++i) { KPROF_REGION("request " + std::to_string(i) + std::string(200, '.')); }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(p.complete.recorded == 20'000);
+  CHECK(p.complete.merged > 0);
+  CHECK(p.cost.memory <= p.cost.memory_limit);
+  CHECK(calls(p, "(other regions)") == p.complete.merged);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include <kprof/report/text.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/golden.hpp"
+#include "../support/sample_profile.hpp"
+#include "../support/utf8.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using kprof::grouping;
+using kprof::report_options;
+using kprof::write_text;
+
+namespace {
+
+std::string page_of(const kprof::profile& p, const report_options& options) {
+  std::string page;
+  const kprof::status s = write_text(p, options, page);
+  INFO(s.message);
+  REQUIRE(s.ok());
+  return page;
+}
+
+std::string error_of(const report_options& options) {
+  std::string page = "untouched";
+  const kprof::status s = write_text(kprof_test::sample_profile(), options, page);
+  CHECK_FALSE(s);
+  CHECK(page == "untouched");
+  return s.message;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+std::string line_with(const std::string& page, const std::string& part) {
+  for (const std::string& line : kprof_test::lines_of(page))
+    if (has(line, part)) return line;
+  return {};
+}
+
+report_options at_width(int width) {
+  report_options options;
+  options.width = width;
+  return options;
+}
+
+// The version stands in the first line of every page; baselines do not depend on it.
+void check_golden(const std::string& name, std::string page) {
+  const std::string version =
+      "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
+  REQUIRE(page.starts_with(version));
+  page.replace(0, version.size(), "kprof X.Y.Z");
+  const std::string expected = kprof_test::golden(name, page);
+  INFO("tests/golden/" << name << " differs; when the new page is right, run tests/accept_golden.sh");
+  CHECK(page == expected);
+}
+
+}  // namespace
+
+TEST_CASE("report.pages_are_as_accepted") {
+  const kprof::profile sample = kprof_test::sample_profile(), troubled = kprof_test::troubled_profile();
+  check_golden("report_40.txt", page_of(sample, at_width(40)));
+  check_golden("report_100.txt", page_of(sample, at_width(100)));
+  check_golden("report_160.txt", page_of(sample, at_width(160)));
+  report_options ascii = at_width(100);
+  ascii.ascii = true;
+  check_golden("report_ascii.txt", page_of(sample, ascii));
+  report_options by_op = at_width(100);
+  by_op.by = grouping::op;
+  by_op.legend = true;
+  check_golden("report_by_op_legend.txt", page_of(sample, by_op));
+  report_options by_thread = at_width(140);
+  by_thread.by = grouping::thread;
+  by_thread.sort = "gflops";
+  check_golden("report_by_thread.txt", page_of(sample, by_thread));
+  report_options few = at_width(100);
+  few.top = 3;
+  few.filter = "Gemm|Conv|Relu";
+  few.columns = {"operator", "call_site", "calls", "p99", "flops", "bytes", "dtype"};
+  check_golden("report_filter_top.txt", page_of(sample, few));
+  check_golden("report_troubled_100.txt", page_of(troubled, at_width(100)));
+  check_golden("report_troubled_160.txt", page_of(troubled, at_width(160)));
+  report_options troubled_by_op = at_width(120);
+  troubled_by_op.by = grouping::op;
+  troubled_by_op.tree = false;
+  check_golden("report_troubled_by_op.txt", page_of(troubled, troubled_by_op));
+}
+
+TEST_CASE("report.pages_of_hostile_names_are_as_accepted") {
+  check_golden("report_hostile.txt", page_of(kprof_test::hostile_profile(), at_width(100)));
+  report_options ascii = at_width(60);
+  ascii.ascii = true;
+  check_golden("report_hostile_ascii.txt", page_of(kprof_test::hostile_profile(), ascii));
+  check_golden("report_deep.txt", page_of(kprof_test::deep_profile(40), at_width(100)));
+}
+
+TEST_CASE("report.pages_without_scopes_are_as_accepted") {
+  kprof::profile off;
+  off.state = "off (KPROF=off)";
+  check_golden("report_off.txt", page_of(off, at_width(100)));
+  kprof_test::profile_builder b;
+  b.thread("main", 1);
+  kprof::profile nothing = b.done();
+  kprof_test::add_surroundings(nothing);
+  check_golden("report_no_scopes.txt", page_of(nothing, at_width(100)));
+  const auto main = b.thread("main", 1);
+  b.calls(b.region(main, "setup"), 1, 1000);
+  kprof::profile regions = b.done();
+  kprof_test::add_surroundings(regions);
+  check_golden("report_only_regions.txt", page_of(regions, at_width(100)));
+}
+
+TEST_CASE("report.no_line_is_wider_than_asked") {
+  const bool have_locale = kprof_test::use_utf8_locale();
+  std::vector<kprof::profile> profiles = {kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::hostile_profile(), kprof_test::deep_profile(60), {}};
+  for (unsigned seed = 0; seed < 12; ++seed) profiles.push_back(kprof_test::random_profile(seed));
+  std::size_t variant = 0;
+  for (const kprof::profile& p : profiles)
+    for (int width = 40; width <= 200; ++width, ++variant) {
+      report_options options = at_width(width);
+      options.by = static_cast<grouping>(variant % 4);
+      options.ascii = variant % 3 == 0;
+      options.legend = variant % 7 == 0;
+      if (variant % 5 == 0) options.filter = "a|1|\\\\";
+      if (variant % 6 == 0) options.columns = {"operator", "parameters", "call_site", "thread", "calls", "open", "p99", "flops", "gflops", "dtype", "self"};
+      const auto limit = static_cast<std::size_t>(width);
+      for (const std::string& line : kprof_test::lines_of(page_of(p, options))) {
+        const bool good = kprof_test::is_plain_text(line) && kprof::detail::display_width(line) <= limit && !line.ends_with(' ') &&
+                          (!have_locale || kprof_test::c_library_width(line) <= limit) && (!options.ascii || kprof_test::is_ascii(line));
+        if (good) continue;
+        INFO("width " << width << ": " << line);
+        REQUIRE(good);
+      }
+    }
+}
+
+TEST_CASE("report.widths_out_of_range_are_taken_to_the_nearest") {
+  const kprof::profile p = kprof_test::sample_profile();
+  CHECK(page_of(p, at_width(1)) == page_of(p, at_width(40)));
+  CHECK(page_of(p, at_width(100'000)) == page_of(p, at_width(1000)));
+}
+
+TEST_CASE("report.important_columns_come_first") {
+  const std::string narrow = line_with(page_of(kprof_test::sample_profile(), at_width(100)), "operator ");
+  for (const char* header : {"parameters", "calls", "self", "share", "total", "mean", "GFLOP/s", "GB/s"}) CHECK(has(narrow, header));
+  const std::string wide = line_with(page_of(kprof_test::sample_profile(), at_width(160)), "operator ");
+  for (const char* header : {"parameters", "calls", "self", "share", "total", "mean", "median", "min", "max", "GFLOP/s", "GB/s", "FLOP/B"}) CHECK(has(wide, header));
+  CHECK_FALSE(has(wide, "open"));
+  CHECK_FALSE(has(wide, "p99"));
+}
+
+TEST_CASE("report.columns_that_do_not_fit_are_named") {
+  CHECK(has(page_of(kprof_test::sample_profile(), at_width(100)), "not shown at width 100: FLOP/B, max, median, min"));
+  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), at_width(160)), "not shown"));
+}
+
+TEST_CASE("report.rows_are_sorted_as_asked_and_unknown_numbers_come_last") {
+  const auto order = [](const std::string& sort) {
+    report_options options = at_width(160);
+    options.sort = sort;
+    options.tree = false;
+    std::string names;
+    for (const std::string& line : kprof_test::lines_of(page_of(kprof_test::sample_profile(), options)))
+      for (const char* name : {"Conv2d ", "Conv2dGrad ", "Decode ", "Gemm ", "Relu ", "Sgd ", "Softmax ", "Clip "})
+        if (line.starts_with(name)) names += name;
+    return names;
+  };
+  CHECK(order("self") == "Conv2dGrad Conv2d Decode Gemm Gemm Relu Sgd Softmax Clip ");
+  CHECK(order("name") == "Clip Conv2d Conv2dGrad Decode Gemm Gemm Relu Sgd Softmax ");
+  CHECK(order("operator") == order("name"));
+  CHECK(order("mean").starts_with("Conv2dGrad Conv2d Gemm Gemm Softmax "));
+  CHECK(order("calls").starts_with("Sgd Clip Decode "));
+  CHECK(order("gbs").ends_with("Decode Clip "));
+  CHECK(order("GB/s") == order("gbs"));
+  CHECK(order("intensity").starts_with("Gemm Gemm Conv2dGrad Conv2d Softmax Sgd "));
+  for (const kprof::detail::column& c : kprof::detail::columns) CHECK(order(c.id).size() == order("self").size());
+}
+
+TEST_CASE("report.rows_that_are_not_shown_are_summed") {
+  report_options options = at_width(100);
+  options.top = 2;
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(page, "more rows: 7 (sort=self, top=2): 12,500 calls, self 2.02 s, 34.9%"));
+  CHECK(has(page, "more rows: 12 (by total, top=2): 13,600 calls, self 5.33 s, 92.4%"));
+  CHECK(count_of(page, "Gemm") == 0);
+  options.top = 0;
+  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), options), "more rows"));
+}
+
+TEST_CASE("report.a_tree_that_is_cut_keeps_the_parents_of_what_it_shows") {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const kprof::profile p = kprof_test::random_profile(seed);
+    for (const std::size_t top : {1U, 3U, 10U}) {
+      report_options options;
+      options.top = top;
+      kprof::detail::text_plan plan(options);
+      REQUIRE(plan.prepare().ok());
+      const kprof::detail::chosen_tree tree(p, plan);
+      std::size_t shown = 0;
+      for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+        if (!tree.shown[i]) continue;
+        ++shown;
+        REQUIRE((tree.rows[i].parent == kprof::scope_node::none || tree.shown[tree.rows[i].parent]));
+      }
+      REQUIRE(shown == std::min(top, tree.rows.size()));
+      REQUIRE(shown + tree.cut.rows == tree.rows.size());
+    }
+  }
+}
+
+TEST_CASE("report.a_filter_is_searched_in_name_and_parameters") {
+  report_options options = at_width(100);
+  options.filter = "^Gemm .*K=4096";
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(page, "filtered out: 8 (filter=^Gemm .*K=4096)"));
+  CHECK(has(page, "\u2514\u2500 Gemm(M=1024 N=1024 K=4096"));
+  CHECK(has(page, "\u2514\u2500 backward"));   // what is around a match
+  CHECK_FALSE(has(page, "forward"));
+  options.filter = "^update";
+  CHECK(has(page_of(kprof_test::sample_profile(), options), "Sgd(n=1247312)"));   // what is inside a match
+  options.filter = "no such name";
+  const std::string none = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(none, "no operator matches the filter"));
+  CHECK(has(none, "no scope matches the filter"));
+}
+
+TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
+  report_options options;
+  options.sort = "gigaflops\x1b";
+  CHECK(error_of(options) == "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, calls, open, self, share, total, mean, "
+                             "median, p99, min, max, gflops, gbs, intensity, flops, bytes, dtype (or name, which is operator)");
+  options = {};
+  options.columns = {"calls", "spam"};
+  CHECK(has(error_of(options), "unknown column \"spam\"; choose from: operator, parameters,"));
+  options = {};
+  options.filter = "Gemm(";
+  CHECK(has(error_of(options), "filter \"Gemm(\" is not a POSIX extended regular expression"));
+}
+
+TEST_CASE("report.sections_can_be_left_out") {
+  report_options options = at_width(100);
+  options.table = options.tree = false;
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK_FALSE(has(page, "Operators"));
+  CHECK_FALSE(has(page, "Call tree"));
+  CHECK(has(page, "Completeness"));
+  options.legend = true;
+  CHECK(has(page_of(kprof_test::sample_profile(), options), "Legend"));
+}
+
+TEST_CASE("report.the_legend_explains_every_column") {
+  report_options options = at_width(100);
+  options.legend = true;
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  const std::string legend = page.substr(page.find("\nLegend"));
+  for (const kprof::detail::column& c : kprof::detail::columns) CHECK(has(legend, std::string{"\n  "} + c.header));
+}
+
+TEST_CASE("report.what_went_wrong_stands_out") {
+  const kprof::profile clean = kprof_test::sample_profile();
+  CHECK(count_of(page_of(clean, at_width(200)), "\n! ") == 0);
+  CHECK(has(page_of(clean, at_width(200)), "none open, never closed, dropped, closed by an outer scope, closed elsewhere, invalid or merged"));
+  kprof::profile dropped = clean;
+  dropped.complete.dropped = 1234;
+  const std::string page = page_of(dropped, at_width(200));
+  CHECK(count_of(page, "\n! ") == 1);
+  CHECK(has(page, "\n! 1,234 dropped: "));
+  CHECK(has(page, "Raise the memory limit (64.0 MiB)"));
+  CHECK(has(page, "none open, never closed, closed by an outer scope, closed elsewhere, invalid or merged"));
+  CHECK(count_of(page_of(kprof_test::troubled_profile(), at_width(200)), "\n! ") == 7);
+}
+
+TEST_CASE("report.the_state_is_told_when_nothing_is_being_recorded") {
+  kprof::profile p = kprof_test::sample_profile();
+  CHECK_FALSE(has(page_of(p, at_width(100)), "recording"));
+  p.recording = false;
+  p.state = "stopped";
+  CHECK(has(kprof_test::lines_of(page_of(p, at_width(100)))[0], "stopped"));
+  p.state.clear();
+  CHECK(has(kprof_test::lines_of(page_of(p, at_width(100)))[0], "not recording"));
+}
+
+TEST_CASE("report.long_lists_of_names_say_how_many_are_left_out") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int i = 0; i < 30; ++i) b.calls(b.op(main, "Operator" + std::to_string(i)), 1, 1000);
+  const std::string line = line_with(page_of(b.done(), at_width(100)), "n/a, no flops() declared: ");
+  CHECK(line == "n/a, no flops() declared: Operator0, Operator1, Operator2, Operator3, Operator4 and 25 more");
+}
