@@ -32,29 +32,29 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 367 ms · 1 thread · 40 scopes
+// kprof 0.1.0 · wall 420 ms · 1 thread · 40 scopes
 //
-// Operators by parameters, sorted by self; share is of 351 ms in all scopes
+// Operators by parameters, sorted by self; share is of 410 ms in all scopes
 //
-// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=16777216 type=f32     20  350 ms  99.8%  350 ms  17.5 ms  19.0 ms     1.92  11.5   0.167
-// Saxpy     n=65536 type=f32        20  576 µs   0.2%  576 µs  28.8 µs  61.7 µs     4.55  27.3   0.167
+// operator  parameters           calls    self  share   total     mean  GFLOP/s   GB/s  FLOP/B
+// ────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy     n=16777216 type=f32     20  410 ms  99.9%  410 ms  20.5 ms     1.64   9.83   0.167
+// Saxpy     n=65536 type=f32        20  254 µs   0.1%  254 µs  12.7 µs    10.3   61.8    0.167
 //
-// not shown at width 100: median, min
+// not shown at width 100: max, median, min
 //
-// Call tree, sorted by total; share is total, of 351 ms in all scopes
+// Call tree, sorted by total; share is total, of 410 ms in all scopes
 //
 // scope                       calls   total  share    self     mean
 // ─────────────────────────────────────────────────────────────────
-// Saxpy(n=16777216 type=f32)     20  350 ms  99.8%  350 ms  17.5 ms
-// Saxpy(n=65536 type=f32)        20  576 µs   0.2%  576 µs  28.8 µs
+// Saxpy(n=16777216 type=f32)     20  410 ms  99.9%  410 ms  20.5 ms
+// Saxpy(n=65536 type=f32)        20  254 µs   0.1%  254 µs  12.7 µs
 //
 // Completeness
 //   scopes    40 recorded; none open, never closed, dropped, closed by an outer scope, closed
 //             elsewhere, invalid or merged
-//   timeline  all 40 scopes, 367 ms
-//   own cost  37.3 ns a scope, 1.49 µs in all (<0.1% of wall time); folding 30.1 µs; an empty scope
-//             shows 16.8 ns
-//   memory    33.9 KiB of 64.0 MiB
+//   timeline  all 40 scopes, 420 ms
+//   own cost  20.7 ns a scope, 828 ns in all (<0.1% of wall time); folding 28.4 µs; an empty scope
+//             shows 8.80 ns
+//   memory    34.1 KiB of 64.0 MiB
 //   clock     tsc, 0.400 ns a tick, 0 ns off its calibration at most

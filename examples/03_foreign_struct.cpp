@@ -63,14 +63,14 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 74.8 ms · 1 thread · 15 scopes
+// kprof 0.1.0 · wall 34.6 ms · 1 thread · 15 scopes
 //
-// Operators by parameters, sorted by self; share is of 74.7 ms in all scopes
+// Operators by parameters, sorted by self; share is of 34.5 ms in all scopes
 //
 // operator     parameters                calls     self  share    total     mean  GFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// vendor.gemm  M=256 N=256 K=256 beta=0     10  66.3 ms  88.8%  66.3 ms  6.63 ms     5.06  0.119
-// vendor.gemm  M=256 N=256 K=64 beta=1       5  8.38 ms  11.2%  8.38 ms  1.68 ms     5.01  0.391
+// vendor.gemm  M=256 N=256 K=256 beta=0     10  30.6 ms  88.7%  30.6 ms  3.06 ms     11.0  0.257
+// vendor.gemm  M=256 N=256 K=64 beta=1       5  3.89 ms  11.3%  3.89 ms   778 µs     10.8  0.843
 //
 // not shown at width 100: FLOP/B, max, median, min
 // ...

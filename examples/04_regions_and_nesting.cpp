@@ -59,20 +59,20 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 17.8 ms · 1 thread · 46 scopes
+// kprof 0.1.0 · wall 21.3 ms · 1 thread · 46 scopes
 //
-// Call tree, sorted by total; share is total, of 17.7 ms in all scopes
+// Call tree, sorted by total; share is total, of 21.2 ms in all scopes
 //
 // scope                                              calls    total  share     self     mean
 // ──────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  17.6 ms  99.9%  7.52 µs  3.53 ms
-// ├─ layer 0                                             5  14.1 ms  79.5%  11.8 µs  2.81 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  14.0 ms  79.5%   318 µs  2.81 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  8.44 ms  47.8%  8.44 ms  1.69 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  5.28 ms  29.9%  5.28 ms  1.06 ms
-// └─ layer 1                                             5  3.59 ms  20.3%  1.12 µs   717 µs
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  3.58 ms  20.3%  41.5 µs   717 µs
-//       ├─ Matmul(M=64 N=128 K=128)                      5  2.20 ms  12.5%  2.20 ms   440 µs
-//       └─ Matmul(M=64 N=64 K=128)                       5  1.34 ms   7.6%  1.34 ms   268 µs
-// load                                                   1  26.1 µs   0.1%  26.1 µs  26.1 µs
+// forward                                                5  21.2 ms  99.9%  12.4 µs  4.24 ms
+// ├─ layer 0                                             5  18.5 ms  87.2%  8.86 µs  3.70 ms
+// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  18.5 ms  87.1%   302 µs  3.70 ms
+// │     ├─ Matmul(M=64 N=512 K=128)                      5  14.6 ms  68.9%  14.6 ms  2.92 ms
+// │     └─ Matmul(M=64 N=64 K=512)                       5  3.57 ms  16.8%  3.57 ms   715 µs
+// └─ layer 1                                             5  2.70 ms  12.7%  1.23 µs   541 µs
+//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  2.70 ms  12.7%  39.1 µs   540 µs
+//       ├─ Matmul(M=64 N=128 K=128)                      5  1.78 ms   8.4%  1.78 ms   357 µs
+//       └─ Matmul(M=64 N=64 K=128)                       5   878 µs   4.1%   878 µs   176 µs
+// load                                                   1  12.2 µs   0.1%  12.2 µs  12.2 µs
 // ...

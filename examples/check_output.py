@@ -5,8 +5,8 @@
     check_output.py [--accept] <source> <program> [arguments]
 
 The expected output follows the line "// Output:" at the end of the source; a last line "..." stands for any rest. What
-differs from run to run is not compared: durations, rates and shares are masked, and columns that only appear where there
-is room, the account of kprof's own cost and the wrapping of lines are left out. --accept writes the output into the source.
+differs from run to run is not compared: durations, rates and shares are masked, rows may come in any order, and columns that
+only appear where there is room, kprof's account of its own cost and the wrapping of lines are left out. --accept writes the output into the source.
 """
 
 import difflib
@@ -27,42 +27,57 @@ def masked(text):
 
 
 def cells(line, headers):
-    """A row of a table by column: texts and counts as they are, other numbers masked."""
-    depth = len(re.match(r"[│├└─ ]*", line).group())
-    fields = [line[:depth] + field if i == 0 else field for i, field in enumerate(re.split(r" {2,}", line[depth:]))]
+    """A row of a table by column: texts and counts as they are, other numbers masked; None if it is no row."""
+    fields = re.split(r" {2,}", line)
     if len(fields) != len(headers):
-        return [masked(line)]
+        return None
     kept = []
     for header, field in zip(headers, fields):
         if header in WHERE_THERE_IS_ROOM:
             continue
         texts = header in ("operator", "parameters", "scope", "calls")
         kept.append(field if texts else re.sub(NUMBER + r"( \S+|%)?$", "#", field))
-    return kept
+    return " | ".join(kept)
+
+
+def in_fixed_order(rows):
+    """Rows and what is below them, sorted by text: their order in the report is by time."""
+    groups = []
+    for depth, text in rows:
+        if groups and depth > groups[-1][0][0]:
+            groups[-1].append((depth, text))
+        else:
+            groups.append([(depth, text)])
+    groups.sort(key=lambda group: group[0][1])
+    return [line for group in groups for line in [group[0], *in_fixed_order(group[1:])]]
 
 
 def normalised(text):
     """The lines that a run must reproduce."""
-    out, headers, in_footer = [], None, False
-    lines = [line.rstrip() for line in text.rstrip().splitlines()]
+    out, headers, rows, in_footer = [], None, [], False
+    lines = [line.rstrip() for line in text.rstrip().splitlines()] + [""]
     for i, line in enumerate(lines):
-        following = lines[i + 1] if i + 1 < len(lines) else ""
+        below = re.match(r"[│├└─ ]*", line).group()
+        row = cells(line[len(below):], headers) if headers else None
+        if row is not None:
+            rows.append((len(below), row))
+            continue
+        out += ["   " * (depth // 3) + row for depth, row in in_fixed_order(rows)]
+        rows = []
         if line == "Notes":
             break
-        if re.fullmatch("─+", following):
+        if i + 1 < len(lines) and re.fullmatch("─+", lines[i + 1]):
             headers = re.split(r" {2,}", line)
-            out.append([h for h in headers if h not in WHERE_THERE_IS_ROOM])
+            out.append(" | ".join(h for h in headers if h not in WHERE_THERE_IS_ROOM))
         elif re.fullmatch("─+", line):
             continue
-        elif headers is not None and line and len(re.split(r" {2,}", line)) >= len(headers):
-            out.append(cells(line, headers))
         elif in_footer and re.match(r" {4}", line):
-            out[-1][0] += " " + line.strip()   # a wrapped paragraph
+            out[-1] += " " + line.strip()   # a wrapped paragraph
         else:
             headers = None
             in_footer = in_footer or line == "Completeness"
-            out.append([masked(line)])
-    return [" | ".join(row) for row in out if not VARIES.match(row[0])]
+            out.append(masked(line))
+    return [line for line in out if line and not VARIES.match(line)]
 
 
 def main():
@@ -95,7 +110,7 @@ def main():
         sys.exit(f'{source} has no line "{MARK}"')
     want, got = normalised(expected), normalised(output)
     if not whole:
-        want = [line for line in want[:want.index("...")]]
+        want = want[:want.index("...")]
         got = got[:len(want)]
     if want != got:
         print(output)

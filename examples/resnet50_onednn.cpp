@@ -182,6 +182,7 @@ class Engine {
 };
 
 memory Engine::random(const memory::dims& shape, tag layout, float deviation) {
+  KPROF_REGION("random numbers");
   memory m({shape, f32, layout}, engine_);
   float* values = static_cast<float*>(m.get_data_handle());
   const float half_width = deviation * std::sqrt(3.0F);
@@ -385,8 +386,10 @@ int main(int argc, char** argv) try {
     return sound ? 0 : 1;
   }
   const bool good = check_flops(profile, *batch * *iterations, *iterations);
+  kprof::report_options options;
+  options.top = 120;   // every operator, and the tree of a pass
   if (sums) print_sums(profile);
-  else kprof::report();
+  else kprof::report(profile, options);
   return good && sound ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "resnet50_onednn: %s\n", error.what());

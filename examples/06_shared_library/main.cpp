@@ -31,21 +31,21 @@ int main(int argc, char** argv) {
 }
 
 // Output:
-// kprof 0.1.0 · wall 34.9 ms · 1 thread · 6 scopes
+// kprof 0.1.0 · wall 98.7 ms · 1 thread · 6 scopes
 //
-// Operators by parameters, sorted by self; share is of 34.8 ms in all scopes
+// Operators by parameters, sorted by self; share is of 98.5 ms in all scopes
 //
-// operator  parameters              calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Blur      H=1080 W=1920 radius=3      5  34.7 ms  100.0%  34.7 ms  6.95 ms     2.09  2.39   0.875
+// operator  parameters              calls     self   share    total     mean  GFLOP/s   GB/s  FLOP/B
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
+// Blur      H=1080 W=1920 radius=3      5  98.5 ms  100.0%  98.5 ms  19.7 ms    0.737  0.842   0.875
 //
 // not shown at width 100: max, median, min
-// in regions, outside operators: self 15.2 µs, <0.1%
+// in regions, outside operators: self 15.5 µs, <0.1%
 //
-// Call tree, sorted by total; share is total, of 34.8 ms in all scopes
+// Call tree, sorted by total; share is total, of 98.5 ms in all scopes
 //
 // scope                            calls    total   share     self     mean
 // ─────────────────────────────────────────────────────────────────────────
-// frame                                1  34.8 ms  100.0%  15.2 µs  34.8 ms
-// └─ Blur(H=1080 W=1920 radius=3)      5  34.7 ms  100.0%  34.7 ms  6.95 ms
+// frame                                1  98.5 ms  100.0%  15.5 µs  98.5 ms
+// └─ Blur(H=1080 W=1920 radius=3)      5  98.5 ms  100.0%  98.5 ms  19.7 ms
 // ...

@@ -59,7 +59,8 @@ class profile_builder {
     for (std::uint64_t i = 0; i < calls; ++i) n.durations.add(static_cast<std::uint64_t>(ns / p.clock.ns_per_tick));
     return *this;
   }
-  profile_builder& work(std::uint32_t node, std::uint64_t flops, std::uint64_t read, std::uint64_t written, kprof::dtype type = kprof::dtype::f32) {
+  profile_builder& work(std::uint32_t node, std::uint64_t flops, std::uint64_t read, std::uint64_t written,
+                        kprof::dtype type = kprof::dtype::f32) {
     p.nodes[node].work = {.has_flops = true, .has_bytes = true, .flops = flops, .bytes_read = read, .bytes_written = written, .type = type};
     return *this;
   }
@@ -73,7 +74,8 @@ class profile_builder {
   kprof::profile done() {
     for (auto& n : p.nodes) n.self_ns = n.total_ns;
     for (const auto& n : p.nodes)
-      if (n.kind != kprof::scope_kind::root && p.nodes[n.parent].kind != kprof::scope_kind::root && p.nodes[n.parent].calls > 0) p.nodes[n.parent].self_ns -= n.total_ns;
+      if (n.kind != kprof::scope_kind::root && p.nodes[n.parent].kind != kprof::scope_kind::root && p.nodes[n.parent].calls > 0)
+        p.nodes[n.parent].self_ns -= n.total_ns;
     p.complete.recorded = 0;
     for (const auto& n : p.nodes) p.complete.recorded += n.calls;
     return p;
@@ -89,7 +91,12 @@ inline void add_surroundings(kprof::profile& p) {
   p.clock.residual_ns = 34;
   p.complete.in_timeline = p.complete.recorded;
   p.complete.timeline_ns = p.wall_ns;
-  p.cost = {.scope_ns = 28.1, .empty_scope_ns = 11.2, .recording_ns = 28.1 * static_cast<double>(p.complete.recorded), .folding_ns = 212'000, .memory = 13 << 20, .memory_limit = 64 << 20};
+  p.cost = {.scope_ns = 28.1,
+            .empty_scope_ns = 11.2,
+            .recording_ns = 28.1 * static_cast<double>(p.complete.recorded),
+            .folding_ns = 212'000,
+            .memory = 13 << 20,
+            .memory_limit = 64 << 20};
 }
 
 /// A training loop with a loader thread. Nothing went wrong.
@@ -111,7 +118,10 @@ inline kprof::profile sample_profile() {
   b.calls(softmax, 100, 1.1e6).work(softmax, 20'480'000, 16'384'000, 16'384'000).site(softmax, "src/layers/loss.cpp", 33);
 
   const auto dconv = b.op(backward, "Conv2dGrad", "N=32 C=64 H=56 W=56 K=64 R=3 S=3 stride=1 pad=1 pass=wgrad type=f32");
-  b.calls(dconv, 390, 5.8e6).calls(dconv, 10, 7.0e6).work(dconv, 14'797'504'512, 51'527'680, 25'837'568).site(dconv, "src/layers/conv.cpp", 204);
+  b.calls(dconv, 390, 5.8e6)
+      .calls(dconv, 10, 7.0e6)
+      .work(dconv, 14'797'504'512, 51'527'680, 25'837'568)
+      .site(dconv, "src/layers/conv.cpp", 204);
   const auto dgemm = b.op(backward, "Gemm", "M=1024 N=1024 K=4096 type=f32");
   b.calls(dgemm, 200, 1.75e6).work(dgemm, 8'589'934'592, 33'554'432, 4'194'304).site(dgemm, "src/layers/linear.cpp", 96);
   const auto sgd = b.op(update, "Sgd", "n=1247312");
@@ -173,8 +183,10 @@ inline kprof::profile troubled_profile() {
   p.complete.in_timeline = 131'072;
   p.complete.timeline_ns = 4.1e8;
   p.cost.memory = 64 << 20;
-  p.notes = {"the clock is clock_gettime: this machine's counter is not invariant, and a scope costs about 40 ns more; choose another machine for short scopes",
-             "KPROF=\"trace(path=/no/such)\": no trace was written; create the folder"};
+  p.notes = {
+      "the clock is clock_gettime: this machine's counter is not invariant, and a scope costs about 40 ns more; choose another machine for "
+      "short scopes",
+      "KPROF=\"trace(path=/no/such)\": no trace was written; create the folder"};
   return p;
 }
 
@@ -248,10 +260,13 @@ inline kprof::profile random_profile(unsigned seed) {
   for (std::size_t i = 0, nodes = below(60); i < nodes; ++i) {
     const auto parent = places[below(places.size())];
     const bool op = below(3) > 0;
-    const auto at = b.scope(parent, op ? kprof::scope_kind::op : kprof::scope_kind::region, names[below(names.size())], op ? names[below(names.size())] : "");
-    for (std::size_t k = below(4); k > 0; --k) b.calls(at, 1 + below(3), static_cast<double>(below(2'000'000'000)) / static_cast<double>(1 + below(1'000'000)));
+    const auto at = b.scope(parent, op ? kprof::scope_kind::op : kprof::scope_kind::region, names[below(names.size())],
+                            op ? names[below(names.size())] : "");
+    for (std::size_t k = below(4); k > 0; --k)
+      b.calls(at, 1 + below(3), static_cast<double>(below(2'000'000'000)) / static_cast<double>(1 + below(1'000'000)));
     if (below(3) == 0) b.p.nodes[at].calls += below(2) == 0 ? below(1'000'000'000) * 1'000'000'000ULL : 0;
-    if (below(4) > 0) b.work(at, below(1'000'000) * below(1'000'000'000), below(1'000'000'000), below(1'000'000'000), static_cast<kprof::dtype>(below(24)));
+    if (below(4) > 0)
+      b.work(at, below(1'000'000) * below(1'000'000'000), below(1'000'000'000), below(1'000'000'000), static_cast<kprof::dtype>(below(24)));
     b.p.nodes[at].work.valid = below(9) > 0;
     b.p.nodes[at].merged = below(9) == 0;
     if (below(5) == 0) b.p.nodes[at].open = below(100'000), b.p.nodes[at].open_ns = 1e3 * static_cast<double>(below(1'000'000'000));
@@ -265,7 +280,8 @@ inline kprof::profile random_profile(unsigned seed) {
   p.wall_ns = 1e3 * static_cast<double>(random());
   if (below(2) == 0) {
     kprof::completeness& c = p.complete;
-    for (std::uint64_t* n : {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.closed_by_parent, &c.closed_elsewhere, &c.invalid, &c.merged, &c.in_timeline})
+    for (std::uint64_t* n : {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.closed_by_parent, &c.closed_elsewhere, &c.invalid,
+                             &c.merged, &c.in_timeline})
       *n = below(3) == 0 ? 0 : random() * below(1'000'000'000);
     c.timeline_ns = 1e3 * static_cast<double>(random());
   }

@@ -169,7 +169,8 @@ TEST_CASE("format.any_text_comes_out_as_utf8_of_the_width_asked") {
   std::vector<std::string> texts = kprof_test::hostile_names();
   for (int i = 0; i < 2000; ++i) {
     std::string bytes;
-    for (std::size_t n = random() % 30; n > 0; --n) bytes += random() % 3 == 0 ? kprof_test::hostile_names()[random() % 18].substr(0, 3) : std::string(1, static_cast<char>(random()));
+    for (std::size_t n = random() % 30; n > 0; --n)
+      bytes += random() % 3 == 0 ? kprof_test::hostile_names()[random() % 18].substr(0, 3) : std::string(1, static_cast<char>(random()));
     texts.push_back(bytes);
   }
   for (const std::string& text : texts)

@@ -114,7 +114,9 @@ TEST_CASE("output.stdout_keeps_the_order_of_what_the_program_printed") {
 TEST_CASE("output.a_full_disk_is_an_error_that_says_so") {
   const kprof::status s = write_output("/dev/full", "text");
   CHECK_FALSE(s.ok());
-  CHECK(s.message == "cannot write the report to \"/dev/full\": no space left: free some, or choose another disk; what has been written is not complete");
+  CHECK(
+      s.message ==
+      "cannot write the report to \"/dev/full\": no space left: free some, or choose another disk; what has been written is not complete");
   CHECK_FALSE(write_output("/dev/full", std::string(1 << 20, 'x')).ok());
 }
 

@@ -74,7 +74,8 @@ TEST_CASE("summary.rows_are_split_as_the_grouping_says") {
 TEST_CASE("summary.recursion_counts_once") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"), between = b.region(inner, "merge"), innermost = b.op(between, "Sort", "n=4");
+  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"), between = b.region(inner, "merge"),
+             innermost = b.op(between, "Sort", "n=4");
   b.calls(outer, 1, 1000).calls(inner, 2, 300).calls(between, 2, 200).calls(innermost, 4, 40);
   b.work(outer, 800, 80, 0).work(inner, 400, 40, 0).work(innermost, 400, 40, 0);
   const kprof::profile p = b.done();
@@ -318,7 +319,11 @@ TEST_CASE("call_tree.children_follow_their_parent_by_falling_time") {
   profile_builder b;
   const auto main = b.thread("main", 1);
   const auto fast = b.region(main, "fast"), slow = b.region(main, "slow");
-  b.calls(b.op(slow, "small"), 1, 10).calls(b.op(slow, "large"), 1, 80).calls(b.op(fast, "only"), 1, 5).calls(fast, 1, 20).calls(slow, 1, 100);
+  b.calls(b.op(slow, "small"), 1, 10)
+      .calls(b.op(slow, "large"), 1, 80)
+      .calls(b.op(fast, "only"), 1, 5)
+      .calls(fast, 1, 20)
+      .calls(slow, 1, 100);
   const auto waiting = b.op(slow, "open");
   b.p.nodes[waiting].open = 1;
   b.p.nodes[waiting].open_ns = 50;
@@ -355,7 +360,8 @@ TEST_CASE("call_tree.nothing_is_lost_in_merging") {
       tree_calls += tree[i].calls;
       tree_self += tree[i].self_ns;
       shares += tree[i].self_share;
-      REQUIRE((tree[i].parent == scope_node::none ? tree[i].depth == 0 : tree[i].parent < i && tree[i].depth == tree[tree[i].parent].depth + 1));
+      REQUIRE((tree[i].parent == scope_node::none ? tree[i].depth == 0
+                                                  : tree[i].parent < i && tree[i].depth == tree[tree[i].parent].depth + 1));
     }
     REQUIRE(tree_calls == calls);
     REQUIRE(tree_self == Approx(self));

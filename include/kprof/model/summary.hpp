@@ -162,9 +162,10 @@ struct row_sum {
   bool typed = false;
   std::uint32_t active = 0;   // nodes of this row that the walk is in
 
-  void begin(const scope_node& n) {
+  void begin(const scope_node& n, std::uint64_t variants) {
     row.name = n.name;
-    row.parameters = n.parameters;
+    row.variants = variants;
+    if (variants == 1) row.parameters = n.parameters;
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;
@@ -217,7 +218,9 @@ struct row_sum {
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
     const absence none_finished = row.calls == 0 ? absence::no_calls : absence::none;
-    const auto duration = [&](double ns) { return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished}; };
+    const auto duration = [&](double ns) {
+      return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
+    };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
     row.median_ns = duration(durations.quantile(0.5) * ns_per_tick);
@@ -232,22 +235,22 @@ struct row_sum {
     row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
-    if (row.variants > 1) row.parameters.clear();
     if (row.several_types) row.type = dtype::unknown;
     if (row.several_sites) { row.file.clear(); row.line = 0; }
     return std::move(row);
   }
 };
 
-/// The sums of each row, and for each node the number of its row; none for what is not an operator.
-struct row_sums {
-  std::vector<row_sum> rows;
+/// For each node the number of its row; none for what is not an operator. Rows are numbered as they first appear.
+struct row_numbers {
   std::vector<std::uint32_t> row_of;
+  std::vector<std::uint32_t> first;       // the first node of each row
+  std::vector<std::uint64_t> variants;    // sets of parameters of each row
 
-  row_sums(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
+  row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters, files;
     row_index index;
-    std::unordered_set<row_key, row_key_hash> variants;
+    std::unordered_set<row_key, row_key_hash> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op) continue;
@@ -256,11 +259,13 @@ struct row_sums {
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
       if (by >= grouping::thread) key.part[5] = n.thread;
-      const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(rows.size()));
-      if (is_new) rows.emplace_back().begin(n);
+      const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(first.size()));
       row_of[i] = found->second;
-      if (by > grouping::op) rows[found->second].row.variants = 1;
-      else if (variants.insert(variant).second) ++rows[found->second].row.variants;
+      if (is_new) {
+        first.push_back(static_cast<std::uint32_t>(i));
+        variants.push_back(by == grouping::op ? 0 : 1);
+      }
+      if (by == grouping::op && seen.insert(variant).second) ++variants[found->second];
     }
   }
 };
@@ -278,23 +283,25 @@ inline double all_self_ns(const profile& p) noexcept {
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
 ///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
 inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
-  detail::row_sums sums(p, by);
+  const detail::row_numbers numbers(p, by);
   constexpr std::uint32_t none = scope_node::none;
+  std::vector<detail::row_sum> sums(numbers.first.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
   detail::walk(
       p,
       [&](std::uint32_t node) {
-        if (sums.row_of[node] == none) return;
-        detail::row_sum& row = sums.rows[sums.row_of[node]];
+        if (numbers.row_of[node] == none) return;
+        detail::row_sum& row = sums[numbers.row_of[node]];
         row.add(p.nodes[node], row.active == 0);
         if (p.nodes[node].calls > 0) ++row.active;   // a call that is still open is in no total and covers nothing
       },
       [&](std::uint32_t node) {
-        if (sums.row_of[node] != none && p.nodes[node].calls > 0) --sums.rows[sums.row_of[node]].active;
+        if (numbers.row_of[node] != none && p.nodes[node].calls > 0) --sums[numbers.row_of[node]].active;
       });
   const double all = detail::all_self_ns(p);
   std::vector<operator_row> table;
-  table.reserve(sums.rows.size());
-  for (detail::row_sum& row : sums.rows) table.push_back(row.finish(all, p.clock.ns_per_tick));
+  table.reserve(sums.size());
+  for (detail::row_sum& row : sums) table.push_back(row.finish(all, p.clock.ns_per_tick));
   return table;
 }
 
@@ -311,7 +318,8 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const bool root = n.kind == scope_kind::root;
     if (root && !threads_apart) continue;
     const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U, root ? n.thread : 0U}};
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
+                       root ? n.thread : 0U}};
     const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(rows.size()));
     row_of[i] = found->second;
     if (is_new) {

@@ -191,11 +191,11 @@ class recorder {
   [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
     log_head* log = my_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_RELAXED);
+    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
     if (static_cast<std::size_t>(log->limit - log->cursor) < room_for(*log, record) || id == 0) [[unlikely]] {
       log = prepare(where, record);
       if (log == nullptr) return 0;
-      id = __atomic_load_n(&where.id, __ATOMIC_RELAXED);
+      id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
     }
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
@@ -290,9 +290,12 @@ class recorder {
     chunk* c = pool_.oldest();
     if (c == nullptr) return nullptr;
     const std::lock_guard lock(c->owner->mutex());
-    const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+    if (!c->folded) {
+      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+      c->owner->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+    }
     c->owner->release(c);
-    add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
     std::uint64_t until = recycled_until();
     while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return c;
@@ -363,9 +366,8 @@ class recorder {
     }
     thread_log& from = *threads_[i];
     {
-      const std::lock_guard own(from.mutex());
+      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
       from.fold();
-      const std::lock_guard theirs(others_->mutex());
       others_->tree.merge(from.tree);
       others_->finished += from.finished;
       others_->dropped += from.dropped;

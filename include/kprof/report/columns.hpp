@@ -36,25 +36,33 @@ inline constexpr unsigned comfort_rank = 10;   // from here on columns give way 
 inline constexpr column columns[] = {
     {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
     {"parameters", "parameters", 3, look::parameters, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went negative"},
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "negative"},
     {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
     {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
     {"calls", "calls", 4, look::count, nullptr, nullptr, "finished calls"},
-    {"open", "open", 5, look::open, nullptr, nullptr, "calls that had not finished, and how long they had run; they are in no other column"},
-    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr, "time in the calls less the time in the scopes inside them, summed over calls and threads"},
-    {"share", "share", 5, look::share, &operator_row::share, nullptr, "self / self time of all scopes, operators and regions, of all threads"},
+    {"open", "open", 5, look::open, nullptr, nullptr,
+     "calls that had not finished, and how long they had run; they are in no other column"},
+    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
+     "time in the calls less the time in the scopes inside them, summed over calls and threads"},
+    {"share", "share", 5, look::share, &operator_row::share, nullptr,
+     "self / self time of all scopes, operators and regions, of all threads"},
     {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
      "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
-    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns, "time from the begin to the end of a call: sum over all calls / calls"},
+    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
+     "time from the begin to the end of a call: sum over all calls / calls"},
     {"median", "median", 12, look::time, nullptr, &operator_row::median_ns, "half of the calls took no longer; within 0.8 %"},
     {"p99", "p99", 0, look::time, nullptr, &operator_row::p99_ns, "99 % of the calls took no longer; within 0.8 %"},
     {"min", "min", 13, look::time, nullptr, &operator_row::min_ns, "the shortest call"},
     {"max", "max", 11, look::time, nullptr, &operator_row::max_ns, "the longest call"},
-    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s, "10^9 operations a second: flops() of the calls in total, summed, / total"},
+    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s,
+     "10^9 operations a second: flops() of the calls in total, summed, / total"},
     {"gbs", "GB/s", 9, look::rate, nullptr, &operator_row::bytes_per_s,
      "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic"},
-    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte, "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops, "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte,
+     "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops,
+     "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
     {"bytes", "bytes", 0, look::si, nullptr, &operator_row::bytes, "bytes() of the calls in total, read + written, summed"},
     {"dtype", "dtype", 0, look::type, nullptr, nullptr, "type of the elements that the operator computes with"},
 };
@@ -100,7 +108,9 @@ inline std::string call_site_cell(const operator_row& row) {
   return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
 }
 
-inline std::string calls_cell(std::uint64_t calls) { return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls)); }
+inline std::string calls_cell(std::uint64_t calls) {
+  return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls));
+}
 
 inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
   return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);

@@ -30,7 +30,8 @@ class name_filter {
     if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
       char reason[128] = "";
       regerror(error, &regex_, reason, sizeof(reason));
-      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason + "); write \\( for a literal parenthesis"};
+      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+              "); write \\( for a literal parenthesis"};
     }
     active_ = true;
     return {};

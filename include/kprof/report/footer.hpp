@@ -32,15 +32,26 @@ inline void print_scopes(page& out, const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
   const oddity oddities[] = {
-      {c.open, "open", "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the column `open`."},
-      {c.never_closed, "never closed", "open when their thread ended; their time is in no total. End a thread by returning from its function."},
-      {c.dropped, "dropped", "not recorded for want of memory: calls and times above are too low. Raise " + limit + ", or put guards around larger pieces of work."},
+      {c.open, "open",
+       "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
+       "column `open`."},
+      {c.never_closed, "left open",
+       "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
+      {c.dropped, "dropped",
+       "not recorded for want of memory: calls and times above are too low. Raise " + limit +
+           ", or put guards around larger pieces of work."},
       {c.closed_by_parent, "closed by an outer scope",
-       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the heap, none moved out of its block."},
+       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
+       "heap, none moved out of its block."},
       {c.closed_elsewhere, "closed elsewhere",
-       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one thread, within one block."},
-      {c.invalid, "invalid", "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. Correct the parameters or the formula."},
-      {c.merged, "merged", "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit + ", or have fewer distinct parameters."},
+       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one "
+       "thread, within one block."},
+      {c.invalid, "invalid",
+       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
+       "Correct the parameters or the formula."},
+      {c.merged, "merged",
+       "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit +
+           ", or have fewer distinct parameters."},
   };
   std::string none;
   const char* before = "";
@@ -60,8 +71,11 @@ inline void print_timeline(page& out, const profile& p) {
   const completeness& c = p.complete;
   std::string text;
   if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
-  else if (c.in_timeline >= c.recorded) text = "all " + format_count(c.recorded) + " scopes, " + out.time(c.timeline_ns);
-  else text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " + format_count(c.recorded) + " scopes; totals cover all";
+  else if (c.in_timeline >= c.recorded)
+    text = (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") + out.time(c.timeline_ns);
+  else
+    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " +
+           format_count(c.recorded) + " scopes; totals cover all";
   print_fact(out, "timeline", text);
 }
 
@@ -69,7 +83,9 @@ inline void print_cost(page& out, const profile& p) {
   const own_cost& c = p.cost;
   if (c.scope_ns > 0) {
     std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
-    if (p.wall_ns > 0) text += " (" + format_share(c.recording_ns / p.wall_ns) + (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
+    if (p.wall_ns > 0)
+      text += " (" + format_share(c.recording_ns / p.wall_ns) +
+              (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
     print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns));
   } else {
     print_fact(out, "own cost", "n/a: not measured in this process");
@@ -79,7 +95,9 @@ inline void print_cost(page& out, const profile& p) {
 
 inline void print_clock(page& out, const profile& p) {
   if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
-  print_fact(out, "clock", out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " + out.time(p.clock.residual_ns) + " off its calibration at most");
+  print_fact(out, "clock",
+             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " + out.time(p.clock.residual_ns) +
+                 " off its calibration at most");
 }
 
 inline void print_footer(page& out, const profile& p) {

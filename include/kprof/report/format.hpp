@@ -97,8 +97,9 @@ inline std::string format_share(double share) {
 }
 
 inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {"unknown", "f64", "f32", "tf32", "f16", "bf16", "fp8_e4m3", "fp8_e5m2", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64",
-                                          "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8", "uint4", "boolean", "c64", "c128"};
+  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
   return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
 }
@@ -193,7 +194,8 @@ inline std::string printable(std::string_view text, std::size_t width, bool asci
     std::string piece;
     std::size_t piece_width = 0;
     if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3)) piece = escaped(c.value);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
     else piece_width = width_of(c.value);
     marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
     if (piece.empty()) piece = text.substr(0, c.size);

@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -69,11 +71,13 @@ class table_columns {
   std::vector<std::string> left_out;
   grid cells;
 
-  table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows) : asked_(!plan.columns.empty()) {
+  table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
+      : asked_(!plan.columns.empty()) {
     shown = plan.columns;
     for (const column& c : columns)
       if (!asked_ && shown_unasked(c, rows, plan.options.by)) shown.push_back(&c);
-    for (const column* c : shown) cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
+    for (const column* c : shown)
+      cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
     for (const operator_row& row : rows) {
       auto& line = cells.rows.emplace_back();
       for (const column* c : shown) line.push_back(cell(*c, row, p, out));
@@ -105,29 +109,37 @@ class table_columns {
   bool asked_;
 };
 
-inline void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
+/// Names, each once, in the order in which they came.
+struct unique_names {
+  std::vector<std::string> list;
+  std::unordered_set<std::string_view> seen;   // into the rows
+
+  void add(const std::string& name) {
+    if (seen.insert(name).second) list.push_back(name);
+  }
+};
 
 /// A line for each reason for which a number of the page is not known.
 inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time, absence::no_calls}) {
-    std::vector<std::string> names;
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
+                            absence::no_calls}) {
+    unique_names names;
     for (const operator_row& row : rows)
       for (const column* c : shown)
         if (c->value != nullptr && (row.*c->value).why == why) {
-          add_once(names, row.name);
+          names.add(row.name);
           break;
         }
-    if (!names.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names);
+    if (!names.list.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names.list);
   }
 }
 
 inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows) {
-  std::vector<std::string> names;
+  unique_names names;
   for (const operator_row& row : rows)
-    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) add_once(names, row.name);
-  if (!names.empty()) out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names);
+    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) names.add(row.name);
+  if (names.list.empty()) return;
+  out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names.list);
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
@@ -147,7 +159,8 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     table_columns table(out, p, plan, chosen.rows);
     table.cells.print(out);
     out.space();
-    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
+    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
+                     plan.all_self_ns);
     print_absences(out, table.shown, chosen.rows);
     print_short_calls(out, p, chosen.rows);
     if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);

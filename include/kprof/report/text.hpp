@@ -31,7 +31,8 @@ inline std::string counted(std::uint64_t n, const char* one, const char* many) {
 inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
+                     std::to_string(KPROF_VERSION_PATCH);
   text += out.dot() + ("wall " + out.time(p.wall_ns));
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
   text += out.dot() + counted(threads, "thread", "threads");

@@ -39,7 +39,8 @@ struct text_plan {
 
  private:
   static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() + " (or name, which is operator)"};
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
+            " (or name, which is operator)"};
   }
 };
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -27,7 +28,8 @@ struct chosen_tree {
   hidden_rows filtered, cut;
   bool any_open = false;
 
-  chosen_tree(const profile& p, const text_plan& plan) : rows(call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
+  chosen_tree(const profile& p, const text_plan& plan)
+      : rows(call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
     if (plan.filter.active()) filter(plan.filter);
     if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
@@ -76,7 +78,8 @@ inline std::string tree_lines(const chosen_tree& tree, std::size_t at, const pag
   const char* branch = tree.last[at] ? (out.ascii() ? "`- " : "\u2514\u2500 ") : (out.ascii() ? "|- " : "\u251C\u2500 ");
   if (3 * depth > out.width() * 2 / 5) return (out.ascii() ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
   std::vector<bool> ends;
-  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent) ends.push_back(tree.last[up]);
+  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent)
+    ends.push_back(tree.last[up]);
   std::string lines;
   for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : out.ascii() ? "|  " : "\u2502  ";
   return lines + branch;
@@ -109,8 +112,8 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
   out.space();
   grid cells;
-  cells.columns = {{.header = "scope", .right = false}, {.header = "calls"}, {.header = "total"}, {.header = "share"}, {.header = "self"}, {.header = "mean"}};
-  if (tree.any_open) cells.columns.insert(cells.columns.begin() + 2, grid_column{.header = "open"});
+  for (const std::string_view header : {"scope", "calls", "open", "total", "share", "self", "mean"})
+    if (header != "open" || tree.any_open) cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
     if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out));
   if (cells.rows.empty()) {

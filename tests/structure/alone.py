@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles headers as a user's first include: alone.py <mode> <header[,header...]> <compiler> [flags...]
+
+mode:
+  alone      the header alone and twice, with kprof enabled and compiled out
+  poisoned   all the headers, with short macro names that others define in front of them, enabled and compiled out
+  cuda       as alone, by nvcc as a .cu file
+The compiler's warnings are errors.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# What <complex.h>, <termios.h>, <sys/sysmacros.h>, <windows.h>, X11's and other headers define.
+POISON = ["I", "small", "B0", "B50", "major", "minor", "makedev", "min", "max", "near", "far", "interface", "IN", "OUT", "ERROR", "EMPTY",
+          "None", "Bool", "True", "False", "Always", "Status", "Success", "check", "verify", "unix", "linux", "CHECK", "LOG", "PAGE_SIZE", "CURRENT"]
+INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
+# What the poison must not reach: everything that kprof's headers include.
+FOREIGN_IN_FRONT = ["cstdlib", "cstdio", "cstring", "cmath"]
+
+
+def foreign_includes(root):
+    """The headers of others that kprof's include, without those that are behind a condition."""
+    found = set(FOREIGN_IN_FRONT)
+    for path in root.rglob("*.hpp"):
+        found.update(name for name in INCLUDE.findall(path.read_text()) if not name.startswith("kprof/"))
+    return sorted(found)
+
+
+def compile_text(compiler, flags, text, cuda):
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / ("header.cu" if cuda else "header.cpp")
+        source.write_text(text)
+        command = [compiler, "-std=c++20", *flags, str(source)]
+        command += ["--cuda", "-Werror", "all-warnings", "-o", str(source) + ".ii"] if cuda else ["-fsyntax-only", "-Werror"]
+        run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return run.returncode == 0, run.stdout
+
+
+def main():
+    mode, headers, compiler, flags = sys.argv[1], sys.argv[2].split(","), sys.argv[3], sys.argv[4:]
+    text = "".join(f"#include <{h}>\n#include <{h}>\n" for h in headers)
+    if mode == "poisoned":
+        root = pathlib.Path(__file__).resolve().parents[2] / "include"
+        front = "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in foreign_includes(root))
+        text = front + "".join(f"#undef {name}\n#define {name} kprof_poisoned_{name}(!\n" for name in POISON) + text
+    failed = False
+    for enable in (1, 0):
+        good, output = compile_text(compiler, [*flags, f"-DKPROF_ENABLE={enable}"], text, mode == "cuda")
+        if not good:
+            failed = True
+            print(f"KPROF_ENABLE={enable}: {headers[0] if len(headers) == 1 else 'the headers'} does not compile ({mode}):\n{output[:4000]}")
+    if not failed:
+        print(f"{len(headers)} header(s) in order ({mode})")
+    sys.exit(1 if failed else 0)
+
+
+main()
