@@ -41,7 +41,7 @@ struct config {
   std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process
   clock_choice clock = clock_choice::automatic;
   bool report_at_exit = false;       ///< print a report when the program ends
-  report_options report;             ///< what report() shows when it is not told otherwise
+  report_options report{};           ///< what report() shows when it is not told otherwise
 
   /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
   static parsed_config parse(std::string_view text);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles headers as a user's first include: alone.py <mode> <header[,header...]> <compiler> [flags...]
+"""Compiles headers as a user's first include: alone.py <mode> <enable[,enable]> <header[,header...]> <compiler> [flags...]
 
 mode:
-  alone      the header alone and twice, with kprof enabled and compiled out
-  poisoned   all the headers, with short macro names that others define in front of them, enabled and compiled out
+  alone      the header alone, and twice
+  poisoned   all the headers, with short macro names that others define in front of them
   cuda       as alone, by nvcc as a .cu file
-The compiler's warnings are errors.
+enable: 1 for kprof enabled, 0 for kprof compiled out. The compiler's warnings are errors.
 """
 
 import pathlib
@@ -42,14 +42,14 @@ def compile_text(compiler, flags, text, cuda):
 
 
 def main():
-    mode, headers, compiler, flags = sys.argv[1], sys.argv[2].split(","), sys.argv[3], sys.argv[4:]
+    mode, headers, compiler, flags = sys.argv[1], sys.argv[3].split(","), sys.argv[4], sys.argv[5:]
     text = "".join(f"#include <{h}>\n#include <{h}>\n" for h in headers)
     if mode == "poisoned":
         root = pathlib.Path(__file__).resolve().parents[2] / "include"
         front = "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in foreign_includes(root))
         text = front + "".join(f"#undef {name}\n#define {name} kprof_poisoned_{name}(!\n" for name in POISON) + text
     failed = False
-    for enable in (1, 0):
+    for enable in sys.argv[2].split(","):
         good, output = compile_text(compiler, [*flags, f"-DKPROF_ENABLE={enable}"], text, mode == "cuda")
         if not good:
             failed = True

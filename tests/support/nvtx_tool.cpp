@@ -19,6 +19,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 
+#include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -27,6 +28,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -344,6 +346,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(N
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
   if (callbacks == nullptr || callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0 || size < NVTX_CBID_CORE2_SIZE) return 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));   // as slow as a real tool: other threads must wait, not lose scopes
   set(table, NVTX_CBID_CORE2_DomainCreateA, &domain_create);
   set(table, NVTX_CBID_CORE2_DomainRegisterStringA, &register_string);
   set(table, NVTX_CBID_CORE2_DomainRangePushEx, &range_push);

@@ -23,15 +23,15 @@ struct report_options {
   std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
   std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
   grouping by = grouping::parameters;
-  std::string filter;           ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
+  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
                                 ///< around and inside a scope that matches is shown with it
-  std::vector<std::string> columns;   ///< operator parameters call_site thread calls open self share total mean median
+  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls open self share total mean median
                                 ///< p99 min max gflops gbs intensity flops bytes dtype; empty: those that fit the width
   bool table = true;            ///< show the operator table
   bool tree = true;             ///< show the call tree
   bool ascii = false;           ///< nothing but ASCII
   bool legend = false;          ///< explain every column
-  std::string path;             ///< file to write; empty: standard output
+  std::string path{};           ///< file to write; empty: standard output
 };
 
 KPROF_DETAIL_END
