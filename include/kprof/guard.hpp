@@ -230,7 +230,9 @@ class context_guard {
     const auto* api = detail::listener();
     if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
   }
-  ~context_guard() { scope_.close(); }
+  ~context_guard() {
+    if (scope_.api != nullptr) scope_.api->release(scope_.token);
+  }
   context_guard(const context_guard&) = delete;
   context_guard& operator=(const context_guard&) = delete;
 

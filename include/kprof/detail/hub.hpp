@@ -49,7 +49,8 @@ struct scope_api {
   scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
   scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
   std::uint32_t (*capture)() noexcept;                 // path of the innermost open scope; 0: none
-  scope_token (*adopt)(std::uint32_t path) noexcept;   // closed by end
+  scope_token (*adopt)(std::uint32_t path) noexcept;
+  void (*release)(scope_token adopted) noexcept;
 };
 
 /// Sends scopes to a tool, with or without a session.
@@ -66,8 +67,7 @@ struct hub_record {
   const scope_api* recorder;      // the session's functions while it records, or nullptr
   const scope_api* emit_only;     // the emitter's functions for when no session records, or nullptr
   const emitter_api* emitter;     // nullptr: no tool is attached; a recorder calls it beside its own work
-  void* session;                  // the session's own state; its type is known to builds that agree on session_abi
-  const char* session_abi;
+  void* session;                  // the session's own state; it begins with a `const char*` that names the build it is of
   void (*detach)(const module_record& leaving) noexcept;   // the session takes what it needs before a binary goes
 };
 
@@ -172,7 +172,7 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
     store(this_module.hub, found);
     return *found;
   }
-  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) { if (first == nullptr) first = &m; });
   if (first == nullptr) first = &this_module;   // no note: a linker script dropped it, and this binary is on its own

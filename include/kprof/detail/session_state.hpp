@@ -10,7 +10,7 @@
 #include <kprof/detail/hub.hpp>
 #include <kprof/emit/nvtx.hpp>
 #include <kprof/model/build.hpp>
-#include <kprof/record/recorder.hpp>
+#include <kprof/record/scope_functions.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/settings.hpp>
@@ -53,8 +53,8 @@ class session_state {
   const char* const build = session_build;
 
   session_state() {
-    code_ = {{{&recorder::api<counter_clock, false>(), &recorder::api<counter_clock, true>()},
-              {&recorder::api<system_clock, false>(), &recorder::api<system_clock, true>()}},
+    code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
+              {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
              &bootstrap(), &attach_nvtx, &refuse_nvtx, [] { own_session->report_at_exit(); }};
   }
 
@@ -201,7 +201,8 @@ class session_state {
             },
             {&first_begin<Words>...},
             []() noexcept -> std::uint32_t { return 0; },
-            [](std::uint32_t) noexcept -> scope_token { return 0; }};
+            [](std::uint32_t) noexcept -> scope_token { return 0; },
+            [](scope_token) noexcept {}};
   }
   static const scope_api& bootstrap() noexcept {
     static constexpr scope_api table = make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
@@ -260,7 +261,7 @@ class session_state {
     out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
   }
   void describe_cost(profile& out) {
-    const recorder::scope_cost cost = uses_counter_ ? recorder_.measure<counter_clock>() : recorder_.measure<system_clock>();
+    const scope_cost cost = uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
     out.cost.scope_ns = cost.scope * time_.ns_per_tick();
     out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
     out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);

@@ -2,8 +2,8 @@
 #ifndef KPROF_RECORD_RECORDER_HPP
 #define KPROF_RECORD_RECORDER_HPP
 
-// The recorder: all threads' logs, the functions that guards call, and what happens when threads join and end, memory runs
-// out, the process forks or a library is unloaded. One per process, never freed.
+// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
+// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
 // Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
 
 #include <kprof/config.hpp>
@@ -33,6 +33,11 @@ KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_tok
 // initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
 KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
 
+/// Room for a record and the ends of all that is open then: an end never has to look for room.
+inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
+  return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
+}
+
 class recorder;
 // The recorder whose functions guards call, in the binary that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
@@ -57,12 +62,26 @@ class recorder {
   std::size_t memory_limit() const noexcept { return memory_limit_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
-  /// The functions for guards: with this clock, and with or without an emitter.
-  template <class Clock, bool Emit>
-  static const scope_api& api() noexcept {
-    static constexpr scope_api table = make_api<Clock, Emit>(std::make_index_sequence<max_fast_words + 1>{});
-    return table;
+  /// Gives a call site its number.
+  void number(site& where) { sites_.number_of(where); }
+
+  /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
+  /// when there is none.
+  [[gnu::noinline]] log_head* more_room(std::size_t record) noexcept {
+    if (my_log == &no_log) join();
+    auto* log = static_cast<thread_log*>(my_log);
+    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
+    const std::lock_guard lock(log->mutex());
+    if (c == nullptr) {
+      ++log->dropped;
+      return nullptr;
+    }
+    log->append(c, pool_);
+    return log;
   }
+
+  /// An end that belongs to no open scope of its thread.
+  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
 
   /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
   template <class Visit>
@@ -131,158 +150,8 @@ class recorder {
   std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
   std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
 
-  /// What a scope of 8 words costs this thread and what an empty one shows, in ticks: the medians of a few batches.
-  struct scope_cost { double scope; double empty; };
-  template <class Clock>
-  scope_cost measure() {
-    constexpr int scopes = 300, batches = 15;
-    static_assert(scopes * (record_header + 8 * 8 + 8) < chunk::size - sizeof(chunk));
-    chunk* c = new (std::nothrow) chunk[chunk::size / sizeof(chunk) + 1];
-    if (c == nullptr) return {0, 0};
-    log_head scratch;
-    scratch.limit = reinterpret_cast<char*>(c) + chunk::size;
-    site where{1, 0, nullptr, nullptr, nullptr};
-    const std::uint64_t params[8] = {};
-    const scope_api& functions = api<Clock, false>();
-    std::uint64_t cost[batches], empty[batches];
-    log_head* const mine = my_log;
-    my_log = &scratch;
-    for (int b = 0; b < batches; ++b) {
-      scratch.cursor = reinterpret_cast<char*>(c);
-      const std::uint64_t begin = Clock::now();
-      for (int i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
-      cost[b] = Clock::now() - begin;
-      const char* last = scratch.cursor - 8 - (record_header + 64);
-      empty[b] = (get(scratch.cursor - 8) & ~end_bit) - get(last + 8);
-    }
-    my_log = mine;
-    delete[] c;
-    return {median(cost) / scopes, median(empty)};
-  }
-
  private:
   static constexpr std::size_t kept_ended_threads = 64;
-  static constexpr std::size_t prefetch_distance = 1024;
-
-  template <std::size_t N>
-  static double median(std::uint64_t (&values)[N]) noexcept {
-    for (std::size_t i = 1; i < N; ++i)
-      for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j) std::swap(values[j], values[j - 1]);
-    return static_cast<double>(values[N / 2]);
-  }
-
-  template <class Clock, bool Emit, std::size_t... Words>
-  static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
-    return {1, sizeof(scope_api), &end<Clock, Emit>, &begin_any<Clock, Emit>, {&begin<Clock, Emit, Words>...}, &capture, &adopt<Clock>};
-  }
-
-  // ---- what guards call ----
-
-  template <class Clock, bool Emit, std::size_t Words>
-  static scope_token begin(site& where, const void* params) noexcept {
-    return append<Clock, Emit>(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
-  }
-  template <class Clock, bool Emit>
-  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
-    return append<Clock, Emit>(where, bytes, size, [&](char* to) { std::memcpy(to, bytes, size); });
-  }
-
-  template <class Clock, bool Emit, class Copy>
-  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
-    log_head* log = my_log;
-    const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
-    if (static_cast<std::size_t>(log->limit - log->cursor) < room_for(*log, record) || id == 0) [[unlikely]] {
-      log = prepare(where, record);
-      if (log == nullptr) return 0;
-      id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
-    }
-    char* const at = log->cursor;
-    put(at, record_word(record_kind::begin, id, size));
-    const scope_token token = ++log->top;
-    // A log runs through memory that has left the cache since it was written last: fetched ahead, that costs nothing;
-    // left to the processor, 7 ns a scope.
-    __builtin_prefetch(at + prefetch_distance, 1);
-    __builtin_prefetch(at + prefetch_distance + 64, 1);
-    // The time before the parameters: copying them right behind the writes that made them would wait for those.
-    put(at + 8, Clock::now());
-    copy(at + record_header);
-    __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
-    if constexpr (Emit) push(*log, where, bytes, size);
-    return token;
-  }
-
-  template <class Clock, bool Emit>
-  static void end(scope_token token) noexcept {
-    const std::uint64_t now = Clock::now();
-    log_head* const log = my_log;
-    if constexpr (Emit) pop(*log, token);
-    if (log->top != token) [[unlikely]] return end_out_of_order(token, now);
-    put(log->cursor, now | end_bit);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
-  }
-
-  static std::uint32_t capture() noexcept {
-    if (my_log == &no_log) return 0;
-    auto* log = static_cast<thread_log*>(my_log);
-    const std::lock_guard lock(log->mutex());
-    return log->capture();
-  }
-
-  template <class Clock>
-  static scope_token adopt(std::uint32_t path) noexcept {
-    log_head* log = my_log;
-    if (static_cast<std::size_t>(log->limit - log->cursor) < room_for(*log, record_header)) {
-      log = more_room(record_header);
-      if (log == nullptr) return 0;
-    }
-    put(log->cursor, record_word(record_kind::adopt, path, 0));
-    put(log->cursor + 8, Clock::now());
-    ++log->top;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
-    return log->top;
-  }
-
-  /// Room for a record and the ends of all that is open then: an end never has to look for room.
-  static std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-    return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
-  }
-
-  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
-    const emitter_api* emitter = load(this_module.hub)->emitter;
-    emitter->push(where, bytes, size);
-    ++log.emitted;
-  }
-  // A tool keeps one stack a thread and matches no names: one range is popped for each scope that ends on its thread.
-  [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
-    if (token >> 32U != log.top >> 32U || log.emitted == 0) return;
-    --log.emitted;
-    load(this_module.hub)->emitter->pop();
-  }
-
-  // ---- the slow paths ----
-
-  /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
-  [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
-    if (__atomic_load_n(&where.id, __ATOMIC_RELAXED) == 0) own_recorder->sites_.number_of(where);
-    if (my_log != &no_log && static_cast<std::size_t>(my_log->limit - my_log->cursor) >= room_for(*my_log, record)) return my_log;
-    return more_room(record);
-  }
-
-  [[gnu::noinline]] static log_head* more_room(std::size_t record) noexcept {
-    recorder& self = *own_recorder;
-    if (my_log == &no_log) self.join();
-    auto* log = static_cast<thread_log*>(my_log);
-    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : self.free_chunk();
-    const std::lock_guard lock(log->mutex());
-    if (c == nullptr) {
-      ++log->dropped;
-      return nullptr;
-    }
-    log->append(c, self.pool_);
-    return log;
-  }
 
   /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
   chunk* free_chunk() noexcept {
@@ -299,22 +168,6 @@ class recorder {
     std::uint64_t until = recycled_until();
     while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return c;
-  }
-
-  [[gnu::noinline]] static void end_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    log_head* const log = my_log;
-    const auto depth = static_cast<std::uint32_t>(token);
-    if (token == 0) return;   // its beginning was dropped, and counted then
-    if (log == &no_log || token >> 32U != log->top >> 32U || depth > static_cast<std::uint32_t>(log->top)) {
-      recorder& self = *own_recorder;
-      __atomic_fetch_add(&self.closed_elsewhere_, 1, __ATOMIC_RELAXED);
-      return;
-    }
-    // A scope around others that are still open: they end with it. There is room: at least two ends were provided for.
-    put(log->cursor, record_word(record_kind::end_to, depth, 0));
-    put(log->cursor + 8, now);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
   }
 
   // ---- threads ----

@@ -12,6 +12,7 @@
 #include <kprof/config.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/path_table.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -42,39 +43,6 @@ inline std::uint64_t get(const char* at) noexcept {
   std::memcpy(&word, at, sizeof word);
   return word;
 }
-
-/// Paths of scopes that were captured on one thread to be adopted on another. Guarded by its own lock.
-class path_table {
- public:
-  struct step {
-    std::uint32_t parent;   // path of the enclosing scopes; 0: none
-    std::uint32_t site;
-    std::string bytes;
-    bool merged;
-  };
-
-  std::uint32_t number_of(step s) {
-    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
-    key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
-    const std::lock_guard lock(mutex_);
-    std::uint32_t& number = numbers_[std::move(key)];
-    if (number == 0) {
-      steps_.push_back(std::move(s));
-      number = static_cast<std::uint32_t>(steps_.size());
-    }
-    return number;
-  }
-  step operator[](std::uint32_t path) {
-    const std::lock_guard lock(mutex_);
-    return steps_[path - 1];
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  std::mutex mutex_;
-  std::vector<step> steps_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
 
 /// What begin and end touch: one cache line of the thread's own.
 struct alignas(64) log_head {
