@@ -7,7 +7,7 @@
 
 payloads  every range with its payload      names    the same ranges without payloads
 nothing   a tool, to which nothing is sent  no-tool  no tool: the program runs, and its guards end up idle
-With --session the scopes that are closed out of order only have to balance.
+With --session the scopes that are closed out of order, or on another thread, only have to balance.
 """
 import argparse
 import os
@@ -115,10 +115,8 @@ def scopes_of_main(payloads, names):
     e.pop()
     e.op("OnlyFlops", "n=4", "flops=12")
     e.region("within 4")
-    e.pop(2)
-    e.op("OnlyFlops", "n=5", "flops=15")
-    names.add("other thread")
-    e.pop(2)
+    e.pop(3)
+    names.update(("owner", "other thread", "its second", "its third"))
 
     for _ in range(100):
         e.region("deep")
@@ -142,6 +140,22 @@ def scopes_of_worker(payloads, names, thread):
         e.op("FromThread", f"thread={thread} call={call}")
         e.region("in thread")
         e.pop(2)
+    return e.events
+
+
+def scopes_of_owner(payloads, names):
+    e = Expected(payloads, names)
+    e.region("owner")
+    e.op("OnlyFlops", "n=5", "flops=15")
+    e.pop(2)
+    return e.events
+
+
+def scopes_of_other(payloads, names):
+    e = Expected(payloads, names)
+    for name in ("other thread", "its second", "its third"):
+        e.region(name)
+    e.pop(3)
     return e.events
 
 
@@ -199,7 +213,13 @@ def check_program(lines, payloads, session):
         if events[0].startswith("push kprof 'FromThread'"):
             # A name arrives as text while another thread registers it.
             workers.append([event.replace('"in thread"', "'in thread'") for event in events])
-        elif "other thread" not in events[0]:
+        elif "'owner'" in events[0]:
+            if not session:
+                compare("owner of a scope closed elsewhere", events, scopes_of_owner(payloads, names))
+        elif "'other thread'" in events[0]:
+            if not session:
+                compare("thread that closes another's scope", events, scopes_of_other(payloads, names))
+        else:
             main = events
     if session:
         main, wanted_main = without_out_of_order(main), without_out_of_order(wanted_main)

@@ -213,14 +213,22 @@ void out_of_order() {
   kprof::end(copy);                                // must not close it
   { KPROF_REGION("within 4"); }
   kprof::end(fourth);
-  auto elsewhere = kprof::begin(OnlyFlops{.n = 5});
-  const kprof::context here = kprof::context::current();
-  std::thread([&] {
-    const kprof::context_guard under{here};
-    KPROF_REGION("other thread");
-    kprof::end(elsewhere);
-  }).join();
-}   // closes what the other thread could not
+}
+
+/// Fresh threads, so that the scope which is closed on the wrong one and the one that is open there are alike.
+void on_another_thread() {
+  std::thread([] {
+    KPROF_REGION("owner");
+    auto elsewhere = kprof::begin(OnlyFlops{.n = 5});
+    std::thread([&elsewhere, here = kprof::context::current()] {
+      const kprof::context_guard under{here};
+      KPROF_REGION("other thread");
+      KPROF_REGION("its second");
+      kprof::end(elsewhere);   // must not close "its second"
+      KPROF_REGION("its third");
+    }).join();
+  }).join();   // the owner's region closes what the other thread could not
+}
 
 void deep(int levels) {
   if (levels == 0) return;
@@ -256,6 +264,7 @@ int main(int argc, char** argv) {
   guards_and_formulas();
   exceptions();
   out_of_order();
+  on_another_thread();
   deep(100);
   regions();
 #if KPROF_ENABLE

@@ -144,6 +144,17 @@ TEST_CASE("report.no_line_is_wider_than_asked") {
     }
 }
 
+TEST_CASE("report.a_page_holds_its_width_whatever_is_put_on_it") {
+  kprof::detail::page page(10, false);
+  page.line("twelve chars");
+  page.line("a\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2");
+  page.rule(99);
+  page.paragraph("- ", "one two three averyverylongword", 2);
+  CHECK(page.take() == "twelve cha\na\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\n"
+                       "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\n"
+                       "- one two\n  three\n  averyver\n  ylongword\n");
+}
+
 TEST_CASE("report.widths_out_of_range_are_taken_to_the_nearest") {
   const kprof::profile p = kprof_test::sample_profile();
   CHECK(page_of(p, at_width(1)) == page_of(p, at_width(40)));

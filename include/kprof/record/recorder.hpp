@@ -68,6 +68,7 @@ class recorder {
   /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
   /// when there is none.
   [[gnu::noinline]] log_head* more_room(std::size_t record) noexcept {
+    settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
     chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
@@ -86,25 +87,22 @@ class recorder {
   /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
+    settle_child();
     const std::lock_guard lock(threads_mutex_);
     for (thread_log* log : threads_) {
       const std::lock_guard own(log->mutex());
-      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+      const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
       log->fold();
-      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
       visit(*log);
     }
   }
 
   /// Forgets all totals; what is open stays open from `now` on.
   void restart(std::uint64_t now) {
-    each_thread([&](thread_log& log) { log.restart(now, pool_); });
+    settle_child();
     const std::lock_guard lock(threads_mutex_);
-    for (std::size_t i = threads_.size(); i-- > 0;)
-      if (threads_[i]->ended) retire(i);
-    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    restart_locked(now);
   }
 
   /// Turns everything that refers to a binary's code into values, before it is unloaded.
@@ -128,20 +126,33 @@ class recorder {
     for (thread_log* log : threads_) log->mutex().unlock();
     threads_mutex_.unlock();
   }
-  void in_child(std::uint64_t now) {
+  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
+  void in_child(std::uint64_t now) noexcept {
     after_fork();
-    {
-      const std::lock_guard lock(threads_mutex_);
-      for (thread_log* log : threads_)
-        if (log != my_log) {
-          const std::lock_guard own(log->mutex());
-          log->stop_writing(pool_);
-          log->ended = true;
-        } else {
-          log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-        }
+    child_since_ = now;
+    forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
+    if (forked_log_ != nullptr) forked_log_->limit = forked_log_->cursor;   // its next scope comes by more_room()
+    __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
+  }
+
+  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
+  void settle_child() {
+    if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
+    const std::lock_guard lock(threads_mutex_);
+    if (!child_pending_) return;
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i] == forked_log_) {
+        forked_log_->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        continue;
+      }
+      {
+        const std::lock_guard own(threads_[i]->mutex());
+        threads_[i]->discard(pool_);
+      }
+      threads_[i]->ended = true;
     }
-    restart(now);
+    restart_locked(child_since_);
+    __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
   }
 
   const site_table& sites() const noexcept { return sites_; }
@@ -231,6 +242,20 @@ class recorder {
     retire(i);
   }
 
+  void restart_locked(std::uint64_t now) {
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i]->ended) {
+        retire(i);
+        continue;
+      }
+      const std::lock_guard own(threads_[i]->mutex());
+      threads_[i]->restart(now, pool_);
+    }
+    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+  }
+
   /// Takes an ended thread's log off the list, for another thread to use.
   void retire(std::size_t i) {
     thread_log* log = threads_[i];
@@ -257,6 +282,9 @@ class recorder {
   thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
+  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  std::uint64_t child_since_ = 0;
+  bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;

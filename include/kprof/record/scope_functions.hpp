@@ -100,6 +100,7 @@ class scope_functions {
 
   static std::uint32_t capture() noexcept {
     if (my_log == &no_log) return 0;
+    own_recorder->settle_child();
     auto* log = static_cast<thread_log*>(my_log);
     const std::lock_guard lock(log->mutex());
     return log->capture();

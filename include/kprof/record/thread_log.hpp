@@ -122,6 +122,19 @@ class thread_log : public log_head {
     }
   }
 
+  /// Drops everything, unread. The thread does not exist.
+  void discard(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      static_cast<void>(pool.take_back(c));
+      pool.give_back(c);
+      c = next;
+    }
+    first_ = last_ = writing_ = unread_ = nullptr;
+    cursor = limit = nullptr;
+    stack.clear();
+  }
+
   /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
   void restart(std::uint64_t now, chunk_pool& pool) {
     fold();

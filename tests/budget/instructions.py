@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts the instructions a scope takes, by running a program under Valgrind's callgrind.
+
+    instructions.py <program> <baseline case> <case>=<budget>... [-- VARIABLE=value...]
+
+The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
+of different length, so that what the program does before and after its loop does not count; the instructions of a scope
+are an iteration of the case less one of the baseline. The counts are the same in every run. A budget of "none" only shows
+the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SHORT, LONG = 1000, 21000
+
+
+def count(program, case, iterations, environment):
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", program, case, str(iterations)],
+                             text=True, capture_output=True, env=environment)
+    found = re.search(r"Collected\s*:\s*(\d+)", run.stderr)
+    if run.returncode != 0 or not found:
+        sys.exit(f"instructions: {program} {case} {iterations} failed:\n{run.stdout}{run.stderr}")
+    return int(found[1])
+
+
+def main():
+    arguments = sys.argv[1:]
+    variables = []
+    if "--" in arguments:
+        variables = arguments[arguments.index("--") + 1:]
+        arguments = arguments[:arguments.index("--")]
+    program, baseline, cases = arguments[0], arguments[1], [a.split("=") for a in arguments[2:]]
+    if not shutil.which("valgrind"):
+        print("skipped: valgrind is not installed")
+        sys.exit(77)
+    environment = {**os.environ, **dict(v.split("=", 1) for v in variables)}
+
+    def iteration(case):
+        return (count(program, case, LONG, environment) - count(program, case, SHORT, environment)) / (LONG - SHORT)
+
+    base, failed = iteration(baseline), False
+    print(f"{baseline:14} {base:8.2f} instructions an iteration")
+    if base < 2:
+        sys.exit("instructions: the baseline's loop is not there; nothing was measured")
+    for case, budget in cases:
+        scope = iteration(case) - base
+        verdict = "no limit" if budget == "none" else f"budget {budget}"
+        print(f"{case:14} {scope:8.2f} instructions a scope, {verdict}")
+        failed = failed or (budget != "none" and scope > float(budget)) or scope <= 0
+    sys.exit(1 if failed else 0)
+
+
+main()
