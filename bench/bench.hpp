@@ -3,8 +3,7 @@
 #define KPROF_BENCH_BENCH_HPP
 
 // What the rows of guard_cost share: the values that every recorder stores, the work inside the scope, and the table of rows.
-// A row is a loop over scopes. All rows run in one process, in bursts that Google Benchmark interleaves at random, so that
-// whatever else the machine does hits them alike; ratios are then the medians of one run.
+// A row is a loop over scopes, run in bursts; Google Benchmark takes the rows in random order, over and over.
 
 #include <cstdint>
 
@@ -34,7 +33,7 @@ struct row {
   session state = session::paused;
   int max_threads = 2;
   std::int64_t scopes = 20'000;   // in a burst
-  int bursts = 11;                // of which the median counts
+  int bursts = 11;                // in a repetition; their median counts
   void (*before)() = nullptr;     // before every burst, on each thread, not timed
   void (*after)() = nullptr;
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // What a scope costs: kprof's guards in all their states beside the floor and beside what else one could use, on one thread
-// and on two at once. Every row's counter `ns` is the median of a few bursts, in ns a scope and thread; the bare loop is
-// still in it. Run by run.sh with --benchmark_enable_random_interleaving; results.py makes the table.
+// and on two at once. Run by run.sh with --benchmark_enable_random_interleaving; results.py makes the table.
 
 #include "bench.hpp"
 #include "guarded_loops.hpp"
@@ -14,8 +13,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -51,23 +50,33 @@ void two_steady_clock_reads(std::int64_t scopes, const shape&) {
 constexpr std::size_t words = 96 / sizeof(std::uint64_t);
 
 struct buffer {
-  std::uint64_t* at = nullptr;
-  std::uint64_t* begin = nullptr;
-  std::uint64_t* end = nullptr;
+  std::uint64_t* at;
+  std::uint64_t* begin;
+  std::uint64_t* end;
 };
-thread_local constinit buffer in_cache{};
-thread_local constinit buffer in_memory{};
+
+struct in_cache {
+  static constexpr std::size_t records = 300;   // 28 KiB
+  static thread_local constinit buffer log;
+};
+struct in_memory {
+  static constexpr std::size_t records = 500'000;   // 46 MiB, as much as a session's logs have by default
+  static thread_local constinit buffer log;
+};
+thread_local constinit buffer in_cache::log{};
+thread_local constinit buffer in_memory::log{};
 
 // Volatile, so that each field goes straight to its place: g++ would else build the record on the stack and copy it with
 // vectors, which wait for the stores before them, and so make the floor 5 ns higher than it is.
 void put(std::uint64_t* at, std::uint64_t value) noexcept { *static_cast<volatile std::uint64_t*>(at) = value; }
 void put(std::uint64_t* at, std::int64_t value) noexcept { put(at, static_cast<std::uint64_t>(value)); }
 
-template <buffer& Log>
+template <class Where>
 void floor_of_recording(std::int64_t scopes, const shape& values) {
+  buffer& log = Where::log;
   for (std::int64_t i = 0; i < scopes; ++i) {
-    if (Log.at == Log.end) Log.at = Log.begin;
-    std::uint64_t* at = Log.at;
+    if (log.at == log.end) log.at = log.begin;
+    std::uint64_t* at = log.at;
     put(at, counter::now());
     put(at + 1, std::uint64_t{42});   // which operator
     put(at + 2, i % layers);
@@ -79,22 +88,20 @@ void floor_of_recording(std::int64_t scopes, const shape& values) {
     put(at + 8, values.s);
     put(at + 9, values.stride);
     work();
-    at = Log.at;
+    at = log.at;
     put(at + 10, std::uint64_t{1});   // how deep
     put(at + 11, counter::now());
-    Log.at = at + words;
+    log.at = at + words;
   }
 }
 
-template <buffer& Log>
-void touch(std::size_t records) {
+template <class Where>
+void touch() {
   thread_local std::unique_ptr<std::uint64_t[]> memory;
   if (memory != nullptr) return;
-  memory = std::make_unique<std::uint64_t[]>(records * words);   // zeroed, hence touched
-  Log = {memory.get(), memory.get(), memory.get() + records * words};
+  memory = std::make_unique<std::uint64_t[]>(Where::records * words);   // zeroed, hence touched
+  Where::log = {memory.get(), memory.get(), memory.get() + Where::records * words};
 }
-void touch_in_cache() { touch<in_cache>(300); }            // 28 KiB
-void touch_in_memory() { touch<in_memory>(500'000); }      // 46 MiB, what kprof's log has by default
 
 // ---- the machinery ----
 
@@ -120,44 +127,77 @@ meeting both;
 
 const shape values{};   // used through a reference that the loops cannot see through
 
+double ns_a_scope(loop body, std::int64_t scopes) {
+  const auto begin = std::chrono::steady_clock::now();
+  body(scopes, values);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(scopes);
+}
+
+double median(std::vector<double> of) {
+  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
+/// One row. A shared machine changes its speed from one moment to the next, by half and more. So every burst of the row
+/// stands beside a burst of the bare loop and one of the floor, and what is compared are the bursts of one moment:
+///   ns        a scope and thread, less the bare loop
+///   x_floor   the same as a multiple of the floor's
+///   x_alone   on two threads: the same as a multiple of what one of them takes while the other waits
 void run(benchmark::State& state, const row& r) {
   const bool leads = state.thread_index() == 0;
-  const auto meet = [&] { if (state.threads() > 1) both.wait(); };
-  if (leads && r.state != session::paused) kprof::resume();
-  if (r.before != nullptr) r.before();
-  meet();
-  // What is first is not counted. A saturated log is full of what has not been folded.
-  r.run(r.state == session::saturated ? 1'500'000 : r.scopes, values);
-  if (r.after != nullptr) r.after();
-
-  std::vector<double> bursts;
-  for (auto _ : state) {
+  const bool two = state.threads() > 1;
+  const auto meet = [&] { if (two) both.wait(); };
+  const auto before_burst = [&] {
     if (r.before != nullptr) r.before();
     meet();
     if (leads && r.state == session::folding) kprof::snapshot();
     meet();
-    const auto begin = std::chrono::steady_clock::now();
-    r.run(r.scopes, values);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    state.SetIterationTime(took.count());
-    bursts.push_back(took.count() * 1e9 / static_cast<double>(r.scopes));
-    if (r.after != nullptr) r.after();
+  };
+  const auto after_burst = [&] { if (r.after != nullptr) r.after(); };
+
+  touch<in_cache>();
+  if (leads && r.state != session::paused) kprof::resume();
+  before_burst();
+  // What is first is not counted. A saturated log is full of what has not been folded.
+  r.run(r.state == session::saturated ? 1'200'000 : r.scopes, values);
+  after_burst();
+
+  std::vector<double> ns, x_floor, x_alone;
+  for (auto _ : state) {
+    double alone = 0;
+    if (two) {
+      before_burst();
+      if (leads) alone = ns_a_scope(r.run, r.scopes);
+      after_burst();
+    }
+    meet();
+    const double bare_ns = ns_a_scope(bare, r.scopes);
+    meet();
+    const double floor_ns = ns_a_scope(floor_of_recording<in_cache>, r.scopes);
+    before_burst();
+    const double row_ns = ns_a_scope(r.run, r.scopes);
+    after_burst();
+    state.SetIterationTime(row_ns * static_cast<double>(r.scopes) / 1e9);
+    ns.push_back(row_ns - bare_ns);
+    x_floor.push_back((row_ns - bare_ns) / (floor_ns - bare_ns));
+    if (two && leads) x_alone.push_back((row_ns - bare_ns) / (alone - bare_ns));
   }
   meet();
   if (leads && r.state != session::paused) {
     kprof::pause();
     kprof::snapshot();
   }
-  const auto middle = bursts.begin() + static_cast<std::ptrdiff_t>(bursts.size() / 2);
-  std::nth_element(bursts.begin(), middle, bursts.end());
-  state.counters["ns"] = benchmark::Counter(*middle, benchmark::Counter::kAvgThreads);
+  state.counters["ns"] = benchmark::Counter(median(ns), benchmark::Counter::kAvgThreads);
+  state.counters["x_floor"] = benchmark::Counter(median(x_floor), benchmark::Counter::kAvgThreads);
+  if (!x_alone.empty()) state.counters["x_alone"] = benchmark::Counter(median(x_alone));
 }
 
 void add_rows() {
   add({.name = "bare", .run = bare});
   add({.name = "two_counter_reads", .run = two_counter_reads});
-  add({.name = "floor", .run = floor_of_recording<in_cache>, .before = touch_in_cache});
-  add({.name = "floor_in_memory", .run = floor_of_recording<in_memory>, .before = touch_in_memory});
+  add({.name = "floor", .run = floor_of_recording<in_cache>});
+  add({.name = "floor_in_memory", .run = floor_of_recording<in_memory>, .before = touch<in_memory>});
   add({.name = "steady_clock", .run = two_steady_clock_reads});
   add({.name = "off", .run = off::op});
   add({.name = "idle", .run = on::op});
@@ -166,8 +206,8 @@ void add_rows() {
   add({.name = "recording_from_struct", .run = on::op_from_struct, .state = session::folding});
   add({.name = "recording_without_fields", .run = on::op_without_fields, .state = session::folding});
   add({.name = "recording_region", .run = on::region, .state = session::folding});
-  // Long, so that a mean over several rounds through the memory counts and not what is between two foldings.
-  add({.name = "recording_saturated", .run = on::op, .state = session::saturated, .scopes = 3'000'000, .bursts = 1});
+  // Long, so that each burst goes through all of the memory twice and what is folded, be it seldom and much, is in it.
+  add({.name = "recording_saturated", .run = on::op, .state = session::saturated, .scopes = 1'200'000, .bursts = 3});
 }
 
 }  // namespace

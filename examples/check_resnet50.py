@@ -32,10 +32,10 @@ def run(program, batch, iterations):
     env = dict(os.environ, DNNL_VERBOSE="1", ONEDNN_VERBOSE="1", KPROF="")
     with tempfile.TemporaryFile("w+") as output:   # not a pipe, whose reader would be woken by every line and share the CPUs
         done = subprocess.run([program, str(batch), str(iterations), "--sums"], env=env, stdout=output)
-        if done.returncode != 0:
-            fail(f"the program ended with {done.returncode}")
         output.seek(0)
         lines = output.read().splitlines()
+    if done.returncode != 0:
+        fail("\n".join([f"the program ended with {done.returncode}"] + [line for line in lines if "_verbose," not in line]))
     executions, rows = [], []
     for line in lines:
         if re.match(r"(onednn|dnnl)_verbose,(v\d+,)?(primitive,)?exec,cpu,", line):

@@ -87,9 +87,9 @@ TEST_CASE("format.shares_are_per_cent") {
 
 TEST_CASE("format.every_dtype_has_its_name") {
 #define SAME(name) CHECK(std::string{f::dtype_name(kprof::dtype::name)} == #name)
-  SAME(unknown), SAME(f64), SAME(f32), SAME(tf32), SAME(f16), SAME(bf16), SAME(fp8_e4m3), SAME(fp8_e5m2);
-  SAME(fp6_e2m3), SAME(fp6_e3m2), SAME(fp4_e2m1), SAME(int64), SAME(int32), SAME(int16), SAME(int8), SAME(int4);
-  SAME(uint64), SAME(uint32), SAME(uint16), SAME(uint8), SAME(uint4), SAME(boolean), SAME(c64), SAME(c128);
+  SAME(unknown); SAME(f64); SAME(f32); SAME(tf32); SAME(f16); SAME(bf16); SAME(fp8_e4m3); SAME(fp8_e5m2);
+  SAME(fp6_e2m3); SAME(fp6_e3m2); SAME(fp4_e2m1); SAME(int64); SAME(int32); SAME(int16); SAME(int8); SAME(int4);
+  SAME(uint64); SAME(uint32); SAME(uint16); SAME(uint8); SAME(uint4); SAME(boolean); SAME(c64); SAME(c128);
 #undef SAME
   CHECK(std::string{f::dtype_name(static_cast<kprof::dtype>(200))} == "unknown");
 }

@@ -152,7 +152,7 @@ TEST_CASE("report.a_page_holds_its_width_whatever_is_put_on_it") {
   page.paragraph("- ", "one two three averyverylongword", 2);
   CHECK(page.take() == "twelve cha\na\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97\n"
                        "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\n"
-                       "- one two\n  three\n  averyver\n  ylongword\n");
+                       "- one two\n  three\n  averyver\n  ylongwor\n  d\n");
 }
 
 TEST_CASE("report.widths_out_of_range_are_taken_to_the_nearest") {

@@ -55,7 +55,7 @@ class session_state {
   session_state() {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach_nvtx, &refuse_nvtx, [] { own_session->report_at_exit(); }};
+             &bootstrap(), &attach, &refuse_nvtx, [] { own_session->report_at_exit(); }};
   }
 
   /// This binary's code serves the process from now on.
@@ -179,6 +179,12 @@ class session_state {
     void (*refuse_nvtx)() noexcept;
     void (*at_exit)();
   };
+
+  static const emitter_api* attach() noexcept {
+    const emitter_api* tool = attach_nvtx();
+    if (tool == nullptr) disarm_nvtx();
+    return tool;
+  }
 
   // Guards call these until the session has started; each starts it and goes on with what then listens.
   static const scope_api* woken() noexcept {

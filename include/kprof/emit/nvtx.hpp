@@ -28,6 +28,7 @@ struct emitter_api;
 inline const emitter_api* attach_nvtx() noexcept { return nullptr; }
 inline bool arm_nvtx() noexcept { return false; }
 inline void refuse_nvtx() noexcept {}
+inline void disarm_nvtx() noexcept {}
 
 #else
 
@@ -286,6 +287,12 @@ KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
   store(hub.emitter, static_cast<const emitter_api*>(nullptr));
   store(hub.emit_only, static_cast<const scope_api*>(nullptr));
   publish(hub);
+}
+
+/// For a session that has found no tool: guards do not look for one again when it stops. The caller publishes the hub.
+KPROF_DETAIL_LOCAL inline void disarm_nvtx() noexcept {
+  const scope_api* own = &nvtx::emit_only;
+  nvtx::exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr));
 }
 
 namespace nvtx {

@@ -8,6 +8,7 @@
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -184,6 +185,8 @@ inline std::string escaped(char32_t c) {
 /// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
 /// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
 inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
   const std::string_view ellipsis = ascii ? "..." : "\u2026";
   const std::size_t ellipsis_width = ascii ? 3 : 1;
   std::string out;

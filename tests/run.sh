@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds and tests kprof in every configuration, from a fresh Debian on: installs what is missing, then g++ and clang++ in
+# full, sanitizers, compiled out, and without exceptions and RTTI. The last lines are ctest's summary.
+#
+#   tests/run.sh [configuration...]     all of them, or only those named, for instance: tests/run.sh ci-gcc
+#
+# KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a time.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${KPROF_TEST_BUILD:-build}
+jobs=${KPROF_TEST_JOBS:-$(nproc)}
+# The full sets come last: what is printed at the end is the summary of most tests.
+configurations=(off-gcc noexcept-clang tsan-clang asan-gcc ci-clang ci-gcc)
+[ $# -eq 0 ] || configurations=("$@")
+
+say() { printf '\n== %s\n' "$*"; }
+
+install_packages() {
+  command -v dpkg-query > /dev/null || { echo "no dpkg here: the packages are taken to be installed"; return 0; }
+  local wanted=(g++ clang libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind python3 binutils) missing=() package
+  for package in "${wanted[@]}"; do
+    [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] || missing+=("$package")
+  done
+  # Boost.PFR is in every Boost from 1.75 on. Debian 12's libboost-dev is older, but it has 1.81 beside it.
+  [ -e /usr/include/boost/pfr/tuple_size.hpp ] || missing+=(libboost1.81-dev)
+  [ ${#missing[@]} -eq 0 ] && return 0
+  echo "installing: ${missing[*]}"
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  "${sudo[@]}" apt-get update -q || return 1
+  case " ${missing[*]} " in *" libboost1.81-dev "*)
+    apt-cache show libboost1.81-dev > /dev/null 2>&1 || missing=("${missing[@]/libboost1.81-dev/libboost-dev}") ;;
+  esac
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# Configures and builds into $build/<configuration>; the log is shown where that fails.
+build_configuration() {
+  local name=$1 folder=$build/$1 options=()
+  case $name in
+    off-* | noexcept-*) options+=(-DKPROF_BUILD_EXAMPLES=OFF) ;;   # they print what a recording found, and use exceptions
+    asan-* | tsan-*) options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF) ;;
+  esac
+  mkdir -p "$folder"
+  if ! cmake --preset "$name" -B "$folder" "${options[@]}" > "$folder/configure.log" 2>&1; then
+    cat "$folder/configure.log"
+    return 1
+  fi
+  grep -E -- '-- kprof.*(left out|skipped)' "$folder/configure.log" || true
+  if ! cmake --build "$folder" -j "$jobs" > "$folder/build.log" 2>&1; then
+    grep -vE '^\[[0-9]+/[0-9]+\] ' "$folder/build.log" | tail -n 100
+    return 1
+  fi
+}
+
+test_configuration() {
+  local options=halt_on_error=1
+  ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=$options \
+    ctest --test-dir "$build/$1" --output-on-failure --no-label-summary --no-tests=error -j "$jobs"
+}
+
+say "packages"
+install_packages || { echo "tests/run.sh: packages are missing and could not be installed"; exit 1; }
+
+failed=()
+for name in "${configurations[@]}"; do
+  say "$name"
+  SECONDS=0
+  build_configuration "$name" || { echo "$name: does not build"; failed+=("$name"); continue; }
+  echo "$name: built in $SECONDS s"
+  test_configuration "$name" || failed+=("$name")
+done
+if [ ${#failed[@]} -gt 0 ]; then
+  say "failed: ${failed[*]}"
+  exit 1
+fi
