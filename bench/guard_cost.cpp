@@ -4,104 +4,21 @@
 // and on two at once. Run by run.sh with --benchmark_enable_random_interleaving; results.py makes the table.
 
 #include "bench.hpp"
-#include "guarded_loops.hpp"
+#include "loops.hpp"
 
 #include <kprof/kprof.hpp>
-#include <kprof/record/clock.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <thread>
 #include <vector>
 
 namespace bench {
 
 namespace {
-
-using counter = kprof::detail::counter_clock;
-
-// ---- rows that have nothing to do with kprof ----
-
-void bare(std::int64_t scopes, const shape&) {
-  for (std::int64_t i = 0; i < scopes; ++i) work();
-}
-
-void two_counter_reads(std::int64_t scopes, const shape&) {
-  for (std::int64_t i = 0; i < scopes; ++i) {
-    benchmark::DoNotOptimize(counter::now());
-    work();
-    benchmark::DoNotOptimize(counter::now());
-  }
-}
-
-void two_steady_clock_reads(std::int64_t scopes, const shape&) {
-  for (std::int64_t i = 0; i < scopes; ++i) {
-    benchmark::DoNotOptimize(std::chrono::steady_clock::now());
-    work();
-    benchmark::DoNotOptimize(std::chrono::steady_clock::now());
-  }
-}
-
-// The floor: two counter reads and 96 bytes into a thread's own buffer, which is used over and over.
-constexpr std::size_t words = 96 / sizeof(std::uint64_t);
-
-struct buffer {
-  std::uint64_t* at;
-  std::uint64_t* begin;
-  std::uint64_t* end;
-};
-
-struct in_cache {
-  static constexpr std::size_t records = 300;   // 28 KiB
-  static thread_local constinit buffer log;
-};
-struct in_memory {
-  static constexpr std::size_t records = 500'000;   // 46 MiB, as much as a session's logs have by default
-  static thread_local constinit buffer log;
-};
-thread_local constinit buffer in_cache::log{};
-thread_local constinit buffer in_memory::log{};
-
-// Volatile, so that each field goes straight to its place: g++ would else build the record on the stack and copy it with
-// vectors, which wait for the stores before them, and so make the floor 5 ns higher than it is.
-void put(std::uint64_t* at, std::uint64_t value) noexcept { *static_cast<volatile std::uint64_t*>(at) = value; }
-void put(std::uint64_t* at, std::int64_t value) noexcept { put(at, static_cast<std::uint64_t>(value)); }
-
-template <class Where>
-void floor_of_recording(std::int64_t scopes, const shape& values) {
-  buffer& log = Where::log;
-  for (std::int64_t i = 0; i < scopes; ++i) {
-    if (log.at == log.end) log.at = log.begin;
-    std::uint64_t* at = log.at;
-    put(at, counter::now());
-    put(at + 1, std::uint64_t{42});   // which operator
-    put(at + 2, i % layers);
-    put(at + 3, values.c);
-    put(at + 4, values.h);
-    put(at + 5, values.w);
-    put(at + 6, values.k);
-    put(at + 7, values.r);
-    put(at + 8, values.s);
-    put(at + 9, values.stride);
-    work();
-    at = log.at;
-    put(at + 10, std::uint64_t{1});   // how deep
-    put(at + 11, counter::now());
-    log.at = at + words;
-  }
-}
-
-template <class Where>
-void touch() {
-  thread_local std::unique_ptr<std::uint64_t[]> memory;
-  if (memory != nullptr) return;
-  memory = std::make_unique<std::uint64_t[]>(Where::records * words);   // zeroed, hence touched
-  Where::log = {memory.get(), memory.get(), memory.get() + Where::records * words};
-}
 
 // ---- the machinery ----
 
@@ -156,7 +73,7 @@ void run(benchmark::State& state, const row& r) {
   };
   const auto after_burst = [&] { if (r.after != nullptr) r.after(); };
 
-  touch<in_cache>();
+  plain::touch_floor();
   if (leads && r.state != session::paused) kprof::resume();
   before_burst();
   // What is first is not counted. A saturated log is full of what has not been folded.
@@ -172,9 +89,9 @@ void run(benchmark::State& state, const row& r) {
       after_burst();
     }
     meet();
-    const double bare_ns = ns_a_scope(bare, r.scopes);
+    const double bare_ns = ns_a_scope(plain::bare, r.scopes);
     meet();
-    const double floor_ns = ns_a_scope(floor_of_recording<in_cache>, r.scopes);
+    const double floor_ns = ns_a_scope(plain::floor, r.scopes);
     before_burst();
     const double row_ns = ns_a_scope(r.run, r.scopes);
     after_burst();
@@ -194,11 +111,11 @@ void run(benchmark::State& state, const row& r) {
 }
 
 void add_rows() {
-  add({.name = "bare", .run = bare});
-  add({.name = "two_counter_reads", .run = two_counter_reads});
-  add({.name = "floor", .run = floor_of_recording<in_cache>});
-  add({.name = "floor_in_memory", .run = floor_of_recording<in_memory>, .before = touch<in_memory>});
-  add({.name = "steady_clock", .run = two_steady_clock_reads});
+  add({.name = "bare", .run = plain::bare});
+  add({.name = "two_counter_reads", .run = plain::two_counter_reads});
+  add({.name = "floor", .run = plain::floor});
+  add({.name = "floor_in_memory", .run = plain::floor_in_memory, .before = plain::touch_floor_in_memory});
+  add({.name = "steady_clock", .run = plain::two_steady_clock_reads});
   add({.name = "off", .run = off::op});
   add({.name = "idle", .run = on::op});
   add({.name = "idle_region", .run = on::region});

@@ -3,7 +3,7 @@
 // The code under test, as a library that uses kprof has it: only guard.hpp, which arms nothing. The very same machine code
 // is idle, recording or emitting, as the session is.
 
-#include "guarded_loops.hpp"
+#include "loops.hpp"
 
 #include <kprof/guard.hpp>
 

@@ -32,29 +32,29 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 420 ms · 1 thread · 40 scopes
+// kprof 0.1.0 · wall 308 ms · 1 thread · 40 scopes
 //
-// Operators by parameters, sorted by self; share is of 410 ms in all scopes
+// Operators by parameters, sorted by self; share is of 296 ms in all scopes
 //
-// operator  parameters           calls    self  share   total     mean  GFLOP/s   GB/s  FLOP/B
-// ────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=16777216 type=f32     20  410 ms  99.9%  410 ms  20.5 ms     1.64   9.83   0.167
-// Saxpy     n=65536 type=f32        20  254 µs   0.1%  254 µs  12.7 µs    10.3   61.8    0.167
+// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy     n=16777216 type=f32     20  296 ms  99.9%  296 ms  14.8 ms  16.7 ms     2.27  13.6   0.167
+// Saxpy     n=65536 type=f32        20  389 µs   0.1%  389 µs  19.4 µs  32.8 µs     6.74  40.5   0.167
 //
-// not shown at width 100: max, median, min
+// not shown at width 100: median, min
 //
-// Call tree, sorted by total; share is total, of 410 ms in all scopes
+// Call tree, sorted by total; share is total, of 296 ms in all scopes
 //
 // scope                       calls   total  share    self     mean
 // ─────────────────────────────────────────────────────────────────
-// Saxpy(n=16777216 type=f32)     20  410 ms  99.9%  410 ms  20.5 ms
-// Saxpy(n=65536 type=f32)        20  254 µs   0.1%  254 µs  12.7 µs
+// Saxpy(n=16777216 type=f32)     20  296 ms  99.9%  296 ms  14.8 ms
+// Saxpy(n=65536 type=f32)        20  389 µs   0.1%  389 µs  19.4 µs
 //
 // Completeness
-//   scopes    40 recorded; none open, never closed, dropped, closed by an outer scope, closed
-//             elsewhere, invalid or merged
-//   timeline  all 40 scopes, 420 ms
-//   own cost  20.7 ns a scope, 828 ns in all (<0.1% of wall time); folding 28.4 µs; an empty scope
-//             shows 8.80 ns
-//   memory    34.1 KiB of 64.0 MiB
+//   scopes    40 recorded; none open, left open, dropped, closed by an outer scope, closed elsewhere,
+//             invalid or merged
+//   timeline  all 40 scopes, 308 ms
+//   own cost  32.7 ns a scope, 1.31 µs in all (<0.1% of wall time); folding 22.4 µs; an empty scope
+//             shows 18.4 ns
+//   memory    33.4 KiB of 64.0 MiB
 //   clock     tsc, 0.400 ns a tick, 0 ns off its calibration at most

@@ -64,16 +64,16 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 59.9 ms · 1 thread · 11 scopes
+// kprof 0.1.0 · wall 61.0 ms · 1 thread · 11 scopes
 //
-// Operators by parameters, sorted by self; share is of 59.7 ms in all scopes
+// Operators by parameters, sorted by self; share is of 60.7 ms in all scopes
 //
 // operator  parameters                                               calls     self  GFLOP/s  GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// Reduce    kind=sum shape=[4096,1024] type=f32 layer=mean               6  34.2 ms    0.735  2.94
-// Reduce    kind=max shape=[4096,1024] type=f32 layer=softmax            3  17.4 ms    0.722  2.89
-// Reduce    invalid: kind=max shape=[4096,-1] type=f32 layer=logits      1  5.87 ms      n/a   n/a
-// Fill      n=4194304                                                    1  2.19 ms      n/a  7.66
+// Reduce    kind=sum shape=[4096,1024] type=f32 layer=mean               6  34.8 ms    0.724  2.90
+// Reduce    kind=max shape=[4096,1024] type=f32 layer=softmax            3  17.5 ms    0.721  2.88
+// Reduce    invalid: kind=max shape=[4096,-1] type=f32 layer=logits      1  5.85 ms      n/a   n/a
+// Fill      n=4194304                                                    1  2.68 ms      n/a  6.27
 //
 // n/a, no flops() declared: Fill
 // n/a, invalid parameters: Reduce

@@ -63,14 +63,14 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 34.6 ms · 1 thread · 15 scopes
+// kprof 0.1.0 · wall 67.7 ms · 1 thread · 15 scopes
 //
-// Operators by parameters, sorted by self; share is of 34.5 ms in all scopes
+// Operators by parameters, sorted by self; share is of 67.6 ms in all scopes
 //
 // operator     parameters                calls     self  share    total     mean  GFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// vendor.gemm  M=256 N=256 K=256 beta=0     10  30.6 ms  88.7%  30.6 ms  3.06 ms     11.0  0.257
-// vendor.gemm  M=256 N=256 K=64 beta=1       5  3.89 ms  11.3%  3.89 ms   778 µs     10.8  0.843
+// vendor.gemm  M=256 N=256 K=256 beta=0     10  59.9 ms  88.6%  59.9 ms  5.99 ms     5.61  0.131
+// vendor.gemm  M=256 N=256 K=64 beta=1       5  7.70 ms  11.4%  7.70 ms  1.54 ms     5.45  0.426
 //
 // not shown at width 100: FLOP/B, max, median, min
 // ...

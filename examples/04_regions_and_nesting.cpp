@@ -59,20 +59,20 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 21.3 ms · 1 thread · 46 scopes
+// kprof 0.1.0 · wall 19.6 ms · 1 thread · 46 scopes
 //
-// Call tree, sorted by total; share is total, of 21.2 ms in all scopes
+// Call tree, sorted by total; share is total, of 19.4 ms in all scopes
 //
 // scope                                              calls    total  share     self     mean
 // ──────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  21.2 ms  99.9%  12.4 µs  4.24 ms
-// ├─ layer 0                                             5  18.5 ms  87.2%  8.86 µs  3.70 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  18.5 ms  87.1%   302 µs  3.70 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  14.6 ms  68.9%  14.6 ms  2.92 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  3.57 ms  16.8%  3.57 ms   715 µs
-// └─ layer 1                                             5  2.70 ms  12.7%  1.23 µs   541 µs
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  2.70 ms  12.7%  39.1 µs   540 µs
-//       ├─ Matmul(M=64 N=128 K=128)                      5  1.78 ms   8.4%  1.78 ms   357 µs
-//       └─ Matmul(M=64 N=64 K=128)                       5   878 µs   4.1%   878 µs   176 µs
-// load                                                   1  12.2 µs   0.1%  12.2 µs  12.2 µs
+// forward                                                5  19.4 ms  99.8%  9.25 µs  3.88 ms
+// ├─ layer 0                                             5  14.5 ms  74.6%  12.0 µs  2.90 ms
+// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  14.5 ms  74.6%   430 µs  2.90 ms
+// │     ├─ Matmul(M=64 N=512 K=128)                      5  8.75 ms  45.0%  8.75 ms  1.75 ms
+// │     └─ Matmul(M=64 N=64 K=512)                       5  5.32 ms  27.4%  5.32 ms  1.06 ms
+// └─ layer 1                                             5  4.89 ms  25.1%  1.11 µs   977 µs
+//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  4.89 ms  25.1%  56.2 µs   977 µs
+//       ├─ Matmul(M=64 N=64 K=128)                       5  2.64 ms  13.6%  2.64 ms   529 µs
+//       └─ Matmul(M=64 N=128 K=128)                      5  2.18 ms  11.2%  2.18 ms   437 µs
+// load                                                   1  33.1 µs   0.2%  33.1 µs  33.1 µs
 // ...

@@ -46,19 +46,19 @@ int main() {
 // Output:
 // kprof 0.1.0 · wall 4.67 ms · 3 threads · 9 scopes
 //
-// Operators by parameters, sorted by self; share is of 9.42 ms in all scopes
+// Operators by parameters, sorted by self; share is of 9.81 ms in all scopes
 //
 // operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s  FLOP/B
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  4.85 ms  51.4%  4.85 ms  606 µs  593 µs  783 µs     1.73  13.8   0.125
+// Scale     n=1048576       8  5.23 ms  53.3%  5.23 ms  653 µs  652 µs  672 µs     1.61  12.8   0.125
 //
 // not shown at width 100: min
-// in regions, outside operators: self 4.58 ms, 48.6%
+// in regions, outside operators: self 4.58 ms, 46.7%
 //
-// Call tree, sorted by total; share is total, of 9.42 ms in all scopes
+// Call tree, sorted by total; share is total, of 9.81 ms in all scopes
 //
 // scope                calls    total  share     self     mean
 // ────────────────────────────────────────────────────────────
-// batch                    1  4.58 ms  48.6%  4.58 ms  4.58 ms
-// └─ Scale(n=1048576)      8  4.85 ms  51.4%  4.85 ms   606 µs
+// batch                    1  4.58 ms  46.7%  4.58 ms  4.58 ms
+// └─ Scale(n=1048576)      8  5.23 ms  53.3%  5.23 ms   653 µs
 // ...

@@ -60,13 +60,13 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 69.2 ms · 1 thread · 10 scopes
+// kprof 0.1.0 · wall 64.3 ms · 1 thread · 10 scopes
 //
-// Operators by parameters, sorted by self; share is of 65.1 ms in all scopes
+// Operators by parameters, sorted by self; share is of 63.9 ms in all scopes
 //
 // operator  parameters          calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
 // ─────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=4194304 type=f32     10  65.1 ms  100.0%  65.1 ms  6.51 ms     1.29  7.74   0.167
+// Saxpy     n=4194304 type=f32     10  63.9 ms  100.0%  63.9 ms  6.39 ms     1.31  7.88   0.167
 //
 // not shown at width 100: max, median, min
 // ...

@@ -31,21 +31,21 @@ int main(int argc, char** argv) {
 }
 
 // Output:
-// kprof 0.1.0 · wall 98.7 ms · 1 thread · 6 scopes
+// kprof 0.1.0 · wall 71.9 ms · 1 thread · 6 scopes
 //
-// Operators by parameters, sorted by self; share is of 98.5 ms in all scopes
+// Operators by parameters, sorted by self; share is of 71.7 ms in all scopes
 //
-// operator  parameters              calls     self   share    total     mean  GFLOP/s   GB/s  FLOP/B
-// ──────────────────────────────────────────────────────────────────────────────────────────────────
-// Blur      H=1080 W=1920 radius=3      5  98.5 ms  100.0%  98.5 ms  19.7 ms    0.737  0.842   0.875
+// operator  parameters              calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Blur      H=1080 W=1920 radius=3      5  71.7 ms  100.0%  71.7 ms  14.3 ms     1.01  1.16   0.875
 //
 // not shown at width 100: max, median, min
-// in regions, outside operators: self 15.5 µs, <0.1%
+// in regions, outside operators: self 20.4 µs, <0.1%
 //
-// Call tree, sorted by total; share is total, of 98.5 ms in all scopes
+// Call tree, sorted by total; share is total, of 71.7 ms in all scopes
 //
 // scope                            calls    total   share     self     mean
 // ─────────────────────────────────────────────────────────────────────────
-// frame                                1  98.5 ms  100.0%  15.5 µs  98.5 ms
-// └─ Blur(H=1080 W=1920 radius=3)      5  98.5 ms  100.0%  98.5 ms  19.7 ms
+// frame                                1  71.7 ms  100.0%  20.4 µs  71.7 ms
+// └─ Blur(H=1080 W=1920 radius=3)      5  71.7 ms  100.0%  71.7 ms  14.3 ms
 // ...

@@ -86,3 +86,20 @@ def all_blocks(root):
 
 def root_of(argument):
     return pathlib.Path(argument).resolve()
+
+
+def tables(path, marker):
+    """Number and cells of the rows of each table that follows the comment `<!-- MARKER -->`."""
+    rows, state = [], ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line == f"<!-- {marker} -->":
+            state = "header"
+        elif state and not line.startswith("|"):
+            state = ""
+        elif state == "header":
+            state = "rule"
+        elif state == "rule":
+            state = "rows"
+        elif state == "rows":
+            rows.append((number, [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]))
+    return rows

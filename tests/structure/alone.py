@@ -5,6 +5,7 @@
 mode:
   alone      the header alone, and twice
   poisoned   all the headers, with short macro names that others define in front of them
+  worse      the same with names that the standard headers themselves use: for headers that include next to none of them
   cuda       as alone, by nvcc as a .cu file
 enable: 1 for kprof enabled, 0 for kprof compiled out. The compiler's warnings are errors.
 """
@@ -16,8 +17,10 @@ import sys
 import tempfile
 
 # What <complex.h>, <termios.h>, <sys/sysmacros.h>, <windows.h>, X11's and other headers define.
-POISON = ["I", "small", "B0", "B50", "major", "minor", "makedev", "min", "max", "near", "far", "interface", "IN", "OUT", "ERROR", "EMPTY",
+POISON = ["I", "small", "B0", "B50", "major", "minor", "makedev", "near", "far", "interface", "IN", "OUT", "ERROR", "EMPTY",
           "None", "Bool", "True", "False", "Always", "Status", "Success", "check", "verify", "unix", "linux", "CHECK", "LOG", "PAGE_SIZE", "CURRENT"]
+# Whoever defines these breaks <algorithm> first; the light headers include nothing that would notice.
+WORSE = ["min", "max", "swap", "abs"]
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 # What the poison must not reach: everything that kprof's headers include.
 FOREIGN_IN_FRONT = ["cstdlib", "cstdio", "cstring", "cmath"]
@@ -44,10 +47,10 @@ def compile_text(compiler, flags, text, cuda):
 def main():
     mode, headers, compiler, flags = sys.argv[1], sys.argv[3].split(","), sys.argv[4], sys.argv[5:]
     text = "".join(f"#include <{h}>\n#include <{h}>\n" for h in headers)
-    if mode == "poisoned":
+    if mode in ("poisoned", "worse"):
         root = pathlib.Path(__file__).resolve().parents[2] / "include"
         front = "".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in foreign_includes(root))
-        text = front + "".join(f"#undef {name}\n#define {name} kprof_poisoned_{name}(!\n" for name in POISON) + text
+        text = front + "".join(f"#undef {name}\n#define {name} kprof_poisoned_{name}(!\n" for name in POISON + (WORSE if mode == "worse" else [])) + text
     failed = False
     for enable in sys.argv[2].split(","):
         good, output = compile_text(compiler, [*flags, f"-DKPROF_ENABLE={enable}"], text, mode == "cuda")

@@ -47,9 +47,9 @@ constexpr bool check_field() noexcept {
   }
 }
 
-template <class T, std::size_t... I>
-constexpr bool check_each(std::index_sequence<I...>) noexcept {
-  return (check_field<typename field_list<T>::template type<I>>() && ... && true);
+template <class T, std::size_t... Index>
+constexpr bool check_each(std::index_sequence<Index...>) noexcept {
+  return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
 }
 
 /// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that knows its length.

@@ -115,25 +115,25 @@ inline constexpr bool c_array_between = false;
 template <class T, std::size_t... B, std::size_t... A>
 inline constexpr bool c_array_between<T, std::index_sequence<B...>, std::index_sequence<A...>> =
     requires { T{any_field<B>{}..., {}}; } && !requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
-template <class T, std::size_t I = 0>
+template <class T, std::size_t Index = 0>
 constexpr bool has_c_array() noexcept {
   constexpr std::size_t count = count_initialisers<T>();
-  if constexpr (I >= count || I > max_fields) return false;
-  else if constexpr (c_array_between<T, std::make_index_sequence<I>, std::make_index_sequence<count - I - 1>>) return true;
-  else return has_c_array<T, I + 1>();
+  if constexpr (Index >= count || Index > max_fields) return false;
+  else if constexpr (c_array_between<T, std::make_index_sequence<Index>, std::make_index_sequence<count - Index - 1>>) return true;
+  else return has_c_array<T, Index + 1>();
 }
 
 /// The fields of T as the compiler lays them out.
 template <class T, class List = typename declared_fields<T>::type>
 struct field_list {
   static constexpr std::size_t size = count_initialisers<T>();
-  template <std::size_t I>
-  using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<I, size>(std::declval<const T&>()))>>;
-  template <std::size_t I>
-  static const void* address(const T& object) noexcept { return field_pointer<I, size>(object); }
+  template <std::size_t Index>
+  using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<Index, size>(std::declval<const T&>()))>>;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept { return field_pointer<Index, size>(object); }
 };
-template <std::size_t I, auto First, auto... Rest>
-struct nth_value : nth_value<I - 1, Rest...> {};
+template <std::size_t Index, auto First, auto... Rest>
+struct nth_value : nth_value<Index - 1, Rest...> {};
 template <auto First, auto... Rest>
 struct nth_value<0, First, Rest...> {
   static constexpr auto value = First;
@@ -149,12 +149,12 @@ struct member_type<M C::*> {
 template <class T, auto... Members>
 struct field_list<T, members<Members...>> {
   static constexpr std::size_t size = sizeof...(Members);
-  template <std::size_t I>
-  using member = nth_value<I, Members...>;
-  template <std::size_t I>
-  using type = typename member_type<std::remove_const_t<decltype(nth_value<I, Members...>::value)>>::type;
-  template <std::size_t I>
-  static const void* address(const T& object) noexcept { return &(object.*nth_value<I, Members...>::value); }
+  template <std::size_t Index>
+  using member = nth_value<Index, Members...>;
+  template <std::size_t Index>
+  using type = typename member_type<std::remove_const_t<decltype(nth_value<Index, Members...>::value)>>::type;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept { return &(object.*nth_value<Index, Members...>::value); }
 };
 
 template <class F>

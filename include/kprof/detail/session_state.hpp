@@ -140,7 +140,12 @@ class session_state {
     return settings_.report;
   }
 
-  void detach(const module_record& leaving) { recorder_.detach(leaving); }
+  /// A binary is about to be unloaded.
+  static void detach(const module_record& leaving) noexcept {
+    own_session->recorder_.detach(leaving);
+    if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
+  }
+  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;   // whoever else takes leave of binaries
 
   void before_fork() {
     mutex_.lock();
@@ -326,7 +331,7 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
         made->own();
         found = made;
         keep_loaded();
-        store(hub.detach, +[](const module_record& leaving) noexcept { session_state::own_session->detach(leaving); });
+        made->previous_detach_ = __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
         pthread_atfork([] { session_state::own_session->before_fork(); }, [] { session_state::own_session->after_fork(); },
                        [] { session_state::own_session->in_child(); });
       } else {

@@ -57,7 +57,7 @@ struct known {
   std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
   const char* name;
   std::uint64_t size;
-  std::size_t length;   // not "count": nvcc would take `item->count < n` for the class template kprof::count is not
+  std::size_t length;           // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
   entry* entries;
   void* enumerators;            // of an enum: the table that the tool was given
   role as;

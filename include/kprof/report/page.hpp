@@ -73,7 +73,7 @@ class page {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
-      const std::string_view word = text.substr(0, text.find(' '));
+      const std::string_view word = text.substr(0, word_end(text));
       text.remove_prefix(std::min(text.size(), word.size() + 1));
       add_word(word, current, used, begin, indent);
     }
@@ -97,6 +97,12 @@ class page {
   }
 
  private:
+  // A number stays on the line of its unit.
+  static std::size_t word_end(std::string_view text) noexcept {
+    std::size_t end = text.find(' ');
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    return end;
+  }
   // `begin`: where the text of the current line begins; no space is put there.
   void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
     const std::size_t wide = display_width(word);
@@ -152,7 +158,7 @@ class grid {
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(out.safe(row[c])));
+      for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], out.width(), out.ascii())));
     }
   }
 
