@@ -43,8 +43,8 @@
 #define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
 #define KPROF_DETAIL_END } }
 
-// State that each binary must have for itself. On variables and functions only: a hidden *type* would make the
-// compiler warn about every user struct that holds one.
+// For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
+// would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.
 #define KPROF_DETAIL_LOCAL [[gnu::visibility("hidden")]]
 
 #endif

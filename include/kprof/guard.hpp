@@ -51,10 +51,10 @@ namespace detail {
 /// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of it.
 inline constexpr std::uint32_t max_region_name = 1000;
 
-inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
+KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
 
 template <class Op>
-constexpr const op_desc* op_of() noexcept {
+KPROF_DETAIL_LOCAL constexpr const op_desc* op_of() noexcept {
   static_assert(check_operator<Op>());
   return &op_desc_of<Op>;
 }
@@ -72,10 +72,17 @@ constexpr text region_name(const Name& name) noexcept {
 }
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
+#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
 /// An open scope, or none.
 struct scope {
@@ -88,7 +95,7 @@ struct scope {
 };
 
 template <class Op>
-[[gnu::always_inline]] inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
   constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
   static_cast<void>(&listed<Op>);
   if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words) return {&api, api.begin[bytes / 8](where, &params)};
@@ -116,11 +123,11 @@ template <class Op>
 template <class Op>
 class op_guard {
  public:
-  explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
+  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
     if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
   }
   /// Used by KPROF_OP.
-  op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
+  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
   explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~op_guard() { scope_.close(); }
   op_guard(const op_guard&) = delete;
@@ -138,11 +145,11 @@ class region_guard {
   /// `name`: a `const char*` or anything with data() and size(); copied.
   template <class Name>
     requires requires(const Name& n) { detail::region_name(n); }
-  explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
+  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
     if (const auto* api = detail::listener()) scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
   }
   /// Used by KPROF_REGION.
-  region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
+  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
   explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~region_guard() { scope_.close(); }
   region_guard(const region_guard&) = delete;
@@ -158,9 +165,9 @@ class open_scope;
 // loop over a user's type, or a test whether it is a range, must not come across them.
 namespace explicit_scopes {
 template <class Op>
-open_scope begin(const Op& params) noexcept;
+KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
 template <class Name>
-open_scope begin_region(const Name& name) noexcept;
+KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept;
 void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
@@ -187,13 +194,13 @@ namespace explicit_scopes {
 ///     ...
 ///     kprof::end(scope);
 template <class Op>
-[[nodiscard]] open_scope begin(const Op& params) noexcept {
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
   const auto* api = detail::listener();
   return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
 }
 /// Opens a region where no block can.
 template <class Name>
-[[nodiscard]] open_scope begin_region(const Name& name) noexcept {
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
   const auto* api = detail::listener();
   return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
 }
@@ -211,7 +218,7 @@ class context {
  public:
   constexpr context() noexcept = default;
   /// The calling thread's path; empty when nothing is open or nobody listens.
-  static context current() noexcept {
+  KPROF_DETAIL_LOCAL static context current() noexcept {
     context c;
     if (const auto* api = detail::listener()) c.path_ = api->capture();
     return c;
@@ -226,7 +233,7 @@ class context {
 ///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
 class context_guard {
  public:
-  explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
+  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
     const auto* api = detail::listener();
     if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
   }
@@ -244,38 +251,38 @@ KPROF_DETAIL_END
 
 #else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
 
-#define KPROF_OP(Op, ...) static_cast<void>(sizeof(::kprof::detail::make<Op>(__VA_ARGS__)))
-#define KPROF_REGION(name) static_cast<void>(sizeof(::kprof::detail::accepts_name(name)))
+#define KPROF_OP(Op, ...) if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_REGION(name) if (false) ::kprof::detail::accept_name(name)
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 template <class Op>
-const Op& make(const Op& params) noexcept;
+constexpr const Op& make(const Op& params) noexcept { return params; }
 template <class Op>
-Op make() noexcept;
-char accepts_name(const char* name) noexcept;
+constexpr Op make() noexcept { return {}; }
+constexpr void accept_name(const char*) noexcept {}
 template <class Name>
   requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
-char accepts_name(const Name& name) noexcept;
+constexpr void accept_name(const Name&) noexcept {}
 }  // namespace detail
 
 template <class Op>
-class op_guard {
+class [[maybe_unused]] op_guard {
  public:
   constexpr explicit op_guard(const Op&) noexcept {}
   op_guard(const op_guard&) = delete;
   op_guard& operator=(const op_guard&) = delete;
 };
-class region_guard {
+class [[maybe_unused]] region_guard {
  public:
   template <class Name>
-    requires requires(const Name& n) { detail::accepts_name(n); }
+    requires requires(const Name& n) { detail::accept_name(n); }
   constexpr explicit region_guard(const Name&) noexcept {}
   region_guard(const region_guard&) = delete;
   region_guard& operator=(const region_guard&) = delete;
 };
-class open_scope {};
+class [[maybe_unused]] open_scope {};
 namespace explicit_scopes {
 template <class Op>
 [[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
@@ -288,7 +295,7 @@ class context {
  public:
   static constexpr context current() noexcept { return {}; }
 };
-class context_guard {
+class [[maybe_unused]] context_guard {
  public:
   constexpr explicit context_guard(context) noexcept {}
   context_guard(const context_guard&) = delete;

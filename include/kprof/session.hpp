@@ -22,28 +22,35 @@ KPROF_DETAIL_BEGIN
 
 #if KPROF_ENABLE
 
-/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now.
-/// Fails, and changes nothing, when another build of kprof owns the process's session.
-inline status start(const config& settings = {}) {
+/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
+/// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
+/// process's session.
+KPROF_DETAIL_LOCAL inline status start(const config& settings) {
   std::string why;
   detail::session_state* s = detail::find_session(why);
   return s == nullptr ? status{why} : s->start(settings);
 }
+/// Starts a recording with the settings in KPROF, or the defaults.
+KPROF_DETAIL_LOCAL inline status start() {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start();
+}
 
 /// Ends the recording. What was recorded stays and can be read; guards cost a load and a branch again.
-inline void stop() {
+KPROF_DETAIL_LOCAL inline void stop() {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) s->stop();
 }
 
 /// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
-inline void pause() {
+KPROF_DETAIL_LOCAL inline void pause() {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) s->pause();
 }
 
 /// Goes on after pause().
-inline void resume() {
+KPROF_DETAIL_LOCAL inline void resume() {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) s->resume();
 }
@@ -55,7 +62,7 @@ struct snapshot_options {
 
 /// The run so far. Without a session the profile is empty and its `state` says why.
 /// Takes time in proportion to what was recorded since the last one, 200 ns a scope at the most.
-inline profile snapshot(const snapshot_options& options = {}) {
+KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& options = {}) {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
   profile none;
@@ -64,7 +71,7 @@ inline profile snapshot(const snapshot_options& options = {}) {
 }
 
 namespace detail {
-inline report_options default_report_options() {
+KPROF_DETAIL_LOCAL inline report_options default_report_options() {
   std::string why;
   const session_state* s = find_session(why);
   return s == nullptr ? report_options{} : s->report_settings();
@@ -75,17 +82,18 @@ inline report_options default_report_options() {
 
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
-inline report_options default_report_options() { return {}; }
+KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 }  // namespace detail
 
 struct snapshot_options {
   bool timeline = false;
 };
-inline status start(const config& = {}) { return {detail::compiled_out}; }
-inline void stop() {}
-inline void pause() {}
-inline void resume() {}
-inline profile snapshot(const snapshot_options& = {}) {
+KPROF_DETAIL_LOCAL inline status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_LOCAL inline status start() { return {detail::compiled_out}; }
+KPROF_DETAIL_LOCAL inline void stop() {}
+KPROF_DETAIL_LOCAL inline void pause() {}
+KPROF_DETAIL_LOCAL inline void resume() {}
+KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
   profile none;
   none.state = detail::compiled_out;
   return none;
@@ -94,15 +102,15 @@ inline profile snapshot(const snapshot_options& = {}) {
 #endif
 
 /// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing.
-inline status report(const profile& run, const report_options& options) {
+KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
   std::string text;
   if (status s = write_text(run, options, text); !s) return s;
   return write_output(options.path, text);
 }
 /// Prints the run so far.
-inline status report(const report_options& options) { return report(snapshot(), options); }
+KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
 /// Prints the run so far, as the settings say.
-inline status report() { return report(snapshot(), detail::default_report_options()); }
+KPROF_DETAIL_LOCAL inline status report() { return report(snapshot(), detail::default_report_options()); }
 
 KPROF_DETAIL_END
 

@@ -36,7 +36,7 @@ class Checker:
         self.errors = []
         self.env = {name: value for name, value in os.environ.items() if name not in ("KPROF", "COLUMNS")}
         # The README's command names no include folder of Boost: it is where the compiler looks, or where these flags say.
-        found = [flag[2:] for flag in flags if flag.startswith("-I")] + [b for a, b in zip(flags, flags[1:]) if a == "-isystem"]
+        found = [re.sub("^-(I|isystem)", "", flag) for flag in flags if flag.startswith(("-I", "-isystem"))]
         self.env["CPLUS_INCLUDE_PATH"] = ":".join(found + [p for p in [os.environ.get("CPLUS_INCLUDE_PATH")] if p])
 
     def fail(self, place, what):

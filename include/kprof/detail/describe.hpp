@@ -66,7 +66,7 @@ inline text last_identifier(const char* printed_text) noexcept {
 }
 
 /// Whether this compiler's text gives the names of a known struct; if not, fields are called field1, field2, ...
-inline bool names_can_be_read() noexcept {
+KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
   static const bool readable = same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
                                same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&
                                same_text(last_identifier(printed_field<reflection_probe, 2>()), text_of("last"));
@@ -96,7 +96,7 @@ const char* printed_enum(std::index_sequence<I...>) noexcept {
 
 /// The enumerators of E that have a name.
 template <class E>
-struct enum_storage {
+struct KPROF_DETAIL_LOCAL enum_storage {
   static constexpr std::size_t capacity = probed_values<E>() + (first_value<E> < 0 ? 1 : 0);
   enumerator list[capacity];
   enum_desc desc;
@@ -138,16 +138,16 @@ struct enum_storage {
 #endif
 
 template <class E>
-const enum_desc& describe_enum() noexcept {
+KPROF_DETAIL_LOCAL const enum_desc& describe_enum() noexcept {
   static const enum_storage<E> storage;
   return storage.desc;
 }
 
 template <class T>
-const struct_desc& describe_struct() noexcept;
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
 template <class T, std::size_t I>
-text field_name() noexcept {
+KPROF_DETAIL_LOCAL text field_name() noexcept {
   if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[I]);
   else if constexpr (requires { T::field_names; }) return text_of(T::field_names[I]);
   else if (names_can_be_read()) return last_identifier(printed_field<T, I>());
@@ -158,7 +158,7 @@ text field_name() noexcept {
 }
 
 template <class T>
-struct struct_storage {
+struct KPROF_DETAIL_LOCAL struct_storage {
   static constexpr std::size_t size = field_list<T>::size;
   field_desc fields[size == 0 ? 1 : size];
   struct_desc desc;
@@ -191,13 +191,13 @@ struct struct_storage {
 };
 
 template <class T>
-const struct_desc& describe_struct() noexcept {
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept {
   static const struct_storage<T> storage;
   return storage.desc;
 }
 
 template <class T>
-struct describe_op {
+struct KPROF_DETAIL_LOCAL describe_op {
   static text name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept { out = detail::evaluate(*static_cast<const T*>(bytes)); }
@@ -205,7 +205,7 @@ struct describe_op {
 
 /// The descriptor of T, one per binary.
 template <class T>
-inline constexpr op_desc op_desc_of{std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
+KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
                                     &describe_op<T>::params, &describe_op<T>::evaluate};
 
 }  // namespace detail

@@ -66,6 +66,7 @@ struct hub_record {
   const scope_api* active;        // what every module_record::api points to, or nullptr
   const scope_api* recorder;      // the session's functions while it records, or nullptr
   const scope_api* emit_only;     // the emitter's functions for when no session records, or nullptr
+  std::uint32_t emit_refused;     // 1: the user wants no tool to be told anything
   const emitter_api* emitter;     // nullptr: no tool is attached; a recorder calls it beside its own work
   void* session;                  // the session's own state; it begins with a `const char*` that names the build it is of
   void (*detach)(const module_record& leaving) noexcept;   // the session takes what it needs before a binary goes
@@ -124,7 +125,7 @@ inline module_record* record_in_notes(const char* from, const char* to, std::siz
 
 /// Calls visit(module_record&) for each loaded binary that has guards and the same ABI. The loader's lock is held.
 template <class Visit>
-void for_each_module(Visit visit) noexcept {
+KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const auto& segment = info->dlpi_phdr[i];
@@ -141,14 +142,14 @@ void for_each_module(Visit visit) noexcept {
 }
 
 /// Keeps the binary that holds the hub in memory: others call its functions until the process ends.
-inline void keep_loaded() noexcept {
+KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
   Dl_info info{};
   if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr && info.dli_fname[0] != '\0')
     static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
 
 /// The hub of this process, or nullptr when nobody has ever listened.
-inline hub_record* find_hub() noexcept {
+KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
   if (hub_record* own = load(this_module.hub)) return own;
   hub_record* found = nullptr;
   for_each_module([&](module_record& m) { if (found == nullptr) found = load(m.hub); });
@@ -156,13 +157,20 @@ inline hub_record* find_hub() noexcept {
 }
 
 /// Makes every guard of the process call the recorder if there is one, else the emitter, else nobody.
-inline void publish(hub_record& hub) noexcept {
-  const scope_api* recorder = load(hub.recorder);
-  store(hub.active, recorder != nullptr ? recorder : load(hub.emit_only));
-  for_each_module([&](module_record& m) {
-    store(m.hub, &hub);
-    store(m.api, load(hub.active));
-  });
+KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
+  const auto wanted = [&] {
+    const scope_api* recorder = load(hub.recorder);
+    return recorder != nullptr ? recorder : load(hub.emit_only);
+  };
+  const scope_api* api = nullptr;
+  do {   // again when another thread has changed what is wanted meanwhile: the last word must be the newest
+    api = wanted();
+    store(hub.active, api);
+    for_each_module([&](module_record& m) {
+      store(m.hub, &hub);
+      store(m.api, load(hub.active));
+    });
+  } while (wanted() != api);
 }
 
 /// The hub of this process; makes one, owned by this binary and never freed, when there is none.
@@ -172,7 +180,7 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
     store(this_module.hub, found);
     return *found;
   }
-  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) { if (first == nullptr) first = &m; });
   if (first == nullptr) first = &this_module;   // no note: a linker script dropped it, and this binary is on its own
@@ -186,7 +194,7 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
 
 /// Joins this binary to a hub that is already there, and leaves it before it is unloaded.
 struct attachment {
-  attachment() noexcept {
+  KPROF_DETAIL_LOCAL attachment() noexcept {
     hub_record* hub = find_hub();
     if (hub == nullptr) return;
     store(this_module.hub, hub);
@@ -197,7 +205,7 @@ struct attachment {
       store(this_module.api, seen);
     } while (load(hub->active) != seen);
   }
-  ~attachment() {
+  KPROF_DETAIL_LOCAL ~attachment() {
     store(this_module.api, static_cast<const scope_api*>(nullptr));
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
@@ -212,14 +220,21 @@ KPROF_DETAIL_LOCAL inline attachment attached;
 template <class Op>
 struct listing {
   op_node node{&op_desc_of<Op>, nullptr};
-  listing() noexcept {
+  KPROF_DETAIL_LOCAL listing() noexcept {
     op_node* head = load(this_module.ops);
     do node.next = head;
     while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   }
 };
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
+#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline listing<Op> listed;
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -47,7 +47,7 @@ inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VE
 
 enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
 
-class session_state {
+class KPROF_DETAIL_LOCAL session_state {
  public:
   // First, so that another build can read it.
   const char* const build = session_build;
@@ -68,24 +68,25 @@ class session_state {
   void arm() {
     const std::lock_guard lock(mutex_);
     if (phase_ != session_phase::idle) return;
-    if (const char* text = std::getenv("KPROF")) {
-      parsed_config parsed = config::parse(text);
-      settings_ = parsed.value;
-      for (const std::string& e : parsed.errors) {
-        notes_.push_back("KPROF: " + e);
-        std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
-      }
-    }
-    if (settings_.report_at_exit) std::atexit(code_.at_exit);
-    phase_ = settings_.enabled ? session_phase::armed : session_phase::off;
+    const config& settings = environment();
+    if (settings.report_at_exit) std::atexit(code_.at_exit);
+    settings_ = settings;
+    phase_ = settings.enabled ? session_phase::armed : session_phase::off;
     off_reason_ = "off (KPROF=off)";
-    if (!settings_.enabled || !settings_.nvtx) code_.refuse_nvtx();
-    if (settings_.enabled) listen(code_.bootstrap);
+    if (!settings.enabled || !settings.nvtx) code_.refuse_nvtx();
+    if (settings.enabled) listen(code_.bootstrap);
   }
 
-  status start(const config& settings) {
+  /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
+  status start(config settings) {
     const std::lock_guard lock(mutex_);
+    if (!environment().nvtx) settings.nvtx = false;
     return start_locked(settings);
+  }
+  /// As KPROF says.
+  status start() {
+    const std::lock_guard lock(mutex_);
+    return start_locked(environment());
   }
 
   void stop() {
@@ -220,11 +221,26 @@ class session_state {
     return table;
   }
 
+  /// The settings in KPROF, read once; mistakes are said on standard error and in every report.
+  const config& environment() {
+    if (environment_read_) return environment_;
+    environment_read_ = true;
+    if (const char* text = std::getenv("KPROF")) {
+      parsed_config parsed = config::parse(text);
+      environment_ = parsed.value;
+      for (const std::string& e : parsed.errors) {
+        notes_.push_back("KPROF: " + e);
+        std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+      }
+    }
+    return environment_;
+  }
+
   status start_locked(const config& settings) {
-    if (!settings.enabled) {
+    if (!environment().enabled || !settings.enabled) {
       listen(nullptr);
       phase_ = session_phase::off;
-      off_reason_ = "off (config::enabled is false)";
+      off_reason_ = environment().enabled ? "off (config::enabled is false)" : "off (KPROF=off)";
       return {};
     }
     settings_ = settings;
@@ -305,6 +321,8 @@ class session_state {
   mutable std::mutex mutex_;
   recorder recorder_;
   timebase time_;
+  config environment_;
+  bool environment_read_ = false;
   config settings_;
   session_phase phase_ = session_phase::idle;
   std::string off_reason_;

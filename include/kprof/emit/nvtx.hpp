@@ -271,8 +271,8 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, st
 /// Lets the guards of the process look for a tool at the next scope, unless somebody else does so already. False when
 /// it is known that there is none. Including this header calls it when static objects are built.
 KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
-  if (load(nvtx::self.refused) || load(nvtx::self.tool) == nvtx::absent) return false;
   hub_record& hub = the_hub();
+  if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 || load(nvtx::self.tool) == nvtx::absent) return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
   if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) publish(hub);
@@ -280,10 +280,11 @@ KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
 }
 
 /// For a session whose user wants no NVTX: nothing is sent from now on, and no tool is looked for. Ranges that are open
-/// are still closed. A library that is loaded later and arms itself is not reached.
+/// are still closed. Libraries loaded later find it written in the hub.
 KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
   hub_record& hub = the_hub();
   store(nvtx::self.refused, true);
+  store(hub.emit_refused, std::uint32_t{1});
   store(hub.emitter, static_cast<const emitter_api*>(nullptr));
   store(hub.emit_only, static_cast<const scope_api*>(nullptr));
   publish(hub);

@@ -18,10 +18,10 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-class thread_log;
+class KPROF_DETAIL_LOCAL thread_log;
 
 /// A piece of one thread's log.
-struct chunk {
+struct KPROF_DETAIL_LOCAL chunk {
   static constexpr std::size_t size = 32 * 1024;
 
   chunk* next = nullptr;          // within the owner's log, oldest first
@@ -41,7 +41,7 @@ struct chunk {
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
 };
 
-class chunk_pool {
+class KPROF_DETAIL_LOCAL chunk_pool {
  public:
   /// Bytes that may be held from now on; what is free above that is given back.
   void set_limit(std::size_t bytes) noexcept {

@@ -81,7 +81,7 @@ inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>&
 /// Runs formulas that may divide by zero. They are users' code over users' values, run long after the call: a signal here
 /// would kill a program that had done nothing wrong. The handler is in place only while a formula runs; the caller sees to
 /// it that one runs at a time.
-class division_trap {
+class KPROF_DETAIL_LOCAL division_trap {
  public:
   /// False when the formula was stopped by SIGFPE.
   static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {

@@ -31,18 +31,23 @@ namespace detail {
 KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0};
 
 // initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+// nvcc does not take the attribute; in an executable the compiler chooses the fast model anyway.
+#if defined(__CUDACC__)
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log = &no_log;
+#else
 KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+#endif
 
 /// Room for a record and the ends of all that is open then: an end never has to look for room.
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
 }
 
-class recorder;
+class KPROF_DETAIL_LOCAL recorder;
 // The recorder whose functions guards call, in the binary that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
 
-class recorder {
+class KPROF_DETAIL_LOCAL recorder {
  public:
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 

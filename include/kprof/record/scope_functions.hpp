@@ -22,7 +22,7 @@ namespace detail {
 
 /// The functions for one clock, with or without an emitter beside the recorder.
 template <class Clock, bool Emit>
-class scope_functions {
+class KPROF_DETAIL_LOCAL scope_functions {
  public:
   static const scope_api& api() noexcept {
     static constexpr scope_api table = make_api(std::make_index_sequence<max_fast_words + 1>{});
@@ -34,7 +34,9 @@ class scope_functions {
 
   template <std::size_t... Words>
   static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
-    return {1, sizeof(scope_api), &end, &begin_any, {&begin<Words>...}, &capture, &adopt, &release};
+    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
+    ((table.begin[Words] = &begin<Words>), ...);   // nvcc loses the dots of an expansion in nested braces
+    return table;
   }
 
   template <std::size_t Words>
@@ -129,14 +131,22 @@ class scope_functions {
     return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
   }
 
+  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
+  // whatever has become of the scopes inside. Depths beyond the bits of `emitted` are not sent.
   [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
-    if (const emitter_api* emitter = load(load(this_module.hub)->emitter)) emitter->push(where, bytes, size), ++log.emitted;
+    const auto depth = static_cast<std::uint32_t>(log.top);
+    const emitter_api* emitter = load(load(this_module.hub)->emitter);
+    if (emitter == nullptr || depth >= 64) return;
+    emitter->push(where, bytes, size);
+    log.emitted |= std::uint64_t{1} << depth;
   }
-  // A tool keeps one stack a thread and matches no names: one range is popped for each scope that ends on its thread.
   [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
-    if (token >> 32U != log.top >> 32U || log.emitted == 0) return;
-    --log.emitted;
-    if (const emitter_api* emitter = load(load(this_module.hub)->emitter)) emitter->pop();
+    const auto depth = static_cast<std::uint32_t>(token);
+    if (token >> 32U != log.top >> 32U || depth > static_cast<std::uint32_t>(log.top) || depth >= 64) return;
+    const emitter_api* emitter = load(load(this_module.hub)->emitter);
+    std::uint64_t inside = log.emitted >> depth << depth;
+    log.emitted &= ~inside;
+    for (; inside != 0 && emitter != nullptr; inside &= inside - 1) emitter->pop();
   }
 };
 
@@ -155,7 +165,7 @@ double median(std::uint64_t (&values)[N]) noexcept {
 
 /// Measures a scope, as the medians of a few batches into a log that nobody reads.
 template <class Clock>
-scope_cost measure_scope() {
+KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   constexpr std::size_t scopes = 300, batches = 15, bytes = chunk::size;
   static_assert(scopes * (record_header + 8 * 8 + 8) < bytes - 1024);
   const auto memory = std::unique_ptr<char[]>(new (std::nothrow) char[bytes]);

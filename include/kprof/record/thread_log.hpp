@@ -49,7 +49,7 @@ struct alignas(64) log_head {
   char* cursor = nullptr;      // published with release
   char* limit = nullptr;
   scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
-  std::uint64_t emitted = 0;   // ranges pushed to a tool and not yet popped
+  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d
 };
 
 /// A scope that folding has seen begin and not end.
@@ -60,7 +60,7 @@ struct open_frame {
   std::uint64_t child_ticks;   // in scopes inside it
 };
 
-class thread_log : public log_head {
+class KPROF_DETAIL_LOCAL thread_log : public log_head {
  public:
   thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
       : tree(sites, budget), paths_(&paths) { top = std::uint64_t{number} << 32U; }

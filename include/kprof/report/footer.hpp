@@ -38,8 +38,8 @@ inline void print_scopes(page& out, const profile& p) {
       {c.never_closed, "left open",
        "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
       {c.dropped, "dropped",
-       "not recorded for want of memory: calls and times above are too low. Raise " + limit +
-           ", or put guards around larger pieces of work."},
+       "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
+           limit + ", or put guards around larger pieces of work."},
       {c.closed_by_parent, "closed by an outer scope",
        "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
        "heap, none moved out of its block."},

@@ -29,7 +29,7 @@ struct chosen_tree {
   bool any_open = false;
 
   chosen_tree(const profile& p, const text_plan& plan)
-      : rows(call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
+      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
     if (plan.filter.active()) filter(plan.filter);
     if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
