@@ -258,9 +258,12 @@ KPROF_DETAIL_BEGIN
 
 namespace detail {
 template <class Op>
-constexpr const Op& make(const Op& params) noexcept { return params; }
+constexpr const Op& make(const Op& params) noexcept {
+  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);   // as strict as with guards
+  return params;
+}
 template <class Op>
-constexpr Op make() noexcept { return {}; }
+constexpr Op make() noexcept { return make<Op>(Op{}); }
 constexpr void accept_name(const char*) noexcept {}
 template <class Name>
   requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }

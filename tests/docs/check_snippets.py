@@ -129,7 +129,7 @@ class Compiler:
         return done.returncode == 0, done.stderr
 
 
-OFF = ("-DKPROF_ENABLE=0", "-Wno-unused")   # what only a guard used is unused without guards
+OFF = ("-DKPROF_ENABLE=0",)
 
 
 def check_one(snippet, named, compiler):

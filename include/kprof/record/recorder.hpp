@@ -28,14 +28,16 @@ namespace detail {
 
 /// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
 // Its token is none that was ever given out.
-KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0};
+KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
 
 // initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
-// nvcc does not take the attribute; in an executable the compiler chooses the fast model anyway.
 #if defined(__CUDACC__)
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log = &no_log;
-#else
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
+#endif
 KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
 #endif
 
 /// Room for a record and the ends of all that is open then: an end never has to look for room.

@@ -132,21 +132,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
-  // whatever has become of the scopes inside. Depths beyond the bits of `emitted` are not sent.
+  // whatever has become of the scopes inside.
   [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
-    const auto depth = static_cast<std::uint32_t>(log.top);
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
-    if (emitter == nullptr || depth >= 64) return;
+    if (emitter == nullptr) return;
     emitter->push(where, bytes, size);
-    log.emitted |= std::uint64_t{1} << depth;
+    const auto depth = static_cast<std::uint32_t>(log.top);
+    if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
+    else ++log.emitted_deeper;
   }
   [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
-    const auto depth = static_cast<std::uint32_t>(token);
-    if (token >> 32U != log.top >> 32U || depth > static_cast<std::uint32_t>(log.top) || depth >= 64) return;
+    const auto depth = static_cast<std::uint32_t>(token), innermost = static_cast<std::uint32_t>(log.top);
+    if (token >> 32U != log.top >> 32U || depth > innermost || depth == 0) return;
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
+    if (emitter == nullptr) return;
+    std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;
+    if (deeper > log.emitted_deeper) deeper = log.emitted_deeper;
+    log.emitted_deeper -= deeper;
+    for (; deeper != 0; --deeper) emitter->pop();
+    if (depth >= 64) return;
     std::uint64_t inside = log.emitted >> depth << depth;
     log.emitted &= ~inside;
-    for (; inside != 0 && emitter != nullptr; inside &= inside - 1) emitter->pop();
+    for (; inside != 0; inside &= inside - 1) emitter->pop();
   }
 };
 

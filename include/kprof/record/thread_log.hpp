@@ -49,7 +49,8 @@ struct alignas(64) log_head {
   char* cursor = nullptr;      // published with release
   char* limit = nullptr;
   scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d
+  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
 };
 
 /// A scope that folding has seen begin and not end.
