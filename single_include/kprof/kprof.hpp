@@ -1,0 +1,7252 @@
+// SPDX-License-Identifier: MIT
+// kprof as one header: a copy of include/kprof, written by cmake/amalgamate.py. Change the originals, not this file.
+//
+// Needs C++20 and Boost.PFR (Boost 1.75 or newer); NVTX headers are used where they can be found. Everything is explained
+// where it is declared, from "kprof/kprof.hpp" on, which is at the end.
+
+// <kprof/kprof.hpp>
+#ifndef KPROF_KPROF_HPP
+#define KPROF_KPROF_HPP
+
+// Everything a program needs: declare operators, guard code, record, report. Including it arms a session that starts with
+// the first scope, as the environment variable KPROF says (settings.hpp). A library that only declares and guards includes
+// guard.hpp instead, which is light and arms nothing.
+
+// <kprof/config.hpp>
+#ifndef KPROF_CONFIG_HPP
+#define KPROF_CONFIG_HPP
+
+// Compile-time options, each always 0 or 1, and the inline namespace that keeps incompatible builds apart.
+// Define an option before the first kprof header or on the command line; run-time settings are in settings.hpp.
+//
+//   option         default                       meaning of 1
+//   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of them
+//   KPROF_NVTX     1 when <nvtx3/nvToolsExt.h>   scopes are sent to an attached NVTX tool
+//                  can be found, else 0
+
+#ifndef KPROF_ENABLE
+#define KPROF_ENABLE 1
+#elif KPROF_ENABLE != 0 && KPROF_ENABLE != 1
+#error "kprof: KPROF_ENABLE must be 0 or 1; define it as -DKPROF_ENABLE=0 or leave it out"
+#endif
+
+#ifndef KPROF_NVTX
+#if KPROF_ENABLE && __has_include(<nvtx3/nvToolsExt.h>)
+#define KPROF_NVTX 1
+#else
+#define KPROF_NVTX 0
+#endif
+#elif KPROF_NVTX != 0 && KPROF_NVTX != 1
+#error "kprof: KPROF_NVTX must be 0 or 1; define it as -DKPROF_NVTX=0 or leave it out"
+#elif KPROF_NVTX == 1 && KPROF_ENABLE == 0
+#error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
+#elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
+#error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#endif
+
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "kprof: C++20 is needed; compile with -std=c++20 or newer"
+#endif
+
+// What crosses from one binary to another is described in detail/hub.hpp and changes only together with this name.
+#if KPROF_ENABLE
+#define KPROF_DETAIL_ABI v1
+#else
+#define KPROF_DETAIL_ABI v1_off
+#endif
+#define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END } }
+
+// For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
+// would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.
+#define KPROF_DETAIL_LOCAL [[gnu::visibility("hidden")]]
+
+#endif  // <kprof/config.hpp>
+
+// <kprof/guard.hpp>
+#ifndef KPROF_GUARD_HPP
+#define KPROF_GUARD_HPP
+
+// Annotate code: guards that say "this scope is this operator with these parameters". Include it where operators run; it
+// arms nothing. With nobody listening a guard costs one load and one branch, and its arguments are not evaluated.
+// A guard belongs to the thread that opened it. It never allocates, locks, throws or prints; closing one out of order,
+// twice or on another thread is counted and shown in the report.
+//
+//   void conv(const Conv2d& p, ...) {
+//     KPROF_OP(Conv2d, p);                        // until the end of the block
+//     ...
+//   }
+
+// <kprof/op.hpp>
+#ifndef KPROF_OP_HPP
+#define KPROF_OP_HPP
+
+// Declare an operator: a trivially copyable struct of parameters, with its formulas as constexpr members. Include it
+// where operators are declared; it arms nothing and has no state.
+//
+//   struct Saxpy {
+//     std::int64_t n = 0;
+//     kprof::dtype type = kprof::dtype::f32;
+//     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
+//     constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n * size_of(type)}; }
+//   };
+//
+// Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic), `valid()` (bool),
+// `arithmetic()` (kprof::arithmetic; else the first dtype field), `static constexpr const char* name` (else the type's
+// name) and `static constexpr const char* field_names[]`. A formula that is not declared is reported as n/a.
+// Fields: integers, floating point, bool, enums, std::array of these, nested aggregates, kprof::fixed_string<N>;
+// 32 fields and 1024 bytes at the most. A struct that cannot be changed becomes an operator through kprof::op_traits.
+
+// <kprof/detail/checks.hpp>
+#ifndef KPROF_DETAIL_CHECKS_HPP
+#define KPROF_DETAIL_CHECKS_HPP
+
+// Every way a type can fail to be an operator, each with the sentence that says what to do. The first that applies is
+// the first error the compiler prints. The texts are tested: change them together with tests/compile_fail.
+
+// <kprof/detail/reflect.hpp>
+#ifndef KPROF_DETAIL_REFLECT_HPP
+#define KPROF_DETAIL_REFLECT_HPP
+
+// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or listed), and the
+// questions that checks.hpp turns into messages. Compile time only.
+
+// <kprof/detail/descriptor.hpp>
+#ifndef KPROF_DETAIL_DESCRIPTOR_HPP
+#define KPROF_DETAIL_DESCRIPTOR_HPP
+
+// What an operator is at run time: plain structs that may be read by another binary of the process, built by another
+// compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. Everything pointed to lives as long as the
+// binary that declared it; whoever keeps it longer copies it.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Text that need not be zero-terminated; usually a piece of what the compiler printed.
+struct text {
+  const char* data;
+  std::uint32_t size;
+};
+
+enum class field_kind : std::uint8_t { signed_integer, unsigned_integer, floating, boolean, enumeration, string, aggregate };
+
+struct enumerator {
+  std::int64_t value;
+  text name;
+};
+
+struct enum_desc {
+  text name;
+  std::uint32_t size;
+  const enumerator* list;
+};
+
+struct struct_desc;
+
+struct field_desc {
+  text name;
+  std::uint32_t offset;   // bytes from the start of the enclosing struct
+  std::uint32_t size;     // bytes of one element
+  std::uint32_t extent;   // elements of a std::array (all its dimensions); 0 for a single value
+  field_kind kind;
+  const struct_desc* nested;    // kind == aggregate
+  const enum_desc* enumerators; // kind == enumeration
+};
+
+struct struct_desc {
+  text name;
+  std::uint32_t size;
+  std::uint32_t alignment;
+  std::uint32_t field_count;
+  const field_desc* fields;
+};
+
+/// What the formulas of an operator say about one set of parameters.
+struct work {
+  std::uint64_t flops;
+  std::uint64_t read;
+  std::uint64_t written;
+  std::uint8_t has_flops;   // the formula is declared
+  std::uint8_t has_bytes;
+  std::uint8_t valid;       // valid() holds and no count overflowed
+  std::uint8_t type;        // dtype
+  std::uint8_t on;          // unit
+};
+
+/// One operator. Constant-initialised; `params` builds its names at the first call.
+struct op_desc {
+  std::uint32_t params_size;   // 0 for a struct without fields
+  text (*name)() noexcept;
+  const struct_desc& (*params)() noexcept;
+  void (*evaluate)(const void* params, work& out) noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/descriptor.hpp>
+
+// <kprof/detail/field_pointer.hpp>
+#ifndef KPROF_DETAIL_FIELD_POINTER_HPP
+#define KPROF_DETAIL_FIELD_POINTER_HPP
+
+// A pointer to the I-th field of an object as a constant expression, from which the compiler's own text gives the
+// field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a template argument, and its header costs
+// more to include than all of op.hpp; so Boost.PFR counts the fields and this header reaches them.
+
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t max_fields = 32;
+
+template <std::size_t>
+using any_pointer = const void*;
+
+template <class Indices>
+struct nth_argument;
+template <std::size_t... I>
+struct nth_argument<std::index_sequence<I...>> {
+  template <class T>
+  static constexpr const T* get(any_pointer<I>..., const T* pointer, ...) noexcept { return pointer; }
+};
+
+// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of this header.
+#define KPROF_DETAIL_F1 f1
+#define KPROF_DETAIL_A1 &f1
+#define KPROF_DETAIL_F2 f1, f2
+#define KPROF_DETAIL_A2 &f1, &f2
+#define KPROF_DETAIL_F3 f1, f2, f3
+#define KPROF_DETAIL_A3 &f1, &f2, &f3
+#define KPROF_DETAIL_F4 f1, f2, f3, f4
+#define KPROF_DETAIL_A4 &f1, &f2, &f3, &f4
+#define KPROF_DETAIL_F5 f1, f2, f3, f4, f5
+#define KPROF_DETAIL_A5 &f1, &f2, &f3, &f4, &f5
+#define KPROF_DETAIL_F6 f1, f2, f3, f4, f5, f6
+#define KPROF_DETAIL_A6 &f1, &f2, &f3, &f4, &f5, &f6
+#define KPROF_DETAIL_F7 f1, f2, f3, f4, f5, f6, f7
+#define KPROF_DETAIL_A7 &f1, &f2, &f3, &f4, &f5, &f6, &f7
+#define KPROF_DETAIL_F8 f1, f2, f3, f4, f5, f6, f7, f8
+#define KPROF_DETAIL_A8 &f1, &f2, &f3, &f4, &f5, &f6, &f7, &f8
+#define KPROF_DETAIL_F9 KPROF_DETAIL_F8, f9
+#define KPROF_DETAIL_A9 KPROF_DETAIL_A8, &f9
+#define KPROF_DETAIL_F10 KPROF_DETAIL_F8, f9, f10
+#define KPROF_DETAIL_A10 KPROF_DETAIL_A8, &f9, &f10
+#define KPROF_DETAIL_F11 KPROF_DETAIL_F8, f9, f10, f11
+#define KPROF_DETAIL_A11 KPROF_DETAIL_A8, &f9, &f10, &f11
+#define KPROF_DETAIL_F12 KPROF_DETAIL_F8, f9, f10, f11, f12
+#define KPROF_DETAIL_A12 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12
+#define KPROF_DETAIL_F13 KPROF_DETAIL_F8, f9, f10, f11, f12, f13
+#define KPROF_DETAIL_A13 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13
+#define KPROF_DETAIL_F14 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14
+#define KPROF_DETAIL_A14 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14
+#define KPROF_DETAIL_F15 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14, f15
+#define KPROF_DETAIL_A15 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14, &f15
+#define KPROF_DETAIL_F16 KPROF_DETAIL_F8, f9, f10, f11, f12, f13, f14, f15, f16
+#define KPROF_DETAIL_A16 KPROF_DETAIL_A8, &f9, &f10, &f11, &f12, &f13, &f14, &f15, &f16
+#define KPROF_DETAIL_F17 KPROF_DETAIL_F16, f17
+#define KPROF_DETAIL_A17 KPROF_DETAIL_A16, &f17
+#define KPROF_DETAIL_F18 KPROF_DETAIL_F16, f17, f18
+#define KPROF_DETAIL_A18 KPROF_DETAIL_A16, &f17, &f18
+#define KPROF_DETAIL_F19 KPROF_DETAIL_F16, f17, f18, f19
+#define KPROF_DETAIL_A19 KPROF_DETAIL_A16, &f17, &f18, &f19
+#define KPROF_DETAIL_F20 KPROF_DETAIL_F16, f17, f18, f19, f20
+#define KPROF_DETAIL_A20 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20
+#define KPROF_DETAIL_F21 KPROF_DETAIL_F16, f17, f18, f19, f20, f21
+#define KPROF_DETAIL_A21 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21
+#define KPROF_DETAIL_F22 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22
+#define KPROF_DETAIL_A22 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22
+#define KPROF_DETAIL_F23 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22, f23
+#define KPROF_DETAIL_A23 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22, &f23
+#define KPROF_DETAIL_F24 KPROF_DETAIL_F16, f17, f18, f19, f20, f21, f22, f23, f24
+#define KPROF_DETAIL_A24 KPROF_DETAIL_A16, &f17, &f18, &f19, &f20, &f21, &f22, &f23, &f24
+#define KPROF_DETAIL_F25 KPROF_DETAIL_F24, f25
+#define KPROF_DETAIL_A25 KPROF_DETAIL_A24, &f25
+#define KPROF_DETAIL_F26 KPROF_DETAIL_F24, f25, f26
+#define KPROF_DETAIL_A26 KPROF_DETAIL_A24, &f25, &f26
+#define KPROF_DETAIL_F27 KPROF_DETAIL_F24, f25, f26, f27
+#define KPROF_DETAIL_A27 KPROF_DETAIL_A24, &f25, &f26, &f27
+#define KPROF_DETAIL_F28 KPROF_DETAIL_F24, f25, f26, f27, f28
+#define KPROF_DETAIL_A28 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28
+#define KPROF_DETAIL_F29 KPROF_DETAIL_F24, f25, f26, f27, f28, f29
+#define KPROF_DETAIL_A29 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29
+#define KPROF_DETAIL_F30 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30
+#define KPROF_DETAIL_A30 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30
+#define KPROF_DETAIL_F31 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31
+#define KPROF_DETAIL_A31 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31
+#define KPROF_DETAIL_F32 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31, f32
+#define KPROF_DETAIL_A32 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31, &f32
+#define KPROF_DETAIL_BIND(N)                                                                    \
+  else if constexpr (Count == N) {                                                              \
+    const auto& [KPROF_DETAIL_F##N] = object;                                                   \
+    return nth_argument<std::make_index_sequence<I>>::get(KPROF_DETAIL_A##N);                   \
+  }
+
+/// Pointer to field `I` of `object`, a struct of `Count` fields.
+template <std::size_t I, std::size_t Count, class T>
+constexpr auto field_pointer(const T& object) noexcept {
+  if constexpr (Count == 0) return static_cast<const T*>(nullptr);
+  KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
+  KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8)
+  KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12)
+  KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16)
+  KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
+  KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
+  KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28)
+  KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+}
+
+#undef KPROF_DETAIL_BIND
+#undef KPROF_DETAIL_F1
+#undef KPROF_DETAIL_A1
+#undef KPROF_DETAIL_F2
+#undef KPROF_DETAIL_A2
+#undef KPROF_DETAIL_F3
+#undef KPROF_DETAIL_A3
+#undef KPROF_DETAIL_F4
+#undef KPROF_DETAIL_A4
+#undef KPROF_DETAIL_F5
+#undef KPROF_DETAIL_A5
+#undef KPROF_DETAIL_F6
+#undef KPROF_DETAIL_A6
+#undef KPROF_DETAIL_F7
+#undef KPROF_DETAIL_A7
+#undef KPROF_DETAIL_F8
+#undef KPROF_DETAIL_A8
+#undef KPROF_DETAIL_F9
+#undef KPROF_DETAIL_A9
+#undef KPROF_DETAIL_F10
+#undef KPROF_DETAIL_A10
+#undef KPROF_DETAIL_F11
+#undef KPROF_DETAIL_A11
+#undef KPROF_DETAIL_F12
+#undef KPROF_DETAIL_A12
+#undef KPROF_DETAIL_F13
+#undef KPROF_DETAIL_A13
+#undef KPROF_DETAIL_F14
+#undef KPROF_DETAIL_A14
+#undef KPROF_DETAIL_F15
+#undef KPROF_DETAIL_A15
+#undef KPROF_DETAIL_F16
+#undef KPROF_DETAIL_A16
+#undef KPROF_DETAIL_F17
+#undef KPROF_DETAIL_A17
+#undef KPROF_DETAIL_F18
+#undef KPROF_DETAIL_A18
+#undef KPROF_DETAIL_F19
+#undef KPROF_DETAIL_A19
+#undef KPROF_DETAIL_F20
+#undef KPROF_DETAIL_A20
+#undef KPROF_DETAIL_F21
+#undef KPROF_DETAIL_A21
+#undef KPROF_DETAIL_F22
+#undef KPROF_DETAIL_A22
+#undef KPROF_DETAIL_F23
+#undef KPROF_DETAIL_A23
+#undef KPROF_DETAIL_F24
+#undef KPROF_DETAIL_A24
+#undef KPROF_DETAIL_F25
+#undef KPROF_DETAIL_A25
+#undef KPROF_DETAIL_F26
+#undef KPROF_DETAIL_A26
+#undef KPROF_DETAIL_F27
+#undef KPROF_DETAIL_A27
+#undef KPROF_DETAIL_F28
+#undef KPROF_DETAIL_A28
+#undef KPROF_DETAIL_F29
+#undef KPROF_DETAIL_A29
+#undef KPROF_DETAIL_F30
+#undef KPROF_DETAIL_A30
+#undef KPROF_DETAIL_F31
+#undef KPROF_DETAIL_A31
+#undef KPROF_DETAIL_F32
+#undef KPROF_DETAIL_A32
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/field_pointer.hpp>
+
+// <kprof/fixed_string.hpp>
+#ifndef KPROF_FIXED_STRING_HPP
+#define KPROF_FIXED_STRING_HPP
+
+// A string of bounded length that lives inside a parameter struct, so that the struct stays trivially copyable.
+// Included by op.hpp. Nothing allocates; any thread may use it.
+
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+
+/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal bytes.
+/// Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an error.
+template <std::size_t Capacity>
+struct fixed_string {
+  static_assert(Capacity >= 1 && Capacity <= 255, "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
+
+  char bytes[Capacity + 1] = {};
+
+  constexpr fixed_string() noexcept = default;
+  /// Copies zero-terminated `text`; nullptr is the empty text.
+  constexpr fixed_string(const char* text) noexcept {
+    std::size_t n = 0;
+    if (text != nullptr)
+      while (n <= Capacity && text[n] != '\0') ++n;
+    assign(text, n);
+  }
+  /// Copies anything with data() and size(), such as a std::string or a std::string_view.
+  template <class Text>
+    requires requires(const Text& t) { static_cast<const char*>(t.data()); static_cast<std::size_t>(t.size()); }
+  constexpr fixed_string(const Text& text) noexcept { assign(text.data(), static_cast<std::size_t>(text.size())); }
+
+  constexpr const char* c_str() const noexcept { return bytes; }
+  constexpr std::size_t size() const noexcept {
+    std::size_t n = 0;
+    while (bytes[n] != '\0') ++n;
+    return n;
+  }
+  friend constexpr bool operator==(const fixed_string&, const fixed_string&) noexcept = default;
+
+ private:
+  constexpr void assign(const char* text, std::size_t n) noexcept {
+    if (n > Capacity) {
+      n = Capacity;
+      while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xC0U) == 0x80U) --n;
+    }
+    for (std::size_t i = 0; i < n && text[i] != '\0'; ++i) bytes[i] = text[i];
+  }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/fixed_string.hpp>
+
+#include <boost/pfr/tuple_size.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+
+/// The operator interface of a struct that cannot be changed: specialise it and give it the members an operator has,
+/// as static members: `name`, `flops(const T&)`, `bytes(const T&)`, `valid(const T&)`, `arithmetic(const T&)`,
+/// `field_names`, and `fields`, a kprof::members list of the fields that count as parameters.
+template <class T>
+struct op_traits {};
+
+/// A list of data members, for op_traits<T>::fields or T::fields: only these are parameters, in this order.
+/// It admits structs with bases, pointers or C arrays, as long as the listed members are of supported types.
+template <auto... Members>
+struct members {};
+
+namespace detail {
+
+template <class T>
+struct is_fixed_string : std::false_type {};
+template <std::size_t N>
+struct is_fixed_string<fixed_string<N>> : std::true_type {};
+
+/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything else here together.
+template <class F>
+struct array_of {
+  using element = F;
+  static constexpr std::size_t extent = 0;
+  static constexpr bool is_array = false;
+};
+template <template <class, std::size_t> class Array, class T, std::size_t N>
+  requires(N > 0 && sizeof(Array<T, N>) == N * sizeof(T) && std::is_same_v<typename Array<T, N>::value_type, T>)
+struct array_of<Array<T, N>> {
+  using element = typename array_of<T>::element;
+  static constexpr std::size_t extent = N * (array_of<T>::is_array ? array_of<T>::extent : 1);
+  static constexpr bool is_array = true;
+};
+
+template <class F>
+inline constexpr bool is_array_of_none = false;
+template <template <class, std::size_t> class Array, class T>
+  requires std::is_same_v<typename Array<T, 0>::value_type, T>
+inline constexpr bool is_array_of_none<Array<T, 0>> = true;
+
+// Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them, else in T.
+template <class T>
+struct declared_fields {
+  using type = void;
+};
+template <class T>
+  requires requires { typename op_traits<T>::fields; }
+struct declared_fields<T> {
+  using type = typename op_traits<T>::fields;
+};
+template <class T>
+  requires(!requires { typename op_traits<T>::fields; } && requires { typename T::fields; })
+struct declared_fields<T> {
+  using type = typename T::fields;
+};
+
+template <class T>
+inline constexpr bool lists_fields = !std::is_void_v<typename declared_fields<T>::type>;
+
+/// Converts to any base of T but not to T itself.
+template <class T>
+struct any_base_of {
+  template <class B>
+    requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>)
+  constexpr operator B() const noexcept;
+};
+template <class T>
+inline constexpr bool has_base = requires { T{any_base_of<T>{}}; };
+
+/// Converts to any type but an array, so that it initialises one field whole.
+struct anything {
+  template <class V>
+    requires(!std::is_array_v<V>)
+  constexpr operator V() const noexcept;
+};
+template <std::size_t>
+using any_field = anything;
+
+template <class T>
+inline constexpr bool has_two_initialisers = requires { T{anything{}, anything{}}; };
+
+/// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of its fields.
+template <class T>
+constexpr std::size_t count_initialisers() noexcept {
+  if constexpr (std::is_empty_v<T>) return 0;
+  // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
+  else if constexpr (!has_two_initialisers<T>) return 1;
+  else return boost::pfr::tuple_size_v<T>;
+}
+
+// The elements of a C array look like fields, because braces may be left out around them. Empty braces always stand for
+// a whole field: put in the place of the I-th initialiser, they leave the others too many if that begins an array. An
+// array of one element takes one initialiser and reaches the field checks as what it is.
+template <class T, class Before, class After>
+inline constexpr bool c_array_between = false;
+template <class T, std::size_t... B, std::size_t... A>
+inline constexpr bool c_array_between<T, std::index_sequence<B...>, std::index_sequence<A...>> =
+    requires { T{any_field<B>{}..., {}}; } && !requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
+template <class T, std::size_t Index = 0>
+constexpr bool has_c_array() noexcept {
+  constexpr std::size_t count = count_initialisers<T>();
+  if constexpr (Index >= count || Index > max_fields) return false;
+  else if constexpr (c_array_between<T, std::make_index_sequence<Index>, std::make_index_sequence<count - Index - 1>>) return true;
+  else return has_c_array<T, Index + 1>();
+}
+
+/// The fields of T as the compiler lays them out.
+template <class T, class List = typename declared_fields<T>::type>
+struct field_list {
+  static constexpr std::size_t size = count_initialisers<T>();
+  template <std::size_t Index>
+  using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<Index, size>(std::declval<const T&>()))>>;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept { return field_pointer<Index, size>(object); }
+};
+template <std::size_t Index, auto First, auto... Rest>
+struct nth_value : nth_value<Index - 1, Rest...> {};
+template <auto First, auto... Rest>
+struct nth_value<0, First, Rest...> {
+  static constexpr auto value = First;
+};
+template <class Pointer>
+struct member_type;
+template <class C, class M>
+struct member_type<M C::*> {
+  using type = M;
+};
+
+/// The fields of T that its author listed.
+template <class T, auto... Members>
+struct field_list<T, members<Members...>> {
+  static constexpr std::size_t size = sizeof...(Members);
+  template <std::size_t Index>
+  using member = nth_value<Index, Members...>;
+  template <std::size_t Index>
+  using type = typename member_type<std::remove_const_t<decltype(nth_value<Index, Members...>::value)>>::type;
+  template <std::size_t Index>
+  static const void* address(const T& object) noexcept { return &(object.*nth_value<Index, Members...>::value); }
+};
+
+template <class F>
+constexpr field_kind kind_of() noexcept {
+  if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
+  else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
+  else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
+  else if constexpr (std::is_integral_v<F>) return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
+  else if constexpr (is_fixed_string<F>::value) return field_kind::string;
+  else return field_kind::aggregate;
+}
+
+template <class F>
+inline constexpr bool is_number = (std::is_arithmetic_v<F> || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
+
+struct reflection_probe {
+  std::int64_t value;
+  float field_pointer;
+  bool last;
+};
+static_assert(boost::pfr::tuple_size_v<reflection_probe> == 3, "kprof: Boost.PFR miscounts the fields of a known struct with this compiler");
+static_assert(std::is_same_v<field_list<reflection_probe>::type<1>, float>, "kprof: the type of a known field is mistaken with this compiler");
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/reflect.hpp>
+
+// <kprof/detail/traits.hpp>
+#ifndef KPROF_DETAIL_TRAITS_HPP
+#define KPROF_DETAIL_TRAITS_HPP
+
+// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each its default.
+// Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+
+// <kprof/dtype.hpp>
+#ifndef KPROF_DTYPE_HPP
+#define KPROF_DTYPE_HPP
+
+// Element types and checked counts: what formulas are written with.
+// Included by op.hpp. Everything is constexpr, nothing allocates, any thread may use it.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// Element type of a tensor. Complex types are named by their component: c64 is two f32.
+enum class dtype : std::uint8_t {
+  unknown, f64, f32, tf32, f16, bf16, fp8_e4m3, fp8_e5m2, fp6_e2m3, fp6_e3m2, fp4_e2m1,
+  int64, int32, int16, int8, int4, uint64, uint32, uint16, uint8, uint4, boolean, c64, c128
+};
+
+/// Width of one element in memory, in bits; 0 for dtype::unknown. tf32 is stored as f32.
+constexpr unsigned bits_of(dtype type) noexcept {
+  switch (type) {
+    case dtype::unknown: return 0;
+    case dtype::c128: return 128;
+    case dtype::f64: case dtype::int64: case dtype::uint64: case dtype::c64: return 64;
+    case dtype::f32: case dtype::tf32: case dtype::int32: case dtype::uint32: return 32;
+    case dtype::f16: case dtype::bf16: case dtype::int16: case dtype::uint16: return 16;
+    case dtype::fp8_e4m3: case dtype::fp8_e5m2: case dtype::int8: case dtype::uint8: case dtype::boolean: return 8;
+    case dtype::fp6_e2m3: case dtype::fp6_e3m2: return 6;
+    case dtype::fp4_e2m1: case dtype::int4: case dtype::uint4: return 4;
+  }
+  return 0;
+}
+
+namespace detail {
+// Deliberately not constexpr: reaching one in a constant expression is the compile error a wrong formula gets.
+inline void formula_overflows_64_bits() noexcept {}
+inline void formula_divides_by_zero() noexcept {}
+inline void formula_has_a_negative_count() noexcept {}
+inline void dtype_has_no_whole_byte_size() noexcept {}
+}  // namespace detail
+
+/// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
+///
+/// Overflow, a negative value and a division by zero are compile errors in a constant expression; at run time the
+/// count becomes invalid, stays so, and its row is reported as `invalid`. Integers convert to it implicitly.
+///     constexpr kprof::count flops() const { return kprof::count{2} * m * n * k; }
+class count {
+ public:
+  constexpr count() noexcept = default;
+  template <class T>
+    requires std::is_integral_v<T>
+  constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {
+    if constexpr (std::is_signed_v<T>) {
+      if (value < 0) { detail::formula_has_a_negative_count(); value_ = invalid_; }
+    }
+  }
+
+  /// False after an overflow, a negative operand or a division by zero.
+  constexpr bool valid() const noexcept { return value_ != invalid_; }
+  /// The number; 2^64 - 1 when not valid().
+  constexpr std::uint64_t value() const noexcept { return value_; }
+
+  friend constexpr count operator+(count a, count b) noexcept {
+    if (!a.valid() || !b.valid()) return poison();
+    if (a.value_ >= invalid_ - b.value_) { detail::formula_overflows_64_bits(); return poison(); }
+    return raw(a.value_ + b.value_);
+  }
+  friend constexpr count operator-(count a, count b) noexcept {
+    if (!a.valid() || !b.valid()) return poison();
+    if (a.value_ < b.value_) { detail::formula_has_a_negative_count(); return poison(); }
+    return raw(a.value_ - b.value_);
+  }
+  friend constexpr count operator*(count a, count b) noexcept {
+    if (!a.valid() || !b.valid()) return poison();
+    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) { detail::formula_overflows_64_bits(); return poison(); }
+    return raw(a.value_ * b.value_);
+  }
+  friend constexpr count operator/(count a, count b) noexcept {
+    if (!a.valid() || !b.valid()) return poison();
+    if (b.value_ == 0) { detail::formula_divides_by_zero(); return poison(); }
+    return raw(a.value_ / b.value_);
+  }
+  constexpr count& operator+=(count b) noexcept { return *this = *this + b; }
+  constexpr count& operator-=(count b) noexcept { return *this = *this - b; }
+  constexpr count& operator*=(count b) noexcept { return *this = *this * b; }
+  constexpr count& operator/=(count b) noexcept { return *this = *this / b; }
+  friend constexpr bool operator==(count a, count b) noexcept { return a.value_ == b.value_; }
+
+ private:
+  static constexpr std::uint64_t invalid_ = ~std::uint64_t{0};
+  static constexpr count raw(std::uint64_t value) noexcept { count c; c.value_ = value; return c; }
+  static constexpr count poison() noexcept { return raw(invalid_); }
+  std::uint64_t value_ = 0;
+};
+
+/// Bytes of one element. A type below 8 bits has no whole size: use bytes_for(n, type), which packs.
+constexpr count size_of(dtype type) noexcept {
+  const unsigned bits = bits_of(type);
+  if (bits == 0 || bits % 8 != 0) {
+    detail::dtype_has_no_whole_byte_size();
+    return count{1} / count{0};
+  }
+  return bits / 8;
+}
+
+/// Bytes of a tensor of `n` elements, packed: ceil(n * bits / 8).
+constexpr count bytes_for(count n, dtype type) noexcept { return (n * bits_of(type) + 7) / 8; }
+
+/// Memory traffic of one call, in bytes: each distinct input element read once, each output element written once.
+struct traffic {
+  count read;
+  count written;
+  /// read + written.
+  constexpr count total() const noexcept { return read + written; }
+};
+
+/// The unit that does an operator's arithmetic. `unknown` where the operator does not say.
+enum class unit : std::uint8_t { unknown, cuda_core, tensor_core };
+
+/// The arithmetic class of an operator: which ceiling its FLOP/s are held against.
+struct arithmetic {
+  dtype type = dtype::unknown;
+  unit on = unit::unknown;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/dtype.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member initialisers of T{}.
+template <class T>
+inline constexpr T default_params{};
+
+#define KPROF_DETAIL_PIECE(piece)                                                                                    \
+  template <class T>                                                                                                 \
+  concept foreign_##piece = requires(const T& p) { op_traits<T>::piece(p); };                                        \
+  template <class T>                                                                                                 \
+  concept own_##piece = requires(const T& p) { p.piece(); };                                                         \
+  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */           \
+  template <class T>                                                                                                 \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T& p) { p.piece(); };                 \
+  template <class T>                                                                                                 \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                                        \
+  template <class T>                                                                                                 \
+  constexpr auto call_##piece(const T& p) {                                                                          \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                                 \
+    else return p.piece();                                                                                           \
+  }                                                                                                                  \
+  template <class T>                                                                                                 \
+  concept constant_##piece = requires { typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; };
+
+KPROF_DETAIL_PIECE(flops)
+KPROF_DETAIL_PIECE(bytes)
+KPROF_DETAIL_PIECE(valid)
+KPROF_DETAIL_PIECE(arithmetic)
+#undef KPROF_DETAIL_PIECE
+
+template <class T>
+inline constexpr bool is_count = std::is_same_v<T, count> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+
+constexpr text text_of(const char* zero_terminated) noexcept {
+  std::uint32_t n = 0;
+  while (zero_terminated[n] != '\0') ++n;
+  return {zero_terminated, n};
+}
+
+constexpr bool same_text(text a, text b) noexcept {
+  if (a.size != b.size) return false;
+  for (std::uint32_t i = 0; i < a.size; ++i)
+    if (a.data[i] != b.data[i]) return false;
+  return true;
+}
+
+template <class T>
+constexpr const char* printed_type() noexcept { return __PRETTY_FUNCTION__; }
+
+/// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
+template <class T>
+constexpr text type_name() noexcept {
+  const text all = text_of(printed_type<T>());
+  std::uint32_t from = 0;
+  while (from + 4 < all.size && !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '=')) ++from;
+  from += 4;
+  // g++ closes with "]" or goes on with "; ..."; clang closes with "]".
+  std::uint32_t to = from;
+  int depth = 0;
+  while (to < all.size) {
+    const char c = all.data[to];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}' || (c == ']' && depth > 0)) --depth;
+    else if (depth == 0 && (c == ']' || c == ';')) break;
+    ++to;
+  }
+  depth = 0;
+  std::uint32_t start = from;
+  for (std::uint32_t i = from; i + 1 < to; ++i) {
+    const char c = all.data[i];
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    else if (c == '>' || c == ')' || c == '}') --depth;
+    else if (depth == 0 && c == ':' && all.data[i + 1] == ':') start = i + 2;
+  }
+  return {all.data + start, to - start};
+}
+
+template <class T>
+concept foreign_name = requires { op_traits<T>::name; };
+template <class T>
+concept own_name = requires { &T::name; } && !std::is_member_pointer_v<decltype(&T::name)>;  // a field may be called name
+
+template <class T>
+constexpr text operator_name() noexcept {
+  if constexpr (foreign_name<T>) return text_of(op_traits<T>::name);
+  else if constexpr (own_name<T>) return text_of(T::name);
+  else return type_name<T>();
+}
+
+/// The dtype an operator computes in when it declares no arithmetic(): its first field of type dtype.
+template <class T, std::size_t I = 0>
+constexpr dtype first_dtype(const T& p) noexcept {
+  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
+  else if constexpr (I == field_list<T>::size) return dtype::unknown;
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<I>, dtype>) return *field_pointer<I, field_list<T>::size>(p);
+  else return first_dtype<T, I + 1>(p);
+}
+
+// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a negative or wrapped one.
+constexpr std::uint64_t checked(count c, bool& valid) noexcept {
+  if (!c.valid() || c.value() >> 63U != 0) valid = false;
+  return c.value();
+}
+template <class T>
+constexpr count as_count(T value, bool& valid) noexcept {
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    if (value < 0) { valid = false; return 0; }
+  }
+  return value;
+}
+
+/// The formulas of T for one set of parameters. A row that is not valid has no numbers.
+template <class T>
+constexpr work evaluate(const T& p) noexcept {
+  work out{};
+  bool valid = true;
+  if constexpr (has_valid<T>) valid = call_valid(p);
+  out.has_flops = has_flops<T>;
+  out.has_bytes = has_bytes<T>;
+  if (valid) {
+    if constexpr (has_flops<T>) out.flops = checked(as_count(call_flops(p), valid), valid);
+    if constexpr (has_bytes<T>) {
+      const traffic t = call_bytes(p);
+      out.read = checked(t.read, valid);
+      out.written = checked(t.written, valid);
+      checked(t.total(), valid);
+    }
+    if constexpr (has_arithmetic<T>) {
+      const arithmetic a = call_arithmetic(p);
+      out.type = static_cast<std::uint8_t>(a.type);
+      out.on = static_cast<std::uint8_t>(a.on);
+    } else {
+      out.type = static_cast<std::uint8_t>(first_dtype(p));
+    }
+  }
+  if (!valid) out.flops = out.read = out.written = 0;
+  out.valid = valid;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/traits.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t max_params_size = 1024;
+
+template <class T>
+constexpr bool check_fields() noexcept;
+
+/// Checks one field type; true when it and all it contains are supported.
+template <class F>
+constexpr bool check_field() noexcept {
+  using element = typename array_of<F>::element;
+  if constexpr (array_of<F>::is_array) {
+    return check_field<element>();
+  } else if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || std::is_null_pointer_v<F> || std::is_reference_v<F>) {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter is a pointer, which means nothing once the call is over; store what it points to: "
+                  "a value, a shape as std::array, a name as kprof::fixed_string<N>");
+    return false;
+  } else if constexpr (std::is_array_v<F>) {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text");
+    return false;
+  } else if constexpr (is_array_of_none<F>) {
+    static_assert(!std::is_same_v<F, F>, "kprof: a parameter is a std::array without elements; give it a size or leave it out");
+    return false;
+  } else if constexpr (is_number<F> || is_fixed_string<F>::value) {
+    return true;
+  } else if constexpr (std::is_class_v<F> && std::is_aggregate_v<F> && std::is_trivially_copyable_v<F>) {
+    return check_fields<F>();
+  } else {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, floating point, bool, enums, std::array of "
+                  "these, nested aggregates of these, or kprof::fixed_string<N>");
+    return false;
+  }
+}
+
+template <class T, std::size_t... Index>
+constexpr bool check_each(std::index_sequence<Index...>) noexcept {
+  return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
+}
+
+/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that knows its length.
+template <std::size_t Count, class Names>
+constexpr bool fits_fields(const Names& names) noexcept {
+  return std::is_convertible_v<decltype(names[0]), const char*> && sizeof(Names) == Count * sizeof(const char*);
+}
+
+template <class T>
+constexpr bool check_field_names() noexcept {
+  constexpr bool fit = [] {
+    if constexpr (requires { op_traits<T>::field_names[0]; }) return fits_fields<field_list<T>::size>(op_traits<T>::field_names);
+    else if constexpr (requires { T::field_names[0]; }) return fits_fields<field_list<T>::size>(T::field_names);
+    else return true;
+  }();
+  static_assert(fit, "kprof: field_names does not fit the fields; declare `static constexpr const char* field_names[]` with one name a field");
+  return fit;
+}
+
+template <class List>
+inline constexpr bool is_member_list = false;
+template <auto... Members>
+inline constexpr bool is_member_list<members<Members...>> = (std::is_member_object_pointer_v<decltype(Members)> && ... && true);
+
+/// Checks the fields of an aggregate: an operator's parameters or a nested struct.
+template <class T>
+constexpr bool check_fields() noexcept {
+  if constexpr (lists_fields<T>) {
+    if constexpr (!is_member_list<typename declared_fields<T>::type>) {
+      static_assert(!std::is_same_v<T, T>,
+                    "kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`, or rename the type");
+      return false;
+    } else if constexpr (field_list<T>::size > max_fields) {
+      static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+      return false;
+    } else if constexpr (!check_field_names<T>()) {
+      return false;
+    } else {
+      return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+    }
+  } else if constexpr (has_base<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: a parameter struct has a base class; make the base a member, or list the fields with "
+                  "`using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (has_c_array<T>()) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text");
+    return false;
+  } else if constexpr (field_list<T>::size > max_fields) {
+    static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+    return false;
+  } else if constexpr (!check_field_names<T>()) {
+    return false;
+  } else {
+    return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+  }
+}
+
+template <class T>
+constexpr bool check_struct() noexcept {
+  if constexpr (!std::is_class_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`");
+    return false;
+  } else if constexpr (!requires { sizeof(T); }) {
+    static_assert(!std::is_same_v<T, T>, "kprof: the operator is only declared here; include the header that defines it");
+    return false;
+  } else if constexpr (!std::is_trivially_copyable_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator must be trivially copyable; replace std::string by kprof::fixed_string<N> and std::vector by "
+                  "std::array<T, N>");
+    return false;
+  } else if constexpr (!std::is_default_constructible_v<T>) {
+    static_assert(!std::is_same_v<T, T>, "kprof: an operator must be default constructible; give its fields default values, and store a value where there is a reference");
+    return false;
+  } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: not an operator: an operator is an aggregate; remove its constructors and private fields, or list the fields "
+                  "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (sizeof(T) > max_params_size) {
+    static_assert(!std::is_same_v<T, T>, "kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not data");
+    return false;
+  } else {
+    return check_fields<T>();
+  }
+}
+
+template <class T>
+constexpr bool check_formulas() noexcept {
+  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T>) {
+    static_assert(!std::is_same_v<T, T>, "kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const");
+    return false;
+  } else {
+    if constexpr (has_flops<T>) {
+      static_assert(is_count<decltype(call_flops(T{}))>,
+                    "kprof: flops() has the wrong return type; return std::uint64_t or kprof::count");
+      if constexpr (is_count<decltype(call_flops(T{}))>)
+        static_assert(constant_flops<T>,
+                      "kprof: flops() is not usable in a constant expression; declare it constexpr, and give the fields default values "
+                      "for which it is defined");
+    }
+    if constexpr (has_bytes<T>) {
+      static_assert(std::is_same_v<decltype(call_bytes(T{})), traffic>,
+                    "kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., .written = ...}");
+      if constexpr (std::is_same_v<decltype(call_bytes(T{})), traffic>)
+        static_assert(constant_bytes<T>,
+                      "kprof: bytes() is not usable in a constant expression; declare it constexpr, and give the fields default values "
+                      "for which it is defined");
+    }
+    if constexpr (has_valid<T>) {
+      static_assert(std::is_same_v<decltype(call_valid(T{})), bool>, "kprof: valid() has the wrong return type; return bool");
+      static_assert(constant_valid<T>, "kprof: valid() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (has_arithmetic<T>) {
+      static_assert(std::is_same_v<decltype(call_arithmetic(T{})), arithmetic>,
+                    "kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on = ...}");
+      static_assert(constant_arithmetic<T>, "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (foreign_name<T>)
+      static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,
+                    "kprof: name has the wrong type; declare `static constexpr const char* name`");
+    else if constexpr (own_name<T>)
+      static_assert(std::is_convertible_v<decltype(T::name), const char*>,
+                    "kprof: name has the wrong type; declare `static constexpr const char* name`");
+    return true;
+  }
+}
+
+/// True when T is an operator; otherwise a static_assert has said why not.
+template <class T>
+constexpr bool check_operator() noexcept {
+  if constexpr (check_struct<T>()) return check_formulas<T>();
+  else return false;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/checks.hpp>
+
+// <kprof/detail/describe.hpp>
+#ifndef KPROF_DETAIL_DESCRIBE_HPP
+#define KPROF_DETAIL_DESCRIBE_HPP
+
+// Builds the run-time description of a parameter struct, once per type, at its first use. Field and enumerator names are
+// cut out of what the compiler prints for a template argument: evaluated at run time only, since nvcc's front end prints
+// something else in a constant expression than the host compiler that builds the code.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+struct holder {
+  T value;
+};
+template <class T>
+struct named_pointer {
+  const T* pointer;
+};
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // enumerators probed beyond the range of an enum without fixed type
+#endif
+
+// Never defined: only the addresses of its fields are named.
+template <class T>
+extern const holder<T> imaginary;
+
+template <auto Pointer>
+const char* printed() noexcept { return __PRETTY_FUNCTION__; }
+template <class E, E... Values>
+const char* printed_values() noexcept { return __PRETTY_FUNCTION__; }
+
+template <class T, std::size_t I>
+const char* printed_field() noexcept {
+  if constexpr (lists_fields<T>) {
+    return printed<field_list<T>::template member<I>::value>();
+  } else {
+    using type = typename field_list<T>::template type<I>;
+    return printed<named_pointer<type>{field_pointer<I, field_list<T>::size>(imaginary<T>.value)}>();
+  }
+}
+
+constexpr bool in_identifier(char c) noexcept {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+/// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives "alpha".
+inline text last_identifier(const char* printed_text) noexcept {
+  const text all = text_of(printed_text);
+  std::uint32_t to = all.size;
+  while (to > 0 && !in_identifier(all.data[to - 1])) --to;
+  std::uint32_t from = to;
+  while (from > 0 && in_identifier(all.data[from - 1])) --from;
+  return {all.data + from, to - from};
+}
+
+/// Whether this compiler's text gives the names of a known struct; if not, fields are called field1, field2, ...
+KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
+  static const bool readable = same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
+                               same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&
+                               same_text(last_identifier(printed_field<reflection_probe, 2>()), text_of("last"));
+  return readable;
+}
+
+template <class E, long long V>
+concept enumerable = requires { typename std::integral_constant<E, static_cast<E>(V)>; };
+
+// The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying type.
+template <class E>
+constexpr std::size_t probed_values() noexcept {
+  if constexpr (requires { E{0}; }) return 64;
+  else if constexpr (enumerable<E, 63>) return 64;
+  else if constexpr (enumerable<E, 15>) return 16;
+  else if constexpr (enumerable<E, 7>) return 8;
+  else if constexpr (enumerable<E, 3>) return 4;
+  else return 2;
+}
+template <class E>
+inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>> && requires { E{0}; } ? -1 : 0;
+
+template <class E, std::size_t... I>
+const char* printed_enum(std::index_sequence<I...>) noexcept {
+  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(I))...>();
+}
+
+/// The enumerators of E that have a name.
+template <class E>
+struct KPROF_DETAIL_LOCAL enum_storage {
+  static constexpr std::size_t capacity = probed_values<E>() + (first_value<E> < 0 ? 1 : 0);
+  enumerator list[capacity];
+  enum_desc desc;
+
+  enum_storage() noexcept : list{}, desc{type_name<E>(), 0, list} {
+    // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin with a cast.
+    const char* p = printed_enum<E>(std::make_index_sequence<capacity>{});
+    const char* start = p;
+    for (; *p != '\0'; ++p)
+      if (p[0] == 'V' && p[1] == 'a' && p[2] == 'l' && p[3] == 'u' && p[4] == 'e' && p[5] == 's' && p[6] == ' ' && p[7] == '=') start = p + 9;
+    p = *start == '\0' ? start : start + 1;
+    for (std::size_t i = 0; i < capacity && *p != '\0'; ++i) {
+      const char* token = p;
+      while (*p != ',' && *p != '}' && *p != '>' && *p != ']' && *p != '\0') {
+        if (*p == '<' && token[0] == '(') while (*p != '>' && *p != '\0') ++p;   // "(<unnamed>::anon)0"
+        if (*p == '<') while (*p != '>' && *p != '\0') ++p;                       // "<unnamed>::anon::q"
+        if (*p == '{' ) while (*p != '}' && *p != '\0') ++p;
+        ++p;
+      }
+      if (*token != '(' || token[1] == 'a') add(first_value<E> + static_cast<long long>(i), token, p);
+      if (*p == ',') ++p;
+      while (*p == ' ') ++p;
+    }
+  }
+
+ private:
+  void add(long long value, const char* from, const char* to) noexcept {
+    const char* name = to;
+    while (name > from && in_identifier(name[-1])) --name;
+    if (name == to || (*name >= '0' && *name <= '9')) return;
+    list[desc.size++] = {value, {name, static_cast<std::uint32_t>(to - name)}};
+  }
+};
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#elif defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+template <class E>
+KPROF_DETAIL_LOCAL const enum_desc& describe_enum() noexcept {
+  static const enum_storage<E> storage;
+  return storage.desc;
+}
+
+template <class T>
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
+
+template <class T, std::size_t I>
+KPROF_DETAIL_LOCAL text field_name() noexcept {
+  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[I]);
+  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[I]);
+  else if (names_can_be_read()) return last_identifier(printed_field<T, I>());
+  else {
+    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (I + 1) / 10), static_cast<char>('0' + (I + 1) % 10), '\0'};
+    return text_of(digits);
+  }
+}
+
+template <class T>
+struct KPROF_DETAIL_LOCAL struct_storage {
+  static constexpr std::size_t size = field_list<T>::size;
+  field_desc fields[size == 0 ? 1 : size];
+  struct_desc desc;
+
+  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), alignof(T), static_cast<std::uint32_t>(size), fields} {
+    fill(std::make_index_sequence<size>{});
+  }
+
+ private:
+  template <std::size_t... I>
+  void fill(std::index_sequence<I...>) noexcept {
+    // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned members.
+    [[maybe_unused]] static const T sample{};
+    ((fields[I] = describe_field<I>(sample)), ...);
+  }
+  template <std::size_t I>
+  static field_desc describe_field(const T& sample) noexcept {
+    using type = typename field_list<T>::template type<I>;
+    using element = typename array_of<type>::element;
+    field_desc f{};
+    f.name = field_name<T, I>();
+    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<I>(sample)) - reinterpret_cast<const char*>(&sample));
+    f.size = sizeof(element);
+    f.extent = static_cast<std::uint32_t>(array_of<type>::extent);
+    f.kind = kind_of<element>();
+    if constexpr (kind_of<element>() == field_kind::aggregate) f.nested = &describe_struct<element>();
+    if constexpr (kind_of<element>() == field_kind::enumeration) f.enumerators = &describe_enum<element>();
+    return f;
+  }
+};
+
+template <class T>
+KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept {
+  static const struct_storage<T> storage;
+  return storage.desc;
+}
+
+template <class T>
+struct KPROF_DETAIL_LOCAL describe_op {
+  static text name() noexcept { return operator_name<T>(); }
+  static const struct_desc& params() noexcept { return describe_struct<T>(); }
+  static void evaluate(const void* bytes, work& out) noexcept { out = detail::evaluate(*static_cast<const T*>(bytes)); }
+};
+
+/// The descriptor of T, one per binary.
+template <class T>
+KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
+                                    &describe_op<T>::params, &describe_op<T>::evaluate};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/describe.hpp>
+
+KPROF_DETAIL_BEGIN
+
+/// FLOPs of one call by the operator's own formula; invalid where valid() fails or the formula overflows.
+/// The operator must declare flops().
+template <class Op>
+constexpr count flops_of(const Op& params) noexcept {
+  static_assert(detail::check_operator<Op>());
+  static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
+  const detail::work w = detail::evaluate(params);
+  return w.valid != 0 ? count{w.flops} : count{1} / count{0};
+}
+
+/// The operator's name in every output: its `name`, or its type's name without namespaces.
+template <class Op>
+constexpr detail::text name_of() noexcept {
+  static_assert(detail::check_operator<Op>());
+  return detail::operator_name<Op>();
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/op.hpp>
+
+#if KPROF_ENABLE
+
+// <kprof/detail/hub.hpp>
+#ifndef KPROF_DETAIL_HUB_HPP
+#define KPROF_DETAIL_HUB_HPP
+
+// How the binaries of a process find one another. Each executable and shared library that has guards carries one
+// module_record and an ELF note that says where it is; whoever listens (a session, the NVTX emitter) walks the notes of
+// all loaded binaries and hangs its functions into every record. Neither exported symbols nor a library of kprof's own
+// are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no difference. A binary loaded later finds the
+// hub in the records of the others when its static objects are built.
+//
+// Everything here is ABI: plain structs, versioned, leaked on purpose so that late destructors may still reach them.
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct module_record;
+
+/// One per call site, static. The type is hidden so that no binary shares another's sites.
+struct [[gnu::visibility("hidden")]] site {
+  std::uint32_t id;           // given by the session at the first scope; 0 until then
+  std::uint32_t line;
+  const char* file;           // nullptr: a guard without a call site of its own
+  const op_desc* op;          // nullptr: a region, whose name is its payload
+  const module_record* home;
+};
+
+/// Names an open scope: the number of its thread's log in the upper half, how deep it lies there in the lower. One word,
+/// so that closing a scope in order is one comparison and the call site keeps one register.
+using scope_token = std::uint64_t;
+
+/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known size costs 2 ns less
+/// than a loop. The record is written behind a call and not at the call site, which would be three times as large.
+inline constexpr std::uint32_t max_fast_words = 16;
+
+/// The functions of whoever listens.
+struct scope_api {
+  std::uint32_t version;
+  std::uint32_t size;
+  void (*end)(scope_token scope) noexcept;
+  scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
+  scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
+  std::uint32_t (*capture)() noexcept;                 // path of the innermost open scope; 0: none
+  scope_token (*adopt)(std::uint32_t path) noexcept;
+  void (*release)(scope_token adopted) noexcept;
+};
+
+/// Sends scopes to a tool, with or without a session.
+struct emitter_api {
+  void (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
+  void (*pop)() noexcept;
+};
+
+/// One per process, made by the first binary that listens.
+struct hub_record {
+  std::uint32_t version;
+  std::uint32_t size;
+  const scope_api* active;        // what every module_record::api points to, or nullptr
+  const scope_api* recorder;      // the session's functions while it records, or nullptr
+  const scope_api* emit_only;     // the emitter's functions for when no session records, or nullptr
+  std::uint32_t emit_refused;     // 1: the user wants no tool to be told anything
+  const emitter_api* emitter;     // nullptr: no tool is attached; a recorder calls it beside its own work
+  void* session;                  // the session's own state; it begins with a `const char*` that names the build it is of
+  void (*detach)(const module_record& leaving) noexcept;   // the session takes what it needs before a binary goes
+};
+
+/// An operator known to a binary.
+struct op_node {
+  const op_desc* op;
+  op_node* next;
+};
+
+struct module_record {
+  std::uint32_t version;
+  std::uint32_t size;
+  const scope_api* api;   // nullptr: nobody listens, and a guard costs this load and a branch
+  hub_record* hub;
+  op_node* ops;
+};
+
+[[gnu::visibility("hidden"), gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
+    1, sizeof(module_record), nullptr, nullptr, nullptr};
+
+// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place whether a linker aligns
+// notes to 4 or to 8. It holds the distance to the record: no relocation, hence no writable note.
+#if !defined(__CUDA_ARCH__)
+__asm__(".pushsection .note.kprof,\"a\",%note\n"
+        "  .balign 8\n"
+        "  .long 12, 8, 1\n"
+        "  .asciz \"kprof-scope\"\n"
+        "  .quad kprof_v1_module - .\n"
+        ".popsection");
+#endif
+
+template <class T>
+T load(T& from) noexcept { return __atomic_load_n(&from, __ATOMIC_SEQ_CST); }
+template <class T>
+void store(T& to, T value) noexcept { __atomic_store_n(&to, value, __ATOMIC_SEQ_CST); }
+
+/// The module_record a note segment names, or nullptr.
+inline module_record* record_in_notes(const char* from, const char* to, std::size_t alignment) noexcept {
+  const auto up = [alignment](std::size_t n) { return (n + alignment - 1) & ~(alignment - 1); };
+  while (to - from >= 12) {
+    std::uint32_t head[3];   // name size, contents size, type
+    __builtin_memcpy(head, from, sizeof head);
+    const char* contents = from + up(12 + std::size_t{head[0]});
+    if (static_cast<std::size_t>(to - from) < up(12 + std::size_t{head[0]}) + head[1]) return nullptr;
+    if (head[0] == 12 && head[1] == 8 && head[2] == 1 && __builtin_memcmp(from + 12, "kprof-scope", 12) == 0) {
+      std::int64_t distance = 0;
+      __builtin_memcpy(&distance, contents, sizeof distance);
+      return reinterpret_cast<module_record*>(reinterpret_cast<std::uintptr_t>(contents) + static_cast<std::uintptr_t>(distance));
+    }
+    from = contents + up(head[1]);
+  }
+  return nullptr;
+}
+
+/// Calls visit(module_record&) for each loaded binary that has guards and the same ABI. The loader's lock is held.
+template <class Visit>
+KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const auto& segment = info->dlpi_phdr[i];
+      if (segment.p_type != PT_NOTE) continue;
+      const char* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
+      if (module_record* m = record_in_notes(notes, notes + segment.p_memsz, segment.p_align == 8 ? 8 : 4)) {
+        if (m->version == 1 && m->size == sizeof(module_record)) (*static_cast<Visit*>(data))(*m);
+        break;
+      }
+    }
+    return 0;
+  };
+  dl_iterate_phdr(each, &visit);
+}
+
+/// Keeps the binary that holds the hub in memory: others call its functions until the process ends.
+KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
+  Dl_info info{};
+  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr && info.dli_fname[0] != '\0')
+    static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+/// The hub of this process, or nullptr when nobody has ever listened.
+KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
+  if (hub_record* own = load(this_module.hub)) return own;
+  hub_record* found = nullptr;
+  for_each_module([&](module_record& m) { if (found == nullptr) found = load(m.hub); });
+  return found;
+}
+
+/// Makes every guard of the process call the recorder if there is one, else the emitter, else nobody.
+KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
+  const auto wanted = [&] {
+    const scope_api* recorder = load(hub.recorder);
+    return recorder != nullptr ? recorder : load(hub.emit_only);
+  };
+  const scope_api* api = nullptr;
+  do {   // again when another thread has changed what is wanted meanwhile: the last word must be the newest
+    api = wanted();
+    store(hub.active, api);
+    for_each_module([&](module_record& m) {
+      store(m.hub, &hub);
+      store(m.api, load(hub.active));
+    });
+  } while (wanted() != api);
+}
+
+/// The hub of this process; makes one, owned by this binary and never freed, when there is none.
+/// Of two threads that make one at once, the one that reaches the first module_record in the loader's order wins.
+KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
+  if (hub_record* found = find_hub()) {
+    store(this_module.hub, found);
+    return *found;
+  }
+  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
+  module_record* first = nullptr;
+  for_each_module([&](module_record& m) { if (first == nullptr) first = &m; });
+  if (first == nullptr) first = &this_module;   // no note: a linker script dropped it, and this binary is on its own
+  hub_record* expected = nullptr;
+  hub_record* winner = &own;
+  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) winner = expected;
+  store(this_module.hub, winner);
+  if (winner == &own) keep_loaded();
+  return *winner;
+}
+
+/// Joins this binary to a hub that is already there, and leaves it before it is unloaded.
+struct attachment {
+  KPROF_DETAIL_LOCAL attachment() noexcept {
+    hub_record* hub = find_hub();
+    if (hub == nullptr) return;
+    store(this_module.hub, hub);
+    // Once more if it changed meanwhile: publish() may have run between the load and the store.
+    const scope_api* seen = nullptr;
+    do {
+      seen = load(hub->active);
+      store(this_module.api, seen);
+    } while (load(hub->active) != seen);
+  }
+  KPROF_DETAIL_LOCAL ~attachment() {
+    store(this_module.api, static_cast<const scope_api*>(nullptr));
+    hub_record* hub = load(this_module.hub);
+    if (hub != nullptr)
+      if (auto* detach = load(hub->detach)) detach(this_module);
+  }
+  attachment(const attachment&) = delete;
+  attachment& operator=(const attachment&) = delete;
+};
+KPROF_DETAIL_LOCAL inline attachment attached;
+
+/// Puts an operator on this binary's list, once.
+template <class Op>
+struct listing {
+  op_node node{&op_desc_of<Op>, nullptr};
+  KPROF_DETAIL_LOCAL listing() noexcept {
+    op_node* head = load(this_module.ops);
+    do node.next = head;
+    while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  }
+};
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
+#endif
+template <class Op>
+KPROF_DETAIL_LOCAL inline listing<Op> listed;
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/hub.hpp>
+
+#endif
+
+#define KPROF_DETAIL_JOIN_(a, b) a##b
+#define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
+
+#if KPROF_ENABLE
+
+/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its parameters: an
+/// lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only while somebody listens. `Op` must
+/// be one macro argument: give a template instance a name with `using`.
+#define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, ::kprof::detail::op_of<Op>(), &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
+  const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
+      ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
+
+/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a string literal,
+/// a `const char*` or anything with data() and size(); it is copied, and evaluated only while somebody listens.
+#define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
+#define KPROF_DETAIL_REGION(N, name) KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), name)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                                                 \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr, &::kprof::detail::this_module};    \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
+  const ::kprof::region_guard kprof_scope = kprof_api != nullptr                                                       \
+      ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) : ::kprof::region_guard(nullptr)
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of it.
+inline constexpr std::uint32_t max_region_name = 1000;
+
+KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
+
+template <class Op>
+KPROF_DETAIL_LOCAL constexpr const op_desc* op_of() noexcept {
+  static_assert(check_operator<Op>());
+  return &op_desc_of<Op>;
+}
+
+template <class Op>
+constexpr const Op& make(const Op& params) noexcept { return params; }
+template <class Op>
+constexpr Op make() noexcept { return Op{}; }
+
+constexpr text region_name(const char* name) noexcept { return name == nullptr ? text{"(null)", 6} : text_of(name); }
+template <class Name>
+  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+constexpr text region_name(const Name& name) noexcept {
+  return {name.data(), name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
+}
+
+/// The site of guards that have none of their own: one per operator, or one for all regions.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
+#endif
+template <class Op>
+KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
+template <>
+KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
+/// An open scope, or none.
+struct scope {
+  const scope_api* api;
+  scope_token token;
+
+  void close() noexcept {
+    if (api != nullptr) [[unlikely]] api->end(token);
+  }
+};
+
+template <class Op>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
+  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
+  static_cast<void>(&listed<Op>);
+  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words) return {&api, api.begin[bytes / 8](where, &params)};
+  else return {&api, api.begin_any(where, &params, bytes)};
+}
+
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where, text name) noexcept {
+  char cut[max_region_name];
+  if (name.size > max_region_name) {
+    std::uint64_t hash = 14695981039346656037U;   // FNV-1a
+    for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+    constexpr std::uint32_t kept = max_region_name - 20;
+    __builtin_memcpy(cut, name.data, kept);
+    __builtin_memcpy(cut + kept, "... ", 4);
+    for (unsigned i = 0; i < 16; ++i) cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
+    name = {cut, max_region_name};
+  }
+  return {&api, api.begin_any(where, name.data, name.size)};
+}
+
+}  // namespace detail
+
+/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows its call site.
+///     kprof::op_guard guard{Saxpy{.n = n}};
+template <class Op>
+class op_guard {
+ public:
+  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
+    if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
+  }
+  /// Used by KPROF_OP.
+  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
+  explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
+  ~op_guard() { scope_.close(); }
+  op_guard(const op_guard&) = delete;
+  op_guard& operator=(const op_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+template <class Op>
+op_guard(const Op&) -> op_guard<Op>;
+
+/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows its call site.
+class region_guard {
+ public:
+  /// `name`: a `const char*` or anything with data() and size(); copied.
+  template <class Name>
+    requires requires(const Name& n) { detail::region_name(n); }
+  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
+    if (const auto* api = detail::listener()) scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
+  }
+  /// Used by KPROF_REGION.
+  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
+  explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
+  ~region_guard() { scope_.close(); }
+  region_guard(const region_guard&) = delete;
+  region_guard& operator=(const region_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+
+class open_scope;
+
+// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the using-directive: a range
+// loop over a user's type, or a test whether it is a range, must not come across them.
+namespace explicit_scopes {
+template <class Op>
+KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
+template <class Name>
+KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept;
+void end(open_scope& scope) noexcept;
+}  // namespace explicit_scopes
+using namespace explicit_scopes;
+
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope.
+class open_scope {
+ public:
+  constexpr open_scope() noexcept = default;
+
+ private:
+  template <class Op>
+  friend open_scope explicit_scopes::begin(const Op& params) noexcept;
+  template <class Name>
+  friend open_scope explicit_scopes::begin_region(const Name& name) noexcept;
+  friend void explicit_scopes::end(open_scope& scope) noexcept;
+  constexpr explicit open_scope(detail::scope scope) noexcept : scope_(scope) {}
+  detail::scope scope_{nullptr, 0};
+};
+
+namespace explicit_scopes {
+
+/// Opens a call of an operator where no block can: between two callbacks, for instance.
+///     kprof::open_scope scope = kprof::begin(Gemm{.M = m, .N = n, .K = k});
+///     ...
+///     kprof::end(scope);
+template <class Op>
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+}
+/// Opens a region where no block can.
+template <class Name>
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
+}
+/// Closes what begin() or begin_region() opened; a second call does nothing.
+inline void end(open_scope& scope) noexcept {
+  scope.scope_.close();
+  scope.scope_.api = nullptr;
+}
+
+}  // namespace explicit_scopes
+
+/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
+/// Taking one costs about a microsecond and is not for inner loops.
+class context {
+ public:
+  constexpr context() noexcept = default;
+  /// The calling thread's path; empty when nothing is open or nobody listens.
+  KPROF_DETAIL_LOCAL static context current() noexcept {
+    context c;
+    if (const auto* api = detail::listener()) c.path_ = api->capture();
+    return c;
+  }
+
+ private:
+  friend class context_guard;
+  std::uint32_t path_ = 0;
+};
+
+/// Puts the scopes of this thread under a context captured on another, until the end of the block.
+///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
+class context_guard {
+ public:
+  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
+    const auto* api = detail::listener();
+    if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
+  }
+  ~context_guard() {
+    if (scope_.api != nullptr) scope_.api->release(scope_.token);
+  }
+  context_guard(const context_guard&) = delete;
+  context_guard& operator=(const context_guard&) = delete;
+
+ private:
+  detail::scope scope_;
+};
+
+KPROF_DETAIL_END
+
+#else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
+
+#define KPROF_OP(Op, ...) if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_REGION(name) if (false) ::kprof::detail::accept_name(name)
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+template <class Op>
+constexpr const Op& make(const Op& params) noexcept {
+  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);   // as strict as with guards
+  return params;
+}
+template <class Op>
+constexpr Op make() noexcept { return make<Op>(Op{}); }
+constexpr void accept_name(const char*) noexcept {}
+template <class Name>
+  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+constexpr void accept_name(const Name&) noexcept {}
+}  // namespace detail
+
+template <class Op>
+class [[maybe_unused]] op_guard {
+ public:
+  constexpr explicit op_guard(const Op&) noexcept {}
+  op_guard(const op_guard&) = delete;
+  op_guard& operator=(const op_guard&) = delete;
+};
+class [[maybe_unused]] region_guard {
+ public:
+  template <class Name>
+    requires requires(const Name& n) { detail::accept_name(n); }
+  constexpr explicit region_guard(const Name&) noexcept {}
+  region_guard(const region_guard&) = delete;
+  region_guard& operator=(const region_guard&) = delete;
+};
+class [[maybe_unused]] open_scope {};
+namespace explicit_scopes {
+template <class Op>
+[[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
+template <class Name>
+[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept { return {}; }
+constexpr void end(open_scope&) noexcept {}
+}  // namespace explicit_scopes
+using namespace explicit_scopes;
+class context {
+ public:
+  static constexpr context current() noexcept { return {}; }
+};
+class [[maybe_unused]] context_guard {
+ public:
+  constexpr explicit context_guard(context) noexcept {}
+  context_guard(const context_guard&) = delete;
+  context_guard& operator=(const context_guard&) = delete;
+};
+
+KPROF_DETAIL_END
+
+#endif  // KPROF_ENABLE
+
+#endif  // <kprof/guard.hpp>
+
+// <kprof/registry.hpp>
+#ifndef KPROF_REGISTRY_HPP
+#define KPROF_REGISTRY_HPP
+
+// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the process know.
+// Include it where a library's operators are listed, or to walk them; it arms nothing. At run time an operator is on the
+// list if its binary has a guard for it, or has enrolled a registry that names it.
+//
+//   using ops = kprof::op_registry<Gemm, Conv2d>;
+//   static_assert(ops::size == 2 && ops::contains("Conv2d"));
+//   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list without any guard
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool distinct_names() noexcept {
+  const text names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
+  for (std::size_t i = 0; i != sizeof...(Ops); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (same_text(names[i], names[j])) return false;
+  return true;
+}
+
+/// False when an operator of the list is none; then a static_assert has said why, and nothing more needs to be said.
+template <class... Ops>
+constexpr bool check_registry() noexcept {
+  if constexpr ((check_operator<Ops>() && ... && true)) {
+    static_assert(distinct_names<Ops...>(),
+                  "kprof: two operators of the registry have the same name; give one of them `static constexpr const char* name`");
+    return true;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace detail
+
+/// A list of operators, checked by the compiler: each is an operator, and their names are distinct.
+/// Names are those of name_of(): a template's arguments are spelt as the compiler prints them.
+template <class... Ops>
+class op_registry {
+  static_assert(detail::check_registry<Ops...>());
+
+ public:
+  static constexpr std::size_t size = sizeof...(Ops);
+  /// What index_of() returns for a name that is not on the list.
+  static constexpr std::size_t npos = ~std::size_t{0};
+
+  /// Position of the operator called `name`, or npos.
+  static constexpr std::size_t index_of(const char* name) noexcept {
+    const detail::text names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
+    for (std::size_t i = 0; i != size; ++i)
+      if (detail::same_text(names[i], detail::text_of(name))) return i;
+    return npos;
+  }
+  /// Whether an operator is called `name`.
+  static constexpr bool contains(const char* name) noexcept { return index_of(name) != npos; }
+  /// Whether operator `Op` is on the list.
+  template <class Op>
+  static constexpr bool has = (std::is_same_v<Op, Ops> || ... || false);
+
+  /// Calls f(std::type_identity<Op>{}) for each operator in the order of the list.
+  ///     ops::for_each([](auto op) { print(kprof::name_of<typename decltype(op)::type>()); });
+  template <class F>
+  static constexpr void for_each(F&& f) {
+    (static_cast<void>(f(std::type_identity<Ops>{})), ...);
+  }
+
+  /// Puts the operators on the process's list. They are put there when the binary is loaded if this call stands anywhere
+  /// in it, executed or not; an explicit instantiation of the registry does the same.
+  static void enroll() noexcept {
+#if KPROF_ENABLE
+    (static_cast<void>(&detail::listed<Ops>), ...);
+#endif
+  }
+};
+
+/// One field of a listed operator; valid while the binary that declared it is loaded.
+class field_view {
+ public:
+  explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
+  detail::text name() const noexcept { return field_->name; }
+  detail::field_kind kind() const noexcept { return field_->kind; }
+  /// Bytes from the start of the parameters.
+  std::uint32_t offset() const noexcept { return field_->offset; }
+  /// Bytes of one element.
+  std::uint32_t size() const noexcept { return field_->size; }
+  /// Elements of a std::array, all dimensions together; 0 for a single value.
+  std::uint32_t extent() const noexcept { return field_->extent; }
+
+ private:
+  const detail::field_desc* field_;
+};
+
+/// An operator of the process's list; valid while the binary that declared it is loaded.
+class operator_view {
+ public:
+  explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
+  detail::text name() const noexcept { return op_->name(); }
+  /// Bytes of the parameters; 0 for an operator without any.
+  std::uint32_t params_size() const noexcept { return op_->params_size; }
+  std::uint32_t field_count() const noexcept { return op_->params().field_count; }
+  /// Field `i` of field_count(), in the order of declaration.
+  field_view field(std::uint32_t i) const noexcept { return field_view{op_->params().fields[i]}; }
+  /// The same operator by another binary: name and fields agree.
+  friend bool operator==(operator_view a, operator_view b) noexcept {
+    if (a.op_ == b.op_) return true;
+    if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() || a.field_count() != b.field_count()) return false;
+    for (std::uint32_t i = 0; i < a.field_count(); ++i) {
+      const field_view x = a.field(i), y = b.field(i);
+      if (!detail::same_text(x.name(), y.name()) || x.kind() != y.kind() || x.offset() != y.offset() || x.size() != y.size() || x.extent() != y.extent())
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  const detail::op_desc* op_;
+};
+
+/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them declared it.
+/// Quadratic in the number of operators, and not for hot code. The loader's lock is held: `f` must not load or unload a
+/// library. With KPROF_ENABLE=0 there are none.
+template <class F>
+void for_each_operator(F f) {
+#if KPROF_ENABLE
+  // An operator that several binaries guard is visited at the first node that shows it.
+  const auto each_node = [](auto visit) {
+    bool go_on = true;
+    detail::for_each_module([&](detail::module_record& m) {
+      for (const detail::op_node* n = detail::load(m.ops); n != nullptr && go_on; n = n->next) go_on = visit(*n);
+    });
+  };
+  each_node([&](const detail::op_node& node) {
+    bool first = true;
+    each_node([&](const detail::op_node& earlier) {
+      if (&earlier == &node) return false;
+      if (operator_view{*earlier.op} == operator_view{*node.op}) first = false;
+      return first;
+    });
+    if (first) f(operator_view{*node.op});
+    return true;
+  });
+#else
+  static_cast<void>(f);
+#endif
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/registry.hpp>
+
+// <kprof/session.hpp>
+#ifndef KPROF_SESSION_HPP
+#define KPROF_SESSION_HPP
+
+// Start, stop and read a recording. There is one session a process, whichever binary made it; including kprof.hpp arms it
+// so that it starts with the first scope. Every function may be called from any thread at any time, also while other
+// threads are inside guards, from an atexit handler, and in the child of a fork, whose profile is its own.
+
+// <kprof/model/profile.hpp>
+#ifndef KPROF_MODEL_PROFILE_HPP
+#define KPROF_MODEL_PROFILE_HPP
+
+// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report is a function of one.
+// Include it to walk a profile. Times are nanoseconds; text is as the program gave it, not yet made safe to print.
+
+// <kprof/record/histogram.hpp>
+#ifndef KPROF_RECORD_HISTOGRAM_HPP
+#define KPROF_RECORD_HISTOGRAM_HPP
+
+// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is within 0.8 % of the
+// value that was counted, at any scale. Only the range of buckets in use is stored. Not thread-safe.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Counts of values, exact in number, within 0.8 % in value. Values below 128 are exact.
+class histogram {
+ public:
+  /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
+  static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
+    if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
+    const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
+    return (top - 5) * per_octave + static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+  }
+  /// The middle of the values that bucket `index` counts.
+  static constexpr double value_of(std::uint32_t index) noexcept {
+    if (index < 2 * per_octave) return index;
+    const std::uint32_t shift = index / per_octave - 1;
+    const auto low = static_cast<double>(std::uint64_t{per_octave + index % per_octave} << shift);
+    return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
+  }
+
+  /// Counts `value` once; calls grown(bytes) when that took memory.
+  template <class Grown>
+  void add(std::uint64_t value, Grown grown) {
+    const std::uint32_t index = bucket_of(value);
+    if (index - first_ >= counts_.size()) [[unlikely]] grow(index, grown);
+    ++counts_[index - first_];
+  }
+  void add(std::uint64_t value) { add(value, [](std::size_t) {}); }
+
+  template <class Grown>
+  void merge(const histogram& other, Grown grown) {
+    if (other.counts_.empty()) return;
+    for (const std::uint32_t edge : {other.first_, other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1})
+      if (edge - first_ >= counts_.size()) grow(edge, grown);
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[other.first_ - first_ + i] += other.counts_[i];
+  }
+
+  void merge(const histogram& other) { merge(other, [](std::size_t) {}); }
+
+  /// Number of values counted.
+  std::uint64_t count() const noexcept {
+    std::uint64_t n = 0;
+    for (const std::uint64_t c : counts_) n += c;
+    return n;
+  }
+
+  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when empty.
+  double quantile(double q) const noexcept {
+    const std::uint64_t n = count();
+    if (n == 0) return 0;
+    const double exact_rank = q * static_cast<double>(n);
+    auto rank = static_cast<std::uint64_t>(exact_rank);
+    if (static_cast<double>(rank) < exact_rank) ++rank;
+    if (rank < 1) rank = 1;
+    if (rank > n) rank = n;
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      seen += counts_[i];
+      if (seen >= rank) return value_of(first_ + static_cast<std::uint32_t>(i));
+    }
+    return value_of(first_ + static_cast<std::uint32_t>(counts_.size()) - 1);
+  }
+
+  /// Bytes allocated.
+  std::size_t memory() const noexcept { return counts_.capacity() * sizeof(std::uint64_t); }
+
+ private:
+  static constexpr std::uint32_t per_octave = 64;
+
+  template <class Grown>
+  [[gnu::noinline]] void grow(std::uint32_t index, Grown grown) {
+    const std::size_t before = memory();
+    if (counts_.empty()) {
+      first_ = index;
+      counts_.assign(1, 0);
+    } else if (index < first_) {
+      counts_.insert(counts_.begin(), first_ - index, 0);
+      first_ = index;
+    } else {
+      counts_.resize(index - first_ + 1, 0);
+    }
+    grown(memory() - before);
+  }
+
+  std::uint32_t first_ = 0;
+  std::vector<std::uint64_t> counts_;   // of buckets first_, first_ + 1, ...
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/histogram.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a node of the call tree is.
+enum class scope_kind : std::uint8_t {
+  root,     ///< a thread: the parent of what it ran outside any scope
+  op,       ///< calls of one operator with the same parameters from the same call site
+  region,   ///< runs of one region
+};
+
+/// Work of one call by the operator's own formulas.
+struct work_per_call {
+  bool has_flops = false;   ///< flops() is declared
+  bool has_bytes = false;   ///< bytes() is declared
+  bool valid = true;        ///< false: valid() fails, or a formula overflowed or was negative; there are no numbers then
+  std::uint64_t flops = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  dtype type = dtype::unknown;
+  unit on = unit::unknown;
+};
+
+/// One node of a thread's call tree. Its path is its own name and those of its parents.
+struct scope_node {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t parent = none;   ///< index in profile::nodes, always smaller than the node's own; none for a root
+  std::uint32_t thread = 0;      ///< index in profile::threads
+  scope_kind kind = scope_kind::root;
+  bool merged = false;           ///< stands for calls with differing parameters, kept together for want of memory
+  std::string name;              ///< operator or region
+  std::string parameters;        ///< "n=1024 type=f32"; empty for a region
+  std::string file;              ///< call site; empty for a guard that has none
+  std::uint32_t line = 0;
+  work_per_call work;
+
+  std::uint64_t calls = 0;       ///< finished
+  std::uint64_t open = 0;        ///< still open; not in the times below
+  double open_ns = 0;            ///< how long those have been open, summed
+  double total_ns = 0;
+  double self_ns = 0;            ///< total less the time in child scopes of the same thread
+  double min_ns = 0;
+  double max_ns = 0;
+  histogram durations;           ///< of the finished calls, in ticks of profile::clock
+};
+
+struct thread_info {
+  std::uint64_t id = 0;          ///< the operating system's; 0 for the threads kept together
+  std::string name;              ///< as the operating system has it
+  bool ended = false;
+  std::uint64_t merged = 0;      ///< how many ended threads this entry stands for; 0 for a single thread
+};
+
+/// A finished scope of the timeline.
+struct timeline_scope {
+  std::uint32_t node = 0;        ///< index in profile::nodes
+  double start_ns = 0;           ///< since the session's start
+  double duration_ns = 0;
+};
+
+struct clock_info {
+  std::string source;            ///< "tsc", "cntvct" or "clock_gettime"
+  double ns_per_tick = 1;
+  double residual_ns = 0;        ///< largest distance of a calibration point from the fitted line
+  std::uint64_t start_realtime_ns = 0;   ///< the session's start in CLOCK_REALTIME, the clock of CUPTI's records
+};
+
+/// What was seen and what was not. Every count is of scopes unless it says otherwise.
+struct completeness {
+  std::uint64_t recorded = 0;          ///< finished and in the totals
+  std::uint64_t open = 0;              ///< open at the snapshot
+  std::uint64_t never_closed = 0;      ///< open when their thread ended
+  std::uint64_t dropped = 0;           ///< not recorded for want of memory
+  std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
+  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
+  std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
+  std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
+  std::uint64_t in_timeline = 0;       ///< finished scopes the timeline still holds
+  double timeline_ns = 0;              ///< length of the timeline up to the snapshot
+};
+
+/// What kprof itself took, measured in this process.
+struct own_cost {
+  double scope_ns = 0;           ///< one scope: what it costs the thread
+  double empty_scope_ns = 0;     ///< what an empty scope shows as its duration
+  double recording_ns = 0;       ///< scope_ns times the scopes begun
+  double folding_ns = 0;         ///< time spent folding logs into totals
+  std::uint64_t memory = 0;      ///< bytes held now
+  std::uint64_t memory_limit = 0;
+};
+
+/// A run up to a moment, or a part of one.
+struct profile {
+  bool recording = false;        ///< false: there is no session; `state` says why
+  std::string state;             ///< "recording", "stopped", "off (KPROF=off)", ...
+  double wall_ns = 0;            ///< from the session's start to the snapshot or stop, pauses included
+  double paused_ns = 0;
+  std::vector<thread_info> threads;
+  std::vector<scope_node> nodes;         ///< parents before children; one root a thread
+  std::vector<timeline_scope> timeline;  ///< filled on request
+  clock_info clock;
+  completeness complete;
+  own_cost cost;
+  std::vector<std::string> notes;        ///< one line each: what is degraded, and what to do about it
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/profile.hpp>
+
+// <kprof/report/output.hpp>
+#ifndef KPROF_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_OUTPUT_HPP
+
+// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a report of your own.
+// Blocks until all is written; several threads may write at a time, each to a file of its own.
+
+// <kprof/report/format.hpp>
+#ifndef KPROF_REPORT_FORMAT_HPP
+#define KPROF_REPORT_FORMAT_HPP
+
+// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
+// sets with setlocale() changes nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// ---- numbers
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
+  return out;
+}
+
+/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
+inline std::string format_fixed(double x, unsigned decimals) {
+  static constexpr double scales[] = {1, 10, 100, 1000};
+  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
+  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
+  std::string out = format_count(n / scale);
+  if (decimals == 0) return out;
+  const std::string fraction = std::to_string(n % scale);
+  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
+}
+
+/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
+inline std::string format_3(double x) {
+  if (!(x >= 0)) return "n/a";
+  if (x >= 1e15) return ">10^15";
+  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+}
+
+struct scaled_unit {
+  double size;
+  const char* name;
+};
+template <std::size_t N>
+std::string format_scaled(double x, const scaled_unit (&units)[N]) {
+  std::size_t u = 0;
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  return format_3(x / units[u].size) + units[u].name;
+}
+
+/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
+inline std::string format_time(double ns, bool ascii = false) {
+  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
+  if (ns == 0) return "0 ns";
+  if (ns < 0.01) return "<0.01 ns";
+  return format_scaled(ns, ascii ? ascii_units : units);
+}
+
+/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
+inline std::string format_si(double x) {
+  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
+  return format_scaled(x, units);
+}
+
+/// Memory: "512 B", "12.0 MiB".
+inline std::string format_memory(std::uint64_t bytes) {
+  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
+  if (bytes < 1000) return format_count(bytes) + " B";
+  return format_scaled(static_cast<double>(bytes), units);
+}
+
+/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
+inline std::string format_rate(double x) {
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x == 0) return "0";
+  if (x < 0.0005) return "<0.001";
+  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
+}
+
+/// 0.474 as "47.4%".
+inline std::string format_share(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share == 0) return "0%";
+  if (share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, 1) + '%';
+}
+
+inline const char* dtype_name(dtype type) noexcept {
+  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
+}
+
+// ---- text
+
+struct code_point {
+  char32_t value = 0;
+  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
+};
+
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
+inline code_point first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (unsigned i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    value = value << 6U | (byte(i) & 0x3FU);
+  }
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, size};
+}
+
+struct character_range {
+  char32_t from, to;
+};
+template <std::size_t N>
+constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
+  for (const character_range& r : ranges)
+    if (c <= r.to) return c >= r.from;
+  return false;
+}
+
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
+/// for rarer marks, the larger number: a line may come out short, never long.
+constexpr unsigned width_of(char32_t c) noexcept {
+  constexpr character_range zero[] = {
+      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
+      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+  constexpr character_range wide[] = {
+      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
+      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
+      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
+      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  return c < 0x300 ? 1 : is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+}
+
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
+constexpr bool is_unsafe(char32_t c) noexcept {
+  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
+                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return is_in(unsafe, c);
+}
+
+inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
+  std::string out(digits, '0');
+  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
+  return out;
+}
+
+inline std::string escaped(char32_t c) {
+  switch (c) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\\': return "\\\\";
+    default: break;
+  }
+  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
+  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
+}
+
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
+/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
+inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t ellipsis_width = ascii ? 3 : 1;
+  std::string out;
+  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
+  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    std::string piece;
+    std::size_t piece_width = 0;
+    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
+    else piece_width = width_of(c.value);
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
+    if (piece.empty()) piece = text.substr(0, c.size);
+    else piece_width = piece.size();
+    if (used + piece_width > width) {
+      out.resize(cut_size);
+      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
+    }
+    out += piece;
+    used += piece_width;
+    if (used + ellipsis_width <= width) cut_size = out.size();
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return out;
+}
+
+/// Columns of printable text.
+inline std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    width += c.size == 0 ? 1 : width_of(c.value);
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return width;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/format.hpp>
+
+// <kprof/status.hpp>
+#ifndef KPROF_STATUS_HPP
+#define KPROF_STATUS_HPP
+
+// How set-up and outputs tell that something did not work. kprof throws nothing and prints nothing of its own accord:
+// a program that wants to know looks at the status, one that does not runs on.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether something worked; if not, what was wrong and what to do about it, in one line.
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
+struct status {
+  std::string message;   ///< empty: it worked
+
+  bool ok() const noexcept { return message.empty(); }
+  explicit operator bool() const noexcept { return ok(); }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/status.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit SIGXFSZ, in the writing
+/// thread. Both are held back while this lives, and those raised meanwhile are taken away. Handlers are not touched.
+class quiet_writes {
+ public:
+  quiet_writes() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  quiet_writes(const quiet_writes&) = delete;
+  quiet_writes& operator=(const quiet_writes&) = delete;
+  ~quiet_writes() {
+    const int error = errno;
+    const timespec at_once{};
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t ours_{}, before_{};
+};
+
+inline const char* remedy_for(int error) noexcept {
+  switch (error) {
+    case ENOENT: case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES: case EPERM: case EROFS: return "no permission to write there: choose another path";
+    case EISDIR: return "it is a folder: add a file name";
+    case ENOSPC: case EDQUOT: case EFBIG: return "no space left: free some, or choose another disk; what has been written is not complete";
+    case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case EBADF: return "it is closed: write to a file, or report before it is closed";
+    case EMFILE: case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    case EAGAIN: return "it is in non-blocking mode and full: write to a file; what has been written is not complete";
+    default: return nullptr;
+  }
+}
+
+inline status cannot_write(const std::string& where, int error) {
+  const char* remedy = remedy_for(error);
+  std::string message = "cannot write the report to " + where + ": ";
+  return {message +
+          (remedy != nullptr ? std::string{remedy} : "error " + std::to_string(error) + " of the system: write to a file elsewhere")};
+}
+
+inline bool write_all(std::FILE* file, std::string_view text) noexcept {
+  errno = 0;
+  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  const bool flushed = std::fflush(file) == 0;
+  if (!written && error != 0) errno = error;
+  return written && flushed;
+}
+
+}  // namespace detail
+
+/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A failure, also that of a
+/// full disk, a closed standard output or a pipe whose reader has ended, is in the status and harms nothing else.
+inline status write_output(const std::string& path, std::string_view text) {
+  const detail::quiet_writes quiet;
+  if (path.empty()) {
+    const bool failed_before = std::ferror(stdout) != 0;
+    if (detail::write_all(stdout, text)) return {};
+    const int error = errno;
+    if (!failed_before) std::clearerr(stdout);
+    return detail::cannot_write("standard output", error);
+  }
+  const std::string name = '"' + detail::printable(path, 300) + '"';
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return detail::cannot_write(name, errno);
+  const bool written = detail::write_all(file, text);
+  int error = errno;
+  if (std::fclose(file) != 0 && written) error = errno;
+  else if (written) return {};
+  return detail::cannot_write(name, error);
+}
+
+/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
+inline int output_width(const std::string& path) noexcept {
+  if (path.empty()) {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  if (const char* columns = std::getenv("COLUMNS")) {
+    char* end = nullptr;
+    const long value = std::strtol(columns, &end, 10);
+    if (end != columns && *end == '\0' && value > 0 && value <= 1000) return static_cast<int>(value);
+  }
+  return 100;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output.hpp>
+
+// <kprof/report/text.hpp>
+#ifndef KPROF_REPORT_TEXT_HPP
+#define KPROF_REPORT_TEXT_HPP
+
+// The report for people: a profile as a page of text, with the table of operators, the call tree and an account of what
+// was not seen. Include it to print a profile. No line is wider than asked. Linear in the profile, sorting aside.
+
+// <kprof/model/summary.hpp>
+#ifndef KPROF_MODEL_SUMMARY_HPP
+#define KPROF_MODEL_SUMMARY_HPP
+
+// What a profile adds up to: one row an operator, and the call tree of all threads together. Include it to use the
+// numbers of a run in a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
+
+// <kprof/model/node_walk.hpp>
+#ifndef KPROF_MODEL_NODE_WALK_HPP
+#define KPROF_MODEL_NODE_WALK_HPP
+
+// Going through the nodes of a profile, and telling which belong together. Included by the summaries. A profile whose
+// parents are wrong or whose times are negative is survived: such a parent is none, such a time 0.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Numbers for the distinct texts of a profile, which must outlive it.
+class text_numbers {
+ public:
+  std::uint32_t of(std::string_view text) { return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second; }
+
+ private:
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+struct row_key {
+  std::uint32_t part[6] = {};
+  friend bool operator==(const row_key&, const row_key&) = default;
+};
+struct row_key_hash {
+  std::size_t operator()(const row_key& key) const noexcept {
+    std::uint64_t h = 0;
+    for (const std::uint32_t part : key.part) h = (h ^ part) * 0x9E3779B97F4A7C15U, h ^= h >> 32U;
+    return static_cast<std::size_t>(h);
+  }
+};
+using row_index = std::unordered_map<row_key, std::uint32_t, row_key_hash>;
+
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+
+inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
+  const std::uint32_t parent = p.nodes[node].parent;
+  return parent < node ? parent : scope_node::none;
+}
+
+/// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs no stack.
+template <class Enter, class Leave>
+void walk(const profile& p, Enter&& enter, Leave&& leave) {
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<std::uint32_t> first(p.nodes.size(), none), next(p.nodes.size(), none);
+  for (std::size_t i = p.nodes.size(); i-- > 0;) {
+    const std::uint32_t parent = parent_of(p, i);
+    if (parent == none) continue;
+    next[i] = first[parent];
+    first[parent] = static_cast<std::uint32_t>(i);
+  }
+  for (std::size_t root = 0; root < p.nodes.size(); ++root) {
+    if (parent_of(p, root) != none) continue;
+    auto at = static_cast<std::uint32_t>(root);
+    enter(at);
+    for (;;) {
+      if (first[at] != none) { at = first[at]; enter(at); continue; }
+      while (at != root && next[at] == none) { leave(at); at = parent_of(p, at); }
+      leave(at);
+      if (at == root) break;
+      at = next[at];
+      enter(at);
+    }
+  }
+}
+
+/// The self time of all scopes: what shares are shares of.
+inline double all_self_ns(const profile& p) noexcept {
+  double sum = 0;
+  for (const scope_node& n : p.nodes)
+    if (n.kind != scope_kind::root) sum += not_negative(n.self_ns);
+  return sum;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/node_walk.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Which calls share a row. Each kind splits the rows of the one before it.
+enum class grouping : std::uint8_t { op, parameters, call_site, thread };
+
+/// Why a number is not known. Where several reasons hold, the last of them is told.
+enum class absence : std::uint8_t {
+  none,            ///< it is known
+  no_calls,        ///< no call has finished
+  no_time,         ///< the calls took no time that the clock could see
+  zero_bytes,      ///< a division by the bytes of calls that move none
+  merged,          ///< the calls' parameters were not kept, for want of memory
+  invalid,         ///< the parameters of some calls are invalid
+  no_bytes,        ///< bytes() is not declared
+  no_flops,        ///< flops() is not declared
+};
+
+/// A number, or why there is none.
+struct figure {
+  double value = 0;
+  absence why = absence::none;
+  constexpr bool known() const noexcept { return why == absence::none; }
+};
+
+/// The calls of one operator, of one set of parameters, ... as `grouping` says.
+///
+/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
+/// formulas cover it. So rates divide what belongs together, and recursion counts once.
+struct operator_row {
+  std::string name;
+  std::string parameters;           ///< as the profile has them; empty where variants > 1
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool merged = false;              ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
+  bool invalid = false;             ///< holds a call, finished or open, whose parameters are invalid
+  std::string file;                 ///< call site, if there is one and only one
+  std::uint32_t line = 0;
+  bool several_sites = false;
+  std::uint32_t thread = scope_node::none;   ///< index in profile::threads; none where several threads ran it
+  dtype type = dtype::unknown;      ///< unknown also where it differs from call to call
+  bool several_types = false;
+
+  std::uint64_t calls = 0;          ///< finished
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  double self_ns = 0;
+  double total_ns = 0;
+  double share = 0;                 ///< self time, of the self time of all scopes of the profile; 0 to 1
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
+  figure flops, bytes;                                   ///< of the calls in total_ns, summed
+  figure flops_per_call, bytes_per_call;                 ///< their means
+  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over total_ns
+  figure flops_per_byte;                                 ///< arithmetic intensity
+};
+
+/// A node of the call tree of all threads together.
+struct tree_row {
+  scope_kind kind = scope_kind::region;
+  std::string name;
+  std::string parameters;
+  bool merged = false;               ///< its calls' parameters were not kept
+  bool invalid = false;
+  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t depth = 0;
+  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;           ///< finished
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  double total_ns = 0;
+  double self_ns = 0;
+  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_share = 0;
+};
+
+namespace detail {
+
+/// Sums the nodes of one row.
+struct row_sum {
+  operator_row row;
+  histogram durations;   // in ticks
+  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
+  double flops = 0, bytes = 0, outermost_calls = 0;
+  absence no_flops = absence::none, no_bytes = absence::none;
+  bool typed = false;
+  std::uint32_t active = 0;   // nodes of this row that the walk is in
+
+  void begin(const scope_node& n, std::uint64_t variants) {
+    row.name = n.name;
+    row.variants = variants;
+    if (variants == 1) row.parameters = n.parameters;
+    row.file = n.file;
+    row.line = n.line;
+    row.thread = n.thread;
+  }
+
+  void add(const scope_node& n, bool outermost) {
+    row.calls += n.calls;
+    row.open += n.open;
+    row.open_ns += not_negative(n.open_ns);
+    row.self_ns += not_negative(n.self_ns);
+    duration_ns += not_negative(n.total_ns);
+    durations.merge(n.durations);
+    if (n.calls > 0) {
+      min_ns = std::min(min_ns, not_negative(n.min_ns));
+      max_ns = std::max(max_ns, not_negative(n.max_ns));
+    }
+    if (row.line != n.line || row.file != n.file) row.several_sites = true;
+    if (row.thread != n.thread) row.thread = scope_node::none;
+    row.merged = row.merged || n.merged;
+    if (!n.merged) add_type(n.work.type);
+    add_work(n, outermost);
+  }
+
+  void add_type(dtype type) {
+    if (!typed) row.type = type;
+    else if (row.type != type) row.several_types = true;
+    typed = true;
+  }
+
+  void add_work(const scope_node& n, bool outermost) {
+    const absence known = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
+    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
+    if (!n.work.valid) {
+      row.invalid = true;
+      row.invalid_calls += n.calls;
+    }
+    if (!outermost) return;
+    const auto calls = static_cast<double>(n.calls);
+    row.total_ns += not_negative(n.total_ns);
+    outermost_calls += calls;
+    flops += calls * static_cast<double>(n.work.flops);
+    bytes += calls * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+  }
+
+  static figure ratio(figure a, double b, absence when_zero) {
+    if (!a.known()) return a;
+    return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+  }
+
+  operator_row finish(double all_self_ns, double ns_per_tick) {
+    const absence none_finished = row.calls == 0 ? absence::no_calls : absence::none;
+    const auto duration = [&](double ns) {
+      return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
+    };
+    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
+    row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
+    row.median_ns = duration(durations.quantile(0.5) * ns_per_tick);
+    row.p99_ns = duration(durations.quantile(0.99) * ns_per_tick);
+    row.min_ns = duration(min_ns);
+    row.max_ns = duration(max_ns);
+    row.flops = {flops, std::max(no_flops, none_finished)};
+    row.bytes = {bytes, std::max(no_bytes, none_finished)};
+    row.flops_per_call = ratio(row.flops, outermost_calls, absence::no_calls);
+    row.bytes_per_call = ratio(row.bytes, outermost_calls, absence::no_calls);
+    row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
+    row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
+    const absence unknown = std::max(row.flops.why, row.bytes.why);
+    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
+    if (row.several_types) row.type = dtype::unknown;
+    if (row.several_sites) { row.file.clear(); row.line = 0; }
+    return std::move(row);
+  }
+};
+
+/// For each node the number of its row; none for what is not an operator. Rows are numbered as they first appear.
+struct row_numbers {
+  std::vector<std::uint32_t> row_of;
+  std::vector<std::uint32_t> first;       // the first node of each row
+  std::vector<std::uint64_t> variants;    // sets of parameters of each row
+
+  row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
+    text_numbers names, parameters, files;
+    row_index index;
+    std::unordered_set<row_key, row_key_hash> seen;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.kind != scope_kind::op) continue;
+      const row_key variant{{names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U}};
+      row_key key{{variant.part[0]}};
+      if (by >= grouping::parameters) key = variant;
+      if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
+      if (by >= grouping::thread) key.part[5] = n.thread;
+      const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(first.size()));
+      row_of[i] = found->second;
+      if (is_new) {
+        first.push_back(static_cast<std::uint32_t>(i));
+        variants.push_back(by == grouping::op ? 0 : 1);
+      }
+      if (by == grouping::op && seen.insert(variant).second) ++variants[found->second];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
+///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
+inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
+  const detail::row_numbers numbers(p, by);
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<detail::row_sum> sums(numbers.first.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
+  detail::walk(
+      p,
+      [&](std::uint32_t node) {
+        if (numbers.row_of[node] == none) return;
+        detail::row_sum& row = sums[numbers.row_of[node]];
+        row.add(p.nodes[node], row.active == 0);
+        if (p.nodes[node].calls > 0) ++row.active;   // a call that is still open is in no total and covers nothing
+      },
+      [&](std::uint32_t node) {
+        if (numbers.row_of[node] != none && p.nodes[node].calls > 0) --sums[numbers.row_of[node]].active;
+      });
+  const double all = detail::all_self_ns(p);
+  std::vector<operator_row> table;
+  table.reserve(sums.size());
+  for (detail::row_sum& row : sums) table.push_back(row.finish(all, p.clock.ns_per_tick));
+  return table;
+}
+
+namespace detail {
+
+/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
+inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
+  text_numbers names, parameters;
+  row_index index;
+  std::vector<tree_row> rows;
+  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const bool root = n.kind == scope_kind::root;
+    if (root && !threads_apart) continue;
+    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
+                       root ? n.thread : 0U}};
+    const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(rows.size()));
+    row_of[i] = found->second;
+    if (is_new) {
+      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
+      if (root) rows.back().thread = n.thread;
+    }
+    tree_row& row = rows[found->second];
+    if (root) continue;
+    row.invalid = row.invalid || !n.work.valid;
+    row.calls += n.calls;
+    row.open += n.open;
+    row.open_ns += not_negative(n.open_ns);
+    row.total_ns += not_negative(n.total_ns);
+    row.self_ns += not_negative(n.self_ns);
+    if (parent == scope_node::none || rows[parent].kind != scope_kind::root) continue;
+    rows[parent].total_ns += not_negative(n.total_ns);
+    rows[parent].open_ns += not_negative(n.open_ns);
+  }
+  return rows;
+}
+
+}  // namespace detail
+
+/// The call tree, a parent before its children and these by falling total time (that of open scopes included). Nodes
+/// with the same path (kinds, names and parameters) are one row: call sites, and threads unless `threads_apart`, make no
+/// difference. Threads are rows only if `threads_apart`; their times are those of the scopes just below.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
+  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const double x = rows[a].total_ns + rows[a].open_ns, y = rows[b].total_ns + rows[b].open_ns;
+    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
+  });
+  std::uint32_t top = none;
+  for (const std::uint32_t i : order) {
+    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  const double all = detail::all_self_ns(p);
+  std::vector<tree_row> tree;
+  tree.reserve(rows.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  if (top != none) path.emplace_back(top, none);
+  while (!path.empty()) {
+    const auto [at, parent] = path.back();
+    path.pop_back();
+    if (next[at] != none) path.emplace_back(next[at], parent);
+    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
+    tree_row& row = rows[at];
+    row.parent = parent;
+    row.total_share = all > 0 ? row.total_ns / all : 0;
+    row.self_share = all > 0 ? row.self_ns / all : 0;
+    tree.push_back(std::move(row));
+  }
+  return tree;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/summary.hpp>
+
+// <kprof/report/footer.hpp>
+#ifndef KPROF_REPORT_FOOTER_HPP
+#define KPROF_REPORT_FOOTER_HPP
+
+// The end of every text report: what was seen, what was not, and what kprof itself took. Included by the text reports.
+// A count that should be zero and is not gets a line of its own that begins with "!", says what it means and what to do.
+
+// <kprof/report/page.hpp>
+#ifndef KPROF_REPORT_PAGE_HPP
+#define KPROF_REPORT_PAGE_HPP
+
+// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
+// page never runs over its width, however narrow it is and whatever the text.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
+
+/// Like printable(), but keeps the end of a text that is too long: for paths.
+inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
+  const std::size_t from = text.size() > longest_text ? text.size() - longest_text : 0;
+  std::string out = printable(text.substr(from), 10 * longest_text, ascii);
+  std::size_t used = display_width(out);
+  if (used <= width && from == 0) return out;
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t room = width >= display_width(ellipsis) ? width - display_width(ellipsis) : 0;
+  std::string_view rest = out;
+  while (!rest.empty() && (used > room || width_of(first_character(rest).value) == 0)) {
+    const code_point c = first_character(rest);
+    used -= width_of(c.value);
+    rest.remove_prefix(c.size);
+  }
+  return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
+}
+
+class page {
+ public:
+  page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
+
+  std::size_t width() const noexcept { return width_; }
+  bool ascii() const noexcept { return ascii_; }
+  std::string take() { return std::move(text_); }
+
+  std::string time(double ns) const { return format_time(ns, ascii_); }
+  std::string safe(std::string_view foreign) const { return printable(foreign, longest_text, ascii_); }
+  const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
+
+  /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
+  void line(std::string_view text = {}) {
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    if (display_width(text) <= width_) text_ += text;
+    else text_ += cut(text, width_);
+    text_ += '\n';
+  }
+
+  /// An empty line, unless there is one.
+  void space() {
+    if (!text_.ends_with("\n\n")) line();
+  }
+
+  void rule(std::size_t width) {
+    std::string dashes;
+    for (std::size_t i = 0; i < std::min(width, width_); ++i) dashes += ascii_ ? "-" : "\u2500";
+    line(dashes);
+  }
+
+  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
+  void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+    std::string current = std::move(lead);
+    std::size_t used = display_width(current), begin = used;
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, word_end(text));
+      text.remove_prefix(std::min(text.size(), word.size() + 1));
+      add_word(word, current, used, begin, indent);
+    }
+    line(current);
+  }
+
+  /// `lead`, then as many of the names (foreign text) as fit on its line, and how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names) {
+    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string name = printable(names[i], 40, ascii_), more = " and " + format_count(names.size() - i) + " more";
+      const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
+      if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
+        text += more;
+        break;
+      }
+      text.append(i > 0 ? ", " : "").append(name);
+    }
+    paragraph("", lead + text, 2);
+  }
+
+ private:
+  // A number stays on the line of its unit.
+  static std::size_t word_end(std::string_view text) noexcept {
+    std::size_t end = text.find(' ');
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    return end;
+  }
+  // `begin`: where the text of the current line begins; no space is put there.
+  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+    const std::size_t wide = display_width(word);
+    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_)) new_line(current, used, begin, indent);
+    if (used > begin) current += ' ', ++used;
+    while (!word.empty()) {
+      const code_point c = first_character(word);
+      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent);
+      current.append(word.substr(0, c.size));
+      used += width_of(c.value);
+      word.remove_prefix(c.size);
+    }
+  }
+  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+    line(current);
+    current.assign(indent, ' ');
+    used = begin = indent;
+  }
+  static std::string_view cut(std::string_view text, std::size_t width) {
+    std::size_t used = 0, size = 0;
+    while (size < text.size()) {
+      const code_point c = first_character(text.substr(size));
+      used += width_of(c.value);
+      if (used > width) break;
+      size += c.size;
+    }
+    return text.substr(0, size);
+  }
+
+  std::size_t width_;
+  bool ascii_;
+  std::string text_;
+};
+
+/// How a column of a grid behaves.
+struct grid_column {
+  std::string header;
+  bool right = true;
+  bool keep_end = false;    // of a text that is cut
+  std::size_t least = 0;    // how far it may shrink; 0: not at all
+  std::size_t natural = 0;  // the width that its cells want
+  std::size_t width = 0;
+};
+
+/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
+class grid {
+ public:
+  static constexpr std::size_t gap = 2;
+
+  std::vector<grid_column> columns;
+  std::vector<std::vector<std::string>> rows;   // foreign text is still foreign
+
+  void measure(const page& out) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      columns[c].natural = display_width(columns[c].header);
+      for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], out.width(), out.ascii())));
+    }
+  }
+
+  /// Pads the numbers of a column, so that their decimal points are under one another.
+  void align_points(std::size_t column) {
+    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
+    for (auto& row : rows)
+      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
+  }
+
+  static std::size_t least_width(const grid_column& c) noexcept {
+    return c.least == 0 ? c.natural : std::min(c.natural, std::max(c.least, display_width(c.header)));
+  }
+
+  /// The narrowest it can be.
+  std::size_t least_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += least_width(c);
+    return sum;
+  }
+
+  void drop(std::size_t column) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+
+  void print(page& out) {
+    const std::size_t total = lay_out(out.width());
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns) headers.push_back(c.header);
+    print_row(out, headers);
+    out.rule(total);
+    for (const auto& row : rows) print_row(out, row);
+  }
+
+ private:
+  // What is left over goes to those that shrank, in equal parts.
+  std::size_t lay_out(std::size_t available) {
+    std::size_t total = least_width();
+    for (grid_column& c : columns) c.width = least_width(c);
+    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
+      hungry = 0;
+      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
+      const std::size_t part = hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      for (grid_column& c : columns) {
+        const std::size_t more = std::min({c.natural - c.width, part, available - std::min(available, total)});
+        c.width += more;
+        total += more;
+      }
+    }
+    return total;
+  }
+
+  void print_row(page& out, const std::vector<std::string>& cells) const {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const grid_column& c = columns[i];
+      const std::string cell = c.keep_end ? printable_end(cells[i], c.width, out.ascii()) : printable(cells[i], c.width, out.ascii());
+      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
+      if (i > 0) text.append(gap, ' ');
+      text += c.right ? pad + cell : cell + pad;
+    }
+    out.line(text);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/page.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void print_fact(page& out, std::string key, const std::string& text) {
+  key.insert(0, 2, ' ');
+  key.resize(12, ' ');
+  out.paragraph(key, text, key.size());
+}
+
+struct oddity {
+  std::uint64_t count;
+  const char* what;
+  std::string meaning;
+};
+
+inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
+  const oddity oddities[] = {
+      {c.open, "open",
+       "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
+       "column `open`."},
+      {c.never_closed, "left open",
+       "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
+      {c.dropped, "dropped",
+       "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
+           limit + ", or put guards around larger pieces of work."},
+      {c.closed_by_parent, "closed by an outer scope",
+       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
+       "heap, none moved out of its block."},
+      {c.closed_elsewhere, "closed elsewhere",
+       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one "
+       "thread, within one block."},
+      {c.invalid, "invalid",
+       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
+       "Correct the parameters or the formula."},
+      {c.merged, "merged",
+       "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit +
+           ", or have fewer distinct parameters."},
+  };
+  std::string none;
+  const char* before = "";
+  for (const oddity& o : oddities) {
+    if (o.count != 0) continue;
+    none.append(before).append(o.what);
+    before = ", ";
+  }
+  const std::size_t comma = none.rfind(", ");
+  if (comma != std::string::npos) none.replace(comma, 2, " or ");
+  print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
+  for (const oddity& o : oddities)
+    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+}
+
+inline void print_timeline(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  std::string text;
+  if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
+  else if (c.in_timeline >= c.recorded)
+    text = (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") + out.time(c.timeline_ns);
+  else
+    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " +
+           format_count(c.recorded) + " scopes; totals cover all";
+  print_fact(out, "timeline", text);
+}
+
+inline void print_cost(page& out, const profile& p) {
+  const own_cost& c = p.cost;
+  if (c.scope_ns > 0) {
+    std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
+    if (p.wall_ns > 0)
+      text += " (" + format_share(c.recording_ns / p.wall_ns) +
+              (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
+    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns));
+  } else {
+    print_fact(out, "own cost", "n/a: not measured in this process");
+  }
+  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
+}
+
+inline void print_clock(page& out, const profile& p) {
+  if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
+  print_fact(out, "clock",
+             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " + out.time(p.clock.residual_ns) +
+                 " off its calibration at most");
+}
+
+inline void print_footer(page& out, const profile& p) {
+  out.space();
+  out.line("Completeness");
+  print_scopes(out, p);
+  print_timeline(out, p);
+  print_cost(out, p);
+  print_clock(out, p);
+  if (p.notes.empty()) return;
+  out.space();
+  out.line("Notes");
+  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/footer.hpp>
+
+// <kprof/report/options.hpp>
+#ifndef KPROF_REPORT_OPTIONS_HPP
+#define KPROF_REPORT_OPTIONS_HPP
+
+// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a report shows. The defaults suit a terminal.
+///     kprof::report_options o;
+///     o.sort = "gflops";
+///     o.filter = "^(Gemm|Conv)";
+///     o.columns = {"operator", "calls", "p99", "gflops"};
+struct report_options {
+  int width = 0;                ///< columns of the terminal; 0: the terminal's, else $COLUMNS, else 100. 40 to 1000
+  std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
+  std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
+  grouping by = grouping::parameters;
+  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
+                                ///< around and inside a scope that matches is shown with it
+  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls open self share total mean median
+                                ///< p99 min max gflops gbs intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;            ///< show the operator table
+  bool tree = true;             ///< show the call tree
+  bool ascii = false;           ///< nothing but ASCII
+  bool legend = false;          ///< explain every column
+  std::string path{};           ///< file to write; empty: standard output
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/options.hpp>
+
+// <kprof/report/table.hpp>
+#ifndef KPROF_REPORT_TABLE_HPP
+#define KPROF_REPORT_TABLE_HPP
+
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and under them what is not
+// shown and why a number is missing. Included by the text report.
+
+// <kprof/report/columns.hpp>
+#ifndef KPROF_REPORT_COLUMNS_HPP
+#define KPROF_REPORT_COLUMNS_HPP
+
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
+// A column is one line of the table below.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class look : std::uint8_t { name, parameters, call_site, thread, type, count, open, time, share, rate, si };
+
+struct column {
+  const char* id;        // as in report_options::columns and ::sort
+  const char* header;
+  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  look as;
+  double operator_row::*number;
+  figure operator_row::*value;
+  const char* meaning;
+};
+
+inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
+
+inline constexpr column columns[] = {
+    {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
+    {"parameters", "parameters", 3, look::parameters, nullptr, nullptr,
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "negative"},
+    {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
+    {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"calls", "calls", 4, look::count, nullptr, nullptr, "finished calls"},
+    {"open", "open", 5, look::open, nullptr, nullptr,
+     "calls that had not finished, and how long they had run; they are in no other column"},
+    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
+     "time in the calls less the time in the scopes inside them, summed over calls and threads"},
+    {"share", "share", 5, look::share, &operator_row::share, nullptr,
+     "self / self time of all scopes, operators and regions, of all threads"},
+    {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
+     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
+     "time from the begin to the end of a call: sum over all calls / calls"},
+    {"median", "median", 12, look::time, nullptr, &operator_row::median_ns, "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, look::time, nullptr, &operator_row::p99_ns, "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, look::time, nullptr, &operator_row::min_ns, "the shortest call"},
+    {"max", "max", 11, look::time, nullptr, &operator_row::max_ns, "the longest call"},
+    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s,
+     "10^9 operations a second: flops() of the calls in total, summed, / total"},
+    {"gbs", "GB/s", 9, look::rate, nullptr, &operator_row::bytes_per_s,
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic"},
+    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte,
+     "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops,
+     "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {"bytes", "bytes", 0, look::si, nullptr, &operator_row::bytes, "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, look::type, nullptr, nullptr, "type of the elements that the operator computes with"},
+};
+inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
+
+/// By its name, or by its header.
+inline const column* find_column(std::string_view name) noexcept {
+  for (const column& c : columns)
+    if (name == c.id || name == c.header) return &c;
+  return name == "name" ? &columns[0] : nullptr;
+}
+
+inline std::string column_names() {
+  std::string all;
+  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
+  return all;
+}
+
+inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
+
+// ---- cells
+
+inline std::string parameters_cell(const operator_row& row) {
+  if (row.variants > 1) {
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    if (!row.invalid) return text;
+    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+  }
+  const std::string text = row.merged ? "(not kept)" : row.parameters;
+  if (!row.invalid) return text;
+  return text.empty() ? "invalid" : "invalid: " + text;
+}
+
+inline std::string thread_name(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return "several";
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return format_count(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
+
+inline std::string call_site_cell(const operator_row& row) {
+  if (row.several_sites) return "several";
+  return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
+}
+
+inline std::string calls_cell(std::uint64_t calls) {
+  return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls));
+}
+
+inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
+  return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);
+}
+
+inline std::string number_cell(look as, double x, const page& out) {
+  switch (as) {
+    case look::time: return out.time(x);
+    case look::share: return format_share(x);
+    case look::rate: return format_rate(x * 1e-9);
+    default: return format_si(x);
+  }
+}
+
+inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+  switch (c.as) {
+    case look::name: return row.name.empty() ? "(no name)" : row.name;
+    case look::parameters: return parameters_cell(row);
+    case look::call_site: return call_site_cell(row);
+    case look::thread: return thread_name(p, row.thread);
+    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::count: return calls_cell(row.calls);
+    case look::open: return open_cell(row.open, row.open_ns, out);
+    default: break;
+  }
+  if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
+  const figure f = row.*c.value;
+  if (!f.known()) return "n/a";
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+}
+
+// ---- order
+
+/// What numbers are ordered by; NaN for what is not known.
+inline double sort_key(const column& c, const operator_row& row) noexcept {
+  if (c.number != nullptr) return row.*c.number;
+  if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
+  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls);
+}
+
+inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+
+/// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
+inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
+  switch (c.as) {
+    case look::name:
+      if (const int order = compare(a.name, b.name)) return order < 0;
+      return a.parameters < b.parameters;
+    case look::parameters:
+      return a.parameters < b.parameters;
+    case look::call_site:
+      if (const int order = compare(a.file, b.file)) return order < 0;
+      return a.line < b.line;
+    case look::thread: return a.thread < b.thread;
+    case look::type: return a.type < b.type;
+    default: break;
+  }
+  const double x = sort_key(c, a), y = sort_key(c, b);
+  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return x > y;
+}
+
+// ---- why there is no number
+
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::none: break;
+  }
+  return "known";
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/columns.hpp>
+
+// <kprof/report/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_PLAN_HPP
+
+// The options of a text report, checked, and what its sections share. Included by the text report.
+
+// <kprof/report/filter.hpp>
+#ifndef KPROF_REPORT_FILTER_HPP
+#define KPROF_REPORT_FILTER_HPP
+
+// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines. Included by the reports.
+
+#include <regex.h>
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Matches everything until it is given an expression.
+class name_filter {
+ public:
+  name_filter() = default;
+  name_filter(const name_filter&) = delete;
+  name_filter& operator=(const name_filter&) = delete;
+  ~name_filter() {
+    if (active_) regfree(&regex_);
+  }
+
+  status set(const std::string& expression) {
+    if (expression.empty()) return {};
+    if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
+      char reason[128] = "";
+      regerror(error, &regex_, reason, sizeof(reason));
+      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+              "); write \\( for a literal parenthesis"};
+    }
+    active_ = true;
+    return {};
+  }
+
+  bool active() const noexcept { return active_; }
+
+  /// Whether the expression is found in "name parameters".
+  bool matches(const std::string& name, const std::string& parameters) const {
+    return !active_ || regexec(&regex_, (name + ' ' + parameters).c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t regex_{};
+  bool active_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/filter.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct text_plan {
+  const report_options& options;
+  const column* sort = nullptr;
+  std::vector<const column*> columns;   // empty: automatic
+  name_filter filter;
+  double all_self_ns = 0;
+
+  explicit text_plan(const report_options& o) : options(o) {}
+
+  status prepare() {
+    sort = find_column(options.sort);
+    if (sort == nullptr) return unknown("sort", options.sort);
+    for (const std::string& name : options.columns) {
+      columns.push_back(find_column(name));
+      if (columns.back() == nullptr) return unknown("column", name);
+    }
+    return filter.set(options.filter);
+  }
+
+ private:
+  static status unknown(const char* what, const std::string& name) {
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
+            " (or name, which is operator)"};
+  }
+};
+
+/// Rows that are not shown: counted and summed, so that nothing is lost in silence.
+struct hidden_rows {
+  std::uint64_t rows = 0, calls = 0;
+  double self_ns = 0;
+
+  template <class Row>
+  void add(const Row& row) {
+    ++rows;
+    calls += row.calls;
+    self_ns += row.self_ns;
+  }
+
+  void print(page& out, const std::string& what, const std::string& why, double all_self_ns) const {
+    if (rows == 0) return;
+    out.paragraph("", what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, self " + out.time(self_ns) + ", " +
+                          format_share(all_self_ns > 0 ? self_ns / all_self_ns : 0), 2);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The rows of the table in their order, and what became of the others.
+struct chosen_rows {
+  std::vector<operator_row> rows;
+  hidden_rows filtered, cut;
+  double operators_self_ns = 0;
+
+  chosen_rows(const profile& p, const text_plan& plan) {
+    std::vector<operator_row> all = operator_table(p, plan.options.by);
+    std::vector<std::uint32_t> order;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      operators_self_ns += all[i].self_ns;
+      if (plan.filter.matches(all[i].name, all[i].parameters)) order.push_back(static_cast<std::uint32_t>(i));
+      else filtered.add(all[i]);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comes_before(*plan.sort, all[a], all[b]); });
+    for (const std::uint32_t i : order) {
+      if (plan.options.top == 0 || rows.size() < plan.options.top) rows.push_back(std::move(all[i]));
+      else cut.add(all[i]);
+    }
+  }
+};
+
+inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, grouping by) noexcept {
+  if (c.as == look::call_site) return by >= grouping::call_site;
+  if (c.as == look::thread) return by >= grouping::thread;
+  if (c.as == look::open) return std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.open > 0; });
+  return c.rank > 0;
+}
+
+/// How far a column of text may shrink.
+inline std::size_t least_width(const column& c, bool comfortable, std::size_t page_width) noexcept {
+  switch (c.as) {
+    case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
+    case look::parameters: return comfortable ? 24 : 12;
+    case look::call_site: return 16;
+    case look::thread: return 12;
+    default: return 0;
+  }
+}
+
+/// The table's columns: those asked for, or those that fit. Returns what had to be left out.
+class table_columns {
+ public:
+  std::vector<const column*> shown;
+  std::vector<std::string> left_out;
+  grid cells;
+
+  table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
+      : asked_(!plan.columns.empty()) {
+    shown = plan.columns;
+    for (const column& c : columns)
+      if (!asked_ && shown_unasked(c, rows, plan.options.by)) shown.push_back(&c);
+    for (const column* c : shown)
+      cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
+    for (const operator_row& row : rows) {
+      auto& line = cells.rows.emplace_back();
+      for (const column* c : shown) line.push_back(cell(*c, row, p, out));
+    }
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      if (shown[i]->as == look::rate) cells.align_points(i);
+    cells.measure(out);
+    set_least(out);
+    while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
+    std::reverse(left_out.begin(), left_out.end());
+  }
+
+ private:
+  void set_least(const page& out) {
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [](const column* c) { return c->rank >= comfort_rank; });
+    for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
+  }
+  void drop_one(const page& out) {
+    std::size_t worst = shown.size() - 1;
+    if (!asked_)
+      for (std::size_t i = 0; i < shown.size(); ++i)
+        if (shown[i]->rank > shown[worst]->rank) worst = i;
+    left_out.push_back(shown[worst]->header);
+    shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
+    cells.drop(worst);
+    set_least(out);
+  }
+
+  bool asked_;
+};
+
+/// Names, each once, in the order in which they came.
+struct unique_names {
+  std::vector<std::string> list;
+  std::unordered_set<std::string_view> seen;   // into the rows
+
+  void add(const std::string& name) {
+    if (seen.insert(name).second) list.push_back(name);
+  }
+};
+
+/// A line for each reason for which a number of the page is not known.
+inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows) {
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
+                            absence::no_calls}) {
+    unique_names names;
+    for (const operator_row& row : rows)
+      for (const column* c : shown)
+        if (c->value != nullptr && (row.*c->value).why == why) {
+          names.add(row.name);
+          break;
+        }
+    if (!names.list.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names.list);
+  }
+}
+
+inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows) {
+  unique_names names;
+  for (const operator_row& row : rows)
+    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) names.add(row.name);
+  if (names.list.empty()) return;
+  out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names.list);
+}
+
+inline std::string table_title(const page& out, const text_plan& plan) {
+  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site", " by parameters, call site and thread"};
+  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header + "; share is of " +
+         out.time(plan.all_self_ns) + " in all scopes";
+}
+
+inline void print_table(page& out, const profile& p, const text_plan& plan) {
+  const chosen_rows chosen(p, plan);
+  out.space();
+  out.paragraph("", table_title(out, plan), 2);
+  out.space();
+  if (chosen.rows.empty()) {
+    out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
+  } else {
+    table_columns table(out, p, plan, chosen.rows);
+    table.cells.print(out);
+    out.space();
+    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
+                     plan.all_self_ns);
+    print_absences(out, table.shown, chosen.rows);
+    print_short_calls(out, p, chosen.rows);
+    if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
+  }
+  chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  const double regions = plan.all_self_ns - chosen.operators_self_ns;
+  if (regions > plan.all_self_ns * 1e-9)
+    out.paragraph("", "in regions, outside operators: self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
+}
+
+inline void print_legend(page& out) {
+  out.space();
+  out.line("Legend");
+  for (const column& c : columns) {
+    std::string lead = std::string{"  "} + c.header;
+    lead.resize(14, ' ');
+    const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
+    out.paragraph(lead, id + c.meaning, lead.size());
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/table.hpp>
+
+// <kprof/report/tree.hpp>
+#ifndef KPROF_REPORT_TREE_HPP
+#define KPROF_REPORT_TREE_HPP
+
+// The call tree of the text report. Included by the text report.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Which rows of the tree are shown. A row that is shown has its parents shown.
+struct chosen_tree {
+  std::vector<tree_row> rows;
+  std::vector<bool> shown, last;   // last: no sibling below it is shown
+  hidden_rows filtered, cut;
+  bool any_open = false;
+
+  chosen_tree(const profile& p, const text_plan& plan)
+      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
+    if (plan.filter.active()) filter(plan.filter);
+    if (plan.options.top > 0) keep_largest(plan.options.top);
+    bool top_seen = false;
+    std::vector<bool> child_seen(rows.size(), false);
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      if (!shown[i]) continue;
+      any_open = any_open || rows[i].open > 0;
+      if (rows[i].parent == scope_node::none) last[i] = !top_seen, top_seen = true;
+      else last[i] = !child_seen[rows[i].parent], child_seen[rows[i].parent] = true;
+    }
+  }
+
+ private:
+  void filter(const name_filter& wanted) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool inside = rows[i].parent != scope_node::none && shown[rows[i].parent];
+      shown[i] = inside || (rows[i].kind != scope_kind::root && wanted.matches(rows[i].name, rows[i].parameters));
+    }
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      if (shown[i] && rows[i].parent != scope_node::none) shown[rows[i].parent] = true;
+      if (!shown[i]) filtered.add(rows[i]);
+    }
+  }
+
+  void keep_largest(std::size_t top) {
+    std::vector<double> size(rows.size());
+    std::vector<std::uint32_t> order;
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      size[i] = std::max(size[i], rows[i].total_ns + rows[i].open_ns);
+      if (rows[i].parent != scope_node::none) size[rows[i].parent] = std::max(size[rows[i].parent], size[i]);
+      if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (order.size() <= top) return;
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return size[a] != size[b] ? size[a] > size[b] : a < b; });
+    for (std::size_t i = top; i < order.size(); ++i) {
+      shown[order[i]] = false;
+      cut.add(rows[order[i]]);
+    }
+  }
+};
+
+/// The lines that lead to a row; for a row too deep to draw, how deep it is.
+inline std::string tree_lines(const chosen_tree& tree, std::size_t at, const page& out) {
+  const std::size_t depth = tree.rows[at].depth;
+  if (depth == 0) return {};
+  const char* branch = tree.last[at] ? (out.ascii() ? "`- " : "\u2514\u2500 ") : (out.ascii() ? "|- " : "\u251C\u2500 ");
+  if (3 * depth > out.width() * 2 / 5) return (out.ascii() ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
+  std::vector<bool> ends;
+  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent)
+    ends.push_back(tree.last[up]);
+  std::string lines;
+  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : out.ascii() ? "|  " : "\u2502  ";
+  return lines + branch;
+}
+
+inline std::string tree_label(const tree_row& row, const profile& p) {
+  if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
+  const std::string name = row.name.empty() ? "(no name)" : row.name;
+  if (row.kind == scope_kind::region) return name;
+  const std::string parameters = row.merged ? "not kept" : row.parameters;
+  if (!row.invalid) return name + '(' + parameters + ')';
+  return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
+}
+
+inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
+  const tree_row& row = tree.rows[at];
+  const bool thread = row.kind == scope_kind::root;
+  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
+  if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
+  cells.push_back(out.time(row.total_ns));
+  cells.push_back(format_share(row.total_share));
+  cells.push_back(thread ? "" : out.time(row.self_ns));
+  cells.push_back(thread ? "" : row.calls == 0 ? "n/a" : out.time(row.total_ns / static_cast<double>(row.calls)));
+  return cells;
+}
+
+inline void print_tree(page& out, const profile& p, const text_plan& plan) {
+  const chosen_tree tree(p, plan);
+  out.space();
+  out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
+  out.space();
+  grid cells;
+  for (const std::string_view header : {"scope", "calls", "open", "total", "share", "self", "mean"})
+    if (header != "open" || tree.any_open) cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
+  for (std::size_t i = 0; i < tree.rows.size(); ++i)
+    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out));
+  if (cells.rows.empty()) {
+    out.line("no scope matches the filter");
+  } else {
+    cells.measure(out);
+    cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
+    while (cells.columns.size() > 3 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    cells.columns[0].least = 10;
+    while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    cells.print(out);
+    out.space();
+  }
+  tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
+  tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/tree.hpp>
+
+// <kprof/version.hpp>
+#ifndef KPROF_VERSION_HPP
+#define KPROF_VERSION_HPP
+
+// The version of these headers. CMakeLists.txt and the single header read it from here.
+// Include it to test for a feature; it costs nothing.
+
+#define KPROF_VERSION_MAJOR 0
+#define KPROF_VERSION_MINOR 1
+#define KPROF_VERSION_PATCH 0
+
+#endif  // <kprof/version.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+
+inline void print_header(page& out, const profile& p) {
+  std::uint64_t threads = 0;
+  for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
+                     std::to_string(KPROF_VERSION_PATCH);
+  text += out.dot() + ("wall " + out.time(p.wall_ns));
+  if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
+  text += out.dot() + counted(threads, "thread", "threads");
+  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
+  if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
+  out.paragraph("", text, 2);
+}
+
+inline bool has_scopes(const profile& p) noexcept {
+  return std::any_of(p.nodes.begin(), p.nodes.end(), [](const scope_node& n) { return n.kind != scope_kind::root; });
+}
+
+}  // namespace detail
+
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+///     std::string page;
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
+inline status write_text(const profile& p, const report_options& options, std::string& out) {
+  detail::text_plan plan(options);
+  if (status s = plan.prepare(); !s) return s;
+  plan.all_self_ns = detail::all_self_ns(p);
+  const int width = options.width > 0 ? options.width : output_width(options.path);
+  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, 1000)), options.ascii);
+  detail::print_header(page, p);
+  if (!detail::has_scopes(p)) {
+    page.space();
+    page.line("no scopes were recorded");
+  } else {
+    if (options.table) detail::print_table(page, p, plan);
+    if (options.tree) detail::print_tree(page, p, plan);
+  }
+  if (options.legend) detail::print_legend(page);
+  detail::print_footer(page, p);
+  out = page.take();
+  return {};
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text.hpp>
+
+// <kprof/settings.hpp>
+#ifndef KPROF_SETTINGS_HPP
+#define KPROF_SETTINGS_HPP
+
+// The settings of a session and the grammar of the environment variable KPROF. One parser serves both.
+//
+//   settings = [ setting { "," setting } ]
+//   setting  = word | word "=" value | word "(" [ option { "," option } ] ")"
+//   option   = word | word "=" value
+//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or backslash
+//
+//   on | off                     record from the first scope (the default), or do nothing at all
+//   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
+//                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
+//   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB)
+//   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
+//
+//   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What scopes are timed with.
+enum class clock_choice : std::uint8_t { automatic, system };
+
+struct parsed_config;
+
+/// The settings of a session.
+struct config {
+  bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;                  ///< send scopes to an attached NVTX tool
+  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process
+  clock_choice clock = clock_choice::automatic;
+  bool report_at_exit = false;       ///< print a report when the program ends
+  report_options report{};           ///< what report() shows when it is not told otherwise
+
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
+  static parsed_config parse(std::string_view text);
+};
+
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid.
+struct parsed_config {
+  config value;
+  std::vector<std::string> errors;
+};
+
+namespace detail {
+
+/// Reads one settings text from left to right.
+class settings_parser {
+ public:
+  explicit settings_parser(std::string_view text) : rest_(text) {}
+
+  parsed_config run() {
+    skip_spaces();
+    while (!rest_.empty()) {
+      setting();
+      if (rest_.empty()) break;
+      if (!take(',')) {
+        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' before \"" + std::string(rest_.substr(0, 20)) + "\"; settings are separated by commas");
+        skip_to(",");
+        take(',');
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view options_list =
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
+
+  void setting() {
+    const std::string word = bare();
+    if (take('(')) return options(word);
+    const bool has_value = take('=');
+    const std::string value = has_value ? this->value() : std::string{};
+    config& c = out_.value;
+    if (word == "on" && !has_value) c.enabled = true;
+    else if (word == "off" && !has_value) c.enabled = false;
+    else if (word == "report" && !has_value) c.report_at_exit = true;
+    else if (word == "report") flag(word, value, c.report_at_exit);
+    else if (word == "nvtx") flag(word, value, c.nvtx);
+    else if (word == "memory") memory(value);
+    else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
+    else if (word == "clock" && value == "system") c.clock = clock_choice::system;
+    else if (word == "clock") wrong("clock=" + value + " is unknown; valid: clock=auto, clock=system");
+    else if (word.empty()) wrong("a setting is missing before \"" + std::string(rest_.substr(0, 20)) + "\"");
+    else wrong("unknown setting '" + word + (has_value ? "=" + value : "") + "'; valid: " + std::string(settings_list));
+  }
+
+  void options(const std::string& word) {
+    const bool known = word == "report";
+    if (known) out_.value.report_at_exit = true;
+    else wrong("unknown setting '" + word + "(...)'; valid: " + std::string(settings_list));
+    while (!rest_.empty() && !take(')')) {
+      const std::string key = bare();
+      const bool has_value = take('=');
+      const std::string value = has_value ? this->value() : std::string{};
+      if (known) option(key, has_value, value);
+      if (take(')')) return;
+      if (!take(',') && !rest_.empty()) {
+        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' in " + word + "(...); options are separated by commas");
+        skip_to(",)");
+        take(',');
+      } else if (rest_.empty()) {
+        wrong(word + "( has no closing ')'");
+      }
+    }
+  }
+
+  void option(const std::string& key, bool has_value, const std::string& value) {
+    report_options& r = out_.value.report;
+    if (key == "path" && has_value) r.path = value;
+    else if (key == "sort" && has_value) r.sort = value;
+    else if (key == "filter" && has_value) r.filter = value;
+    else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
+    else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
+    else if (key == "columns" && has_value) r.columns = split(value);
+    else if (key == "by" && has_value) by(value);
+    else if (key == "table") flag(key, value, r.table);
+    else if (key == "tree") flag(key, value, r.tree);
+    else if (key == "ascii") flag(key, value, r.ascii);
+    else if (key == "legend") flag(key, value, r.legend);
+    else wrong("unknown option '" + key + (has_value ? "=" + value : "") + "' of report; valid: " + std::string(options_list));
+  }
+
+  void by(const std::string& value) {
+    grouping& by = out_.value.report.by;
+    if (value == "op") by = grouping::op;
+    else if (value == "parameters") by = grouping::parameters;
+    else if (value == "call_site") by = grouping::call_site;
+    else if (value == "thread") by = grouping::thread;
+    else wrong("by=" + value + " is unknown; valid: op, parameters, call_site, thread");
+  }
+
+  void flag(const std::string& word, const std::string& value, bool& into) {
+    if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
+    else if (value == "off" || value == "0" || value == "false") into = false;
+    else wrong(word + "=" + value + " is unknown; valid: " + word + "=on, " + word + "=off");
+  }
+
+  static bool digits(std::string_view text, std::uint64_t& n, std::size_t& used) {
+    n = 0;
+    for (used = 0; used < text.size() && text[used] >= '0' && text[used] <= '9'; ++used) {
+      if (n > 100'000'000'000'000'000U) return false;
+      n = n * 10 + static_cast<std::uint64_t>(text[used] - '0');
+    }
+    return used != 0;
+  }
+
+  template <class Set>
+  void number(const std::string& key, const std::string& value, std::uint64_t least, std::uint64_t most, Set set) {
+    std::uint64_t n = 0;
+    std::size_t used = 0;
+    if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
+    else wrong(key + "=" + value + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+
+  void memory(const std::string& value) {
+    std::uint64_t n = 0;
+    std::size_t used = 0;
+    int shift = -1;
+    if (digits(value, n, used)) {
+      const std::string suffix = value.substr(used);
+      if (suffix.empty() || suffix == "B") shift = 0;
+      else if (suffix == "K" || suffix == "KiB") shift = 10;
+      else if (suffix == "M" || suffix == "MiB") shift = 20;
+      else if (suffix == "G" || suffix == "GiB") shift = 30;
+    }
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) wrong("memory=" + value + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    else out_.value.memory = static_cast<std::size_t>(n << shift);
+  }
+
+  static std::vector<std::string> split(const std::string& joined) {
+    std::vector<std::string> out(1);
+    for (const char c : joined)
+      if (c == '+') out.emplace_back();
+      else out.back() += c;
+    return out;
+  }
+
+  // ---- characters ----
+
+  void skip_spaces() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n')) rest_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skip_spaces();
+    if (rest_.empty() || rest_[0] != c) return false;
+    rest_.remove_prefix(1);
+    skip_spaces();
+    return true;
+  }
+  void skip_to(std::string_view any_of) {
+    while (!rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos) rest_.remove_prefix(1);
+  }
+  std::string until(std::string_view any_of) {
+    std::string out;
+    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos; rest_.remove_prefix(1)) out += rest_[0];
+    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n')) out.pop_back();
+    return out;
+  }
+  std::string bare() { return until(",=()"); }
+  std::string value() {
+    if (rest_.empty() || rest_[0] != '"') return until(",()");
+    rest_.remove_prefix(1);
+    std::string out;
+    while (!rest_.empty() && rest_[0] != '"') {
+      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\')) rest_.remove_prefix(1);
+      out += rest_[0];
+      rest_.remove_prefix(1);
+    }
+    if (rest_.empty()) wrong("a quoted value has no closing '\"'");
+    else rest_.remove_prefix(1);
+    return out;
+  }
+  void wrong(std::string what) { out_.errors.push_back(std::move(what)); }
+
+  std::string_view rest_;
+  parsed_config out_;
+};
+
+}  // namespace detail
+
+inline parsed_config config::parse(std::string_view text) { return detail::settings_parser(text).run(); }
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/settings.hpp>
+
+#if KPROF_ENABLE
+
+// <kprof/detail/session_state.hpp>
+#ifndef KPROF_DETAIL_SESSION_STATE_HPP
+#define KPROF_DETAIL_SESSION_STATE_HPP
+
+// The session of the process: made by the first binary that asks for it, found by the others through the hub, never freed.
+// A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
+// functions that guards call, NVTX, and what is registered with the system.
+
+// <kprof/emit/nvtx.hpp>
+#ifndef KPROF_EMIT_NVTX_HPP
+#define KPROF_EMIT_NVTX_HPP
+
+// Sends scopes to an attached NVTX tool, such as Nsight Systems: a range in domain `kprof` with the operator's or region's
+// name, the parameters as a typed payload and, where they are declared and valid, the operator's FLOPs and bytes.
+// kprof.hpp includes it. A library may include it alone, so that its users see typed ranges without any session.
+// Including it arms the guards of the process: the first scope looks for a tool, and without one guards are idle again.
+// It costs about 0.4 s of compile time and 31 KB of weak code an object. Any thread may open and close scopes.
+
+// <kprof/emit/nvtx_schema.hpp>
+#ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
+#define KPROF_EMIT_NVTX_SCHEMA_HPP
+
+// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
+// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
+// Any thread; allocates when it meets something new, and never frees what a tool was told.
+
+#if KPROF_NVTX
+
+// The C headers of the SDK are not written for the warnings that kprof's users may turn on.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>   // brings the nvToolsExt.h beside it, and not one of another toolkit
+#else
+#include <nvtx3/nvToolsExt.h>
+#endif
+#pragma GCC diagnostic pop
+
+#include <cstddef>
+#include <cstdlib>
+
+// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent without payload.
+#ifdef NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES
+#define KPROF_DETAIL_PAYLOAD 1
+#else
+#define KPROF_DETAIL_PAYLOAD 0
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+// All functions are hidden: each binary that includes this has its own NVTX instance and its own state.
+namespace nvtx {
+
+#if KPROF_DETAIL_PAYLOAD
+using entry = nvtxPayloadSchemaEntry_t;
+#else
+struct entry {};
+#endif
+
+enum class role : std::uint8_t { enumeration, nested, op };
+
+/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it is on the list, and
+/// leaked: a tool may keep the pointers of a registration, and readers hold no lock.
+struct known {
+  known* next;
+  nvtxStringHandle_t message;   // of an operator
+  std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
+  const char* name;
+  std::uint64_t size;
+  std::size_t length;           // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
+  entry* entries;
+  void* enumerators;            // of an enum: the table that the tool was given
+  role as;
+};
+
+struct registry {
+  nvtxDomainHandle_t domain;
+  known* list;
+  std::uint64_t work_ids[4];   // schema for [has_flops + 2 * has_bytes]
+};
+KPROF_DETAIL_LOCAL inline constinit registry told{};
+
+template <class T>
+KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept {
+  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
+  __builtin_memcpy(to, from.data, from.size);
+  to[from.size] = '\0';
+  return to + from.size;
+}
+
+/// `characters` is room for the names of the entries.
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
+  const std::size_t head = sizeof(known) + entries * sizeof(entry);
+  auto* block = static_cast<char*>(std::calloc(1, head + name.size + 1 + characters));
+  if (block == nullptr) return nullptr;
+  auto* item = reinterpret_cast<known*>(block);
+  item->name = block + head;
+  item->size = size;
+  item->entries = reinterpret_cast<entry*>(block + sizeof(known));
+  item->as = as;
+  names = copy_text(block + head, name) + 1;
+  return item;
+}
+
+KPROF_DETAIL_LOCAL inline bool same(const known& a, const known& b) noexcept {
+  if (a.as != b.as || a.size != b.size || a.length != b.length || __builtin_strcmp(a.name, b.name) != 0) return false;
+#if KPROF_DETAIL_PAYLOAD
+  for (std::size_t i = 0; i < a.length; ++i) {
+    const entry& x = a.entries[i];
+    const entry& y = b.entries[i];
+    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset || x.arrayOrUnionDetail != y.arrayOrUnionDetail ||
+        __builtin_strcmp(x.name, y.name) != 0) return false;
+  }
+#endif
+  return true;
+}
+
+KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
+  if (item.as == role::op) item.message = nvtxDomainRegisterStringA(told.domain, item.name);
+#if KPROF_DETAIL_PAYLOAD
+  if (item.length == 0) return;
+  if (item.as == role::enumeration) {
+    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
+    if (list == nullptr) return;
+    item.enumerators = list;
+    for (std::size_t i = 0; i < item.length; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
+    nvtxPayloadEnumAttr_t about{};
+    about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+    about.name = item.name;
+    about.entries = list;
+    about.numEntries = item.length;
+    about.sizeOfEnum = item.size;
+    item.id = nvtxPayloadEnumRegister(told.domain, &about);
+  } else {
+    nvtxPayloadSchemaAttr_t about{};
+    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    about.name = item.name;
+    about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+    about.entries = item.entries;
+    about.numEntries = item.length;
+    about.payloadStaticSize = item.size;
+    item.id = nvtxPayloadSchemaRegister(told.domain, &about);
+  }
+#endif
+}
+
+/// The item on the list that says the same, or `item` after it was registered and put there. No lock is held while the
+/// tool is called: it may wait for the loader, and so may a static object's constructor that opens a scope meanwhile.
+/// Of two threads that describe the same operator at once, both register it, and either registration serves.
+KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
+  if (item == nullptr) return nullptr;
+  known* head = load(told.list);
+  for (const known* k = head; k != nullptr; k = k->next)
+    if (same(*k, *item)) {
+      std::free(item);
+      return k;
+    }
+  register_item(*item);
+  do item->next = head;
+  while (!exchange(told.list, head, item));
+  return item;
+}
+
+#if KPROF_DETAIL_PAYLOAD
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept;
+
+/// Schema id of an enum; 0 when none of its enumerators has a name.
+KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_t bytes) noexcept {
+  std::size_t characters = 0;
+  for (std::uint32_t i = 0; i < e.size; ++i) characters += e.list[i].name.size + 1;
+  char* names = nullptr;
+  known* item = make_known(role::enumeration, e.name, bytes, e.size, characters, names);
+  if (item == nullptr) return 0;
+  for (; item->length < e.size; ++item->length) {
+    entry& to = item->entries[item->length];
+    to.name = names;
+    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);   // sign extended, as NVTX's own tables come out
+    names = copy_text(names, e.list[item->length].name) + 1;
+  }
+  return intern(item)->id;
+}
+
+/// NVTX's type of one element of a field; 0 when it has none.
+KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
+  static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
+  const bool is_signed = f.kind == field_kind::signed_integer;
+  switch (f.kind) {
+    case field_kind::boolean: return enum_id({{"bool", 4}, 2, truth}, f.size);
+    case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
+    case field_kind::aggregate: {
+      const known* nested = describe(role::nested, f.nested->name, *f.nested);
+      return nested == nullptr ? 0 : nested->id;
+    }
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return NVTX_PAYLOAD_ENTRY_TYPE_FLOAT;
+      if (f.size == sizeof(double)) return NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE;
+      return f.size == sizeof(long double) ? NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE : 0;
+    case field_kind::enumeration:
+      if (const std::uint64_t id = enum_id(*f.enumerators, f.size)) return id;
+      break;
+    default: break;
+  }
+  switch (f.size) {
+    case 1: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT8 : NVTX_PAYLOAD_ENTRY_TYPE_UINT8;
+    case 2: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT16 : NVTX_PAYLOAD_ENTRY_TYPE_UINT16;
+    case 4: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT32 : NVTX_PAYLOAD_ENTRY_TYPE_UINT32;
+    case 8: return is_signed ? NVTX_PAYLOAD_ENTRY_TYPE_INT64 : NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+    default: return 0;
+  }
+}
+
+/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements gets its own.
+KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept {
+  std::size_t entries = 0, characters = 0;
+  for (std::uint32_t i = 0; i < fields.field_count; ++i) {
+    const field_desc& f = fields.fields[i];
+    entries += entries_of(f);
+    characters += entries_of(f) * (f.name.size + std::size_t{8});   // "[511]"
+  }
+  char* names = nullptr;
+  known* item = make_known(as, name, fields.size, entries, characters, names);
+  if (item == nullptr) return nullptr;
+  for (std::uint32_t i = 0; i < fields.field_count; ++i) {
+    const field_desc& f = fields.fields[i];
+    const std::uint64_t type = element_type(f);
+    if (type == 0) continue;
+    for (std::uint32_t k = 0; k < entries_of(f); ++k) {
+      const std::uint64_t offset = f.offset + std::uint64_t{k} * f.size;
+      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in any order.
+      std::size_t at = item->length++;
+      for (; at > 0 && item->entries[at - 1].offset > offset; --at) item->entries[at] = item->entries[at - 1];
+      const bool is_array = f.extent != 0 && f.kind != field_kind::string;
+      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0, type, names, nullptr,
+                           f.kind == field_kind::string ? f.size : f.extent, offset, nullptr, nullptr};
+      names = copy_text(names, f.name);
+      if (entries_of(f) > 1) {
+        char digits[] = {'[', static_cast<char>('0' + k / 100), static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10), ']'};
+        const std::uint32_t skip = k < 10 ? 2 : k < 100 ? 1 : 0;
+        digits[skip] = '[';
+        names = copy_text(names, {digits + skip, 5 - skip});
+      }
+      ++names;
+    }
+  }
+  return intern(item);
+}
+
+/// Bytes of `work` that are numbers.
+inline constexpr std::uint32_t work_size = 24;
+
+/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is there of `work`.
+KPROF_DETAIL_LOCAL inline void register_work() noexcept {
+  constexpr field_kind number = field_kind::unsigned_integer;
+  static constexpr field_desc fields[] = {{{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
+                                          {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
+                                          {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
+  for (std::uint32_t set = 1; set < 4; ++set) {
+    const known* item = describe(role::nested, {"kprof.work", 10}, {{"", 0}, work_size, 8, set, set == 2 ? fields + 1 : fields});
+    told.work_ids[set] = item == nullptr ? 0 : item->id;
+  }
+}
+
+/// The payloads of one range; lives until the range is pushed.
+struct payloads {
+  nvtxPayloadData_t data[2];
+  work numbers;
+
+  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about them.
+  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+    std::int32_t count = 0;
+    if (item.id != 0) data[count++] = {item.id, bytes, params};
+    if (told.work_ids[3] != 0) {
+      op.evaluate(params, numbers);
+      // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
+      const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
+      if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
+    }
+    if (count == 0) return;
+    event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    event.reserved0 = count;
+    event.payload.ullValue = reinterpret_cast<std::uintptr_t>(data);
+  }
+};
+
+#else
+
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc&) noexcept {
+  char* names = nullptr;
+  return intern(make_known(as, name, 0, 0, 0, names));
+}
+KPROF_DETAIL_LOCAL inline void register_work() noexcept {}
+struct payloads {
+  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*, std::uint32_t) noexcept {}
+};
+
+#endif  // KPROF_DETAIL_PAYLOAD
+
+}  // namespace nvtx
+}  // namespace detail
+KPROF_DETAIL_END
+
+#undef KPROF_DETAIL_PAYLOAD
+
+#endif  // KPROF_NVTX
+
+#endif  // <kprof/emit/nvtx_schema.hpp>
+
+#if KPROF_NVTX
+
+#include <ctime>
+#include <utility>
+
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct emitter_api;
+
+#if !KPROF_NVTX
+
+inline const emitter_api* attach_nvtx() noexcept { return nullptr; }
+inline bool arm_nvtx() noexcept { return false; }
+inline void refuse_nvtx() noexcept {}
+inline void disarm_nvtx() noexcept {}
+
+#else
+
+// Of the binaries that include this, the first to find the tool serves the whole process through hub_record::emitter.
+namespace nvtx {
+
+/// Where the push of an operator finds what the tool knows. `op` never changes once set; `item` does.
+///
+/// A library may go and another one take its address, with an op_desc at the very same place, even with the same
+/// function addresses when it is the same plugin built again. So an address alone proves nothing. hub_record::detach
+/// tells when the binary that last filled the slot goes, and empties it: the next push describes the operator anew.
+/// If the linker merged the descriptors of several binaries into one, whoever uses it keeps its owner loaded, and the
+/// slot is emptied with the user. A description that was seen before is found on the list by its contents, so that
+/// loading and unloading in a loop neither leaks nor registers anything twice.
+struct op_slot {
+  const op_desc* op;
+  const module_record* home;
+  const known* item;
+};
+
+struct region_name {
+  nvtxStringHandle_t message;   // nullptr while it is being registered
+  std::uint32_t size;
+  const char* data;
+};
+
+// What is known of a tool. Numbers: the atomic builtins of clang take no enums.
+inline constexpr std::uint32_t not_sought = 0, being_sought = 1, found = 2, absent = 3;
+
+inline constexpr std::size_t op_slots = 1024;           // an operator beyond finds its description by a walk of the list
+inline constexpr std::size_t name_slots = 2048;
+inline constexpr std::size_t max_region_names = 1024;   // those beyond are sent as plain text: a tool never forgets a string
+inline constexpr std::uint32_t max_message = 1000;
+
+struct state {
+  std::uint32_t tool;   // one of the above
+  bool refused;
+  bool waited_in_vain;
+  const emitter_api* emitter;
+  void (*next_detach)(const module_record& leaving) noexcept;
+  std::uint32_t threads;
+  std::uint32_t region_names;
+  region_name* names[name_slots];
+  op_slot ops[op_slots];
+};
+KPROF_DETAIL_LOCAL inline constinit state self{};
+
+/// What the tool knows of the operator at `where`; nullptr when memory is short.
+KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
+  const std::size_t start = (reinterpret_cast<std::uintptr_t>(where.op) >> 4U) * 0x9E3779B97F4A7C15U >> 54U;   // op_slots = 2^10
+  op_slot* slot = nullptr;
+  for (std::size_t i = 0; i < op_slots; ++i) {
+    op_slot& at = self.ops[(start + i) % op_slots];
+    const op_desc* key = load(at.op);
+    if (key == nullptr && exchange(at.op, key, where.op)) key = where.op;
+    if (key != where.op) continue;
+    if (const known* item = load(at.item)) return item;
+    slot = &at;
+    break;
+  }
+  const known* item = describe(role::op, where.op->name(), where.op->params());
+  if (slot != nullptr) {
+    store(slot->home, where.home);
+    store(slot->item, item);
+  }
+  return item;
+}
+
+/// Empties the slots of a binary that is about to go, and tells whoever wanted to know before.
+KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
+  for (op_slot& slot : self.ops)
+    if (load(slot.home) == &leaving) store(slot.item, static_cast<const known*>(nullptr));
+  if (self.next_detach != nullptr) self.next_detach(leaving);
+}
+
+/// The handle of a region's name, or nullptr when it is to be sent as text.
+KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
+  std::uint64_t hash = 14695981039346656037U;   // FNV-1a
+  for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+  for (std::size_t i = 0; i < name_slots; ++i) {
+    region_name*& slot = self.names[(hash + i) % name_slots];
+    region_name* at = load(slot);
+    if (at == nullptr) {
+      if (load(self.region_names) >= max_region_names) return nullptr;
+      auto* block = static_cast<char*>(std::malloc(sizeof(region_name) + name.size + 1));
+      if (block == nullptr) return nullptr;
+      auto* made = reinterpret_cast<region_name*>(block);
+      *made = {nullptr, name.size, block + sizeof(region_name)};
+      copy_text(block + sizeof(region_name), name);
+      if (exchange(slot, at, made)) {
+        __atomic_fetch_add(&self.region_names, 1U, __ATOMIC_RELAXED);
+        store(made->message, nvtxDomainRegisterStringA(told.domain, made->data));
+        return made->message;
+      }
+      std::free(block);   // another thread was first, with the name at `at`
+    }
+    if (at->size == name.size && __builtin_memcmp(at->data, name.data, name.size) == 0) return load(at->message);
+  }
+  return nullptr;
+}
+
+KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t handle) noexcept {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = handle;
+  return event;
+}
+
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline void push_text(text name) noexcept {
+  char copy[max_message + 1];
+  if (name.size > max_message) name.size = max_message;
+  copy_text(copy, name);
+  nvtxEventAttributes_t event = event_named(nullptr);
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = copy;
+  nvtxDomainRangePushEx(told.domain, &event);
+}
+
+KPROF_DETAIL_LOCAL inline void push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+  if (where.op == nullptr) {
+    const text name{static_cast<const char*>(payload), bytes};
+    const nvtxStringHandle_t handle = region_handle(name);
+    if (handle == nullptr) return push_text(name);
+    const nvtxEventAttributes_t event = event_named(handle);
+    nvtxDomainRangePushEx(told.domain, &event);
+    return;
+  }
+  const known* item = known_op(where);
+  if (item == nullptr) return push_text(where.op->name());
+  nvtxEventAttributes_t event = event_named(item->message);
+  if (item->message == nullptr) {
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event.message.ascii = item->name;
+  }
+  payloads with;
+  with.add_to(event, *item, *where.op, payload, bytes);
+  nvtxDomainRangePushEx(told.domain, &event);
+}
+
+KPROF_DETAIL_LOCAL inline void pop() noexcept { nvtxDomainRangePop(told.domain); }
+
+KPROF_DETAIL_LOCAL inline constexpr emitter_api emitter{&push, &pop};
+
+/// Looks for a tool. The process's emitter if another binary has one, else this binary's own.
+KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noexcept {
+  if (const emitter_api* other = load(hub.emitter)) return other;
+  told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
+  if (told.domain == nullptr) return nullptr;
+  register_work();
+  keep_loaded();
+  self.next_detach = load(hub.detach);
+  while (!exchange(hub.detach, self.next_detach, &forget)) {}
+  const emitter_api* other = nullptr;
+  return exchange(hub.emitter, other, &emitter) ? &emitter : other;
+}
+
+}  // namespace nvtx
+
+/// The emitter when an NVTX tool is attached, else nullptr. The first call initialises NVTX and hangs the emitter into the
+/// hub; later ones cost two loads. Any thread. Another thread that initialises is waited for, but not for ever: it may need
+/// the loader's lock, which this one holds when a static object's constructor opens a scope. Such a scope is not sent.
+KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
+  using nvtx::self;
+  if (load(self.refused)) return nullptr;
+  std::uint32_t tool = load(self.tool);
+  if (tool == nvtx::not_sought && nvtx::exchange(self.tool, tool, nvtx::being_sought)) {
+    self.emitter = nvtx::look_for_tool(the_hub());
+    tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
+    store(self.tool, tool);
+  }
+  for (int i = 0; tool == nvtx::being_sought && !load(self.waited_in_vain); ++i) {
+    const std::timespec millisecond{0, 1'000'000};
+    nanosleep(&millisecond, nullptr);
+    tool = load(self.tool);
+    if (i == 2000) store(self.waited_in_vain, true);
+  }
+  return tool == nvtx::found ? self.emitter : nullptr;
+}
+
+// The functions of guards while no session records.
+namespace nvtx {
+
+/// The ranges that this thread has open here, and how often it opened one at each depth: a token that names an older
+/// range at the same depth is recognised. Below the depths that are counted it is not.
+struct thread_ranges {
+  static constexpr std::uint32_t counted = 64;
+  std::uint32_t number;
+  std::uint32_t depth;
+  std::uint16_t opened[counted];
+};
+KPROF_DETAIL_LOCAL inline constinit thread_local thread_ranges mine{};
+
+/// A token: the thread's number in the upper half, then 16 bits of which opening at this depth, then the depth.
+KPROF_DETAIL_LOCAL inline scope_token token_of_innermost() noexcept {
+  const std::uint32_t opening = mine.depth < thread_ranges::counted ? mine.opened[mine.depth] : 0U;
+  return static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
+}
+
+KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept;
+template <std::uint32_t Words>
+KPROF_DETAIL_LOCAL inline scope_token begin_words(site& where, const void* payload) noexcept { return begin(where, payload, 8 * Words); }
+
+/// Closes the range and those left open within it. Nothing for a token of another thread or of a range that is closed.
+KPROF_DETAIL_LOCAL inline void end(scope_token token) noexcept {
+  const std::uint32_t depth = token & 0xFFFFU;
+  if (token == 0 || token >> 32U != mine.number || depth > mine.depth) return;
+  if (depth < thread_ranges::counted && mine.opened[depth] != (token >> 16U & 0xFFFFU)) return;
+  for (; mine.depth >= depth; --mine.depth) self.emitter->pop();
+}
+
+KPROF_DETAIL_LOCAL inline std::uint32_t capture() noexcept { return 0; }
+KPROF_DETAIL_LOCAL inline scope_token adopt(std::uint32_t) noexcept { return 0; }   // NVTX ranges stay on their thread
+KPROF_DETAIL_LOCAL inline void release(scope_token) noexcept {}
+
+template <std::uint32_t... Words>
+constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...>) noexcept {
+  return {1, sizeof(scope_api), &end, &begin, {&begin_words<Words>...}, &capture, &adopt, &release};
+}
+KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only = make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
+
+KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept {
+  const emitter_api* to = attach_nvtx();
+  if (to == nullptr) {
+    // No tool: guards go idle again. Only the first scope finds itself in the hub, so that only it walks the binaries.
+    const scope_api* own = &emit_only;
+    if (load(self.tool) != being_sought && exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr))) publish(the_hub());
+    return 0;
+  }
+  if (mine.number == 0) mine.number = __atomic_add_fetch(&self.threads, 1U, __ATOMIC_RELAXED);
+  if (mine.depth == 0xFFFF) return 0;
+  to->push(where, payload, bytes);
+  if (++mine.depth < thread_ranges::counted) ++mine.opened[mine.depth];
+  return token_of_innermost();
+}
+
+}  // namespace nvtx
+
+/// Lets the guards of the process look for a tool at the next scope, unless somebody else does so already. False when
+/// it is known that there is none. Including this header calls it when static objects are built.
+KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
+  hub_record& hub = the_hub();
+  if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 || load(nvtx::self.tool) == nvtx::absent) return false;
+  const scope_api* nobody = nullptr;
+  keep_loaded();
+  if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) publish(hub);
+  return true;
+}
+
+/// For a session whose user wants no NVTX: nothing is sent from now on, and no tool is looked for. Ranges that are open
+/// are still closed. Libraries loaded later find it written in the hub.
+KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
+  hub_record& hub = the_hub();
+  store(nvtx::self.refused, true);
+  store(hub.emit_refused, std::uint32_t{1});
+  store(hub.emitter, static_cast<const emitter_api*>(nullptr));
+  store(hub.emit_only, static_cast<const scope_api*>(nullptr));
+  publish(hub);
+}
+
+/// For a session that has found no tool: guards do not look for one again when it stops. The caller publishes the hub.
+KPROF_DETAIL_LOCAL inline void disarm_nvtx() noexcept {
+  const scope_api* own = &nvtx::emit_only;
+  nvtx::exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr));
+}
+
+namespace nvtx {
+struct arming {
+  KPROF_DETAIL_LOCAL arming() noexcept { arm_nvtx(); }
+};
+KPROF_DETAIL_LOCAL inline arming armed;
+}  // namespace nvtx
+
+#endif  // KPROF_NVTX
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/emit/nvtx.hpp>
+
+// <kprof/model/build.hpp>
+#ifndef KPROF_MODEL_BUILD_HPP
+#define KPROF_MODEL_BUILD_HPP
+
+// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become text. Linear in the number
+// of call-tree nodes; the scopes themselves were folded before. No clock is read here.
+
+// <kprof/model/parameters.hpp>
+#ifndef KPROF_MODEL_PARAMETERS_HPP
+#define KPROF_MODEL_PARAMETERS_HPP
+
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Pure.
+
+// <kprof/record/op_info.hpp>
+#ifndef KPROF_RECORD_OP_INFO_HPP
+#define KPROF_RECORD_OP_INFO_HPP
+
+// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
+// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
+
+#include <csetjmp>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct enumerator_info {
+  std::int64_t value;
+  std::string name;
+};
+
+/// A copy of a field_desc.
+struct field_info {
+  std::string name;
+  std::uint32_t offset;
+  std::uint32_t size;
+  std::uint32_t extent;
+  field_kind kind;
+  std::vector<field_info> nested;
+  std::vector<enumerator_info> enumerators;
+};
+
+inline std::string copy(text t) { return {t.data, t.size}; }
+
+inline std::vector<field_info> copy_fields(const struct_desc& from) {
+  std::vector<field_info> out;
+  for (std::uint32_t i = 0; i < from.field_count; ++i) {
+    const field_desc& f = from.fields[i];
+    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, {}, {}};
+    if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
+    if (f.enumerators != nullptr)
+      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+/// A stretch of parameter bytes that carry a value; what lies between is padding.
+struct byte_run {
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+
+/// Bytes of a value of this kind: x87 long double has 10 in 16.
+inline std::uint32_t value_bytes(const field_info& f) noexcept {
+#if defined(__x86_64__)
+  if (f.kind == field_kind::floating && f.size == 16) return 10;
+#endif
+  return f.size;
+}
+
+inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
+  for (const field_info& f : fields) {
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    for (std::uint32_t e = 0; e < elements; ++e) {
+      const std::uint32_t at = base + f.offset + e * f.size;
+      if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
+      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
+      else runs.push_back({at, value_bytes(f)});
+    }
+  }
+}
+
+/// Runs formulas that may divide by zero. They are users' code over users' values, run long after the call: a signal here
+/// would kill a program that had done nothing wrong. The handler is in place only while a formula runs; the caller sees to
+/// it that one runs at a time.
+class KPROF_DETAIL_LOCAL division_trap {
+ public:
+  /// False when the formula was stopped by SIGFPE.
+  static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    struct sigaction ours{}, theirs{};
+    ours.sa_sigaction = &handler;
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGFPE, &ours, &theirs);
+    sigjmp_buf back;
+    volatile bool finished = false;
+    if (sigsetjmp(back, 1) == 0) {
+      jump_ = &back;
+      evaluate(params, out);
+      finished = true;
+    }
+    jump_ = nullptr;
+    sigaction(SIGFPE, &theirs, nullptr);
+    return finished;
+  }
+
+ private:
+  static void handler(int, siginfo_t*, void*) noexcept {
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // Another thread's own fault: let it happen again without us.
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    sigaction(SIGFPE, &standard, nullptr);
+  }
+  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+};
+
+/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
+class op_info {
+ public:
+  explicit op_info(const op_desc& from) : name(copy(from.name())), params_size(from.params_size), fields(copy_fields(from.params())) {
+    add_runs(runs_, fields, 0);
+    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+  }
+
+  /// Same name, size and fields.
+  bool same_as(const op_info& other) const {
+    if (name != other.name || params_size != other.params_size || fields.size() != other.fields.size()) return false;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const field_info &a = fields[i], &b = other.fields[i];
+      if (a.name != b.name || a.offset != b.offset || a.size != b.size || a.extent != b.extent || a.kind != b.kind) return false;
+    }
+    return true;
+  }
+
+  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
+  void canonical(const char* from, char* to) const noexcept {
+    std::memset(to, 0, params_size);
+    for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
+  }
+
+  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
+  work evaluate(const char* params) const noexcept {
+    work out{};
+    if (evaluators_.empty()) return out;
+    if (!division_trap::run(evaluators_.back().evaluate, params, out)) {
+      out = work{};
+      out.has_flops = out.has_bytes = 1;
+    }
+    return out;
+  }
+
+  void add_evaluator(const module_record* home, const op_desc& desc) {
+    for (const evaluator& e : evaluators_)
+      if (e.home == home) return;
+    evaluators_.push_back({home, desc.evaluate});
+  }
+  void remove_evaluators(const module_record* home) noexcept {
+    std::size_t kept = 0;
+    for (const evaluator& e : evaluators_)
+      if (e.home != home) evaluators_[kept++] = e;
+    evaluators_.resize(kept);
+  }
+
+  std::string name;
+  std::uint32_t params_size;
+  std::vector<field_info> fields;
+  bool packed = false;   // no padding: bytes as they are
+
+ private:
+  struct evaluator {
+    const module_record* home;
+    void (*evaluate)(const void*, work&) noexcept;
+  };
+  std::vector<byte_run> runs_;
+  std::vector<evaluator> evaluators_;
+};
+
+/// A call site, or the place of an operator's guards that have none.
+struct site_info {
+  op_info* op = nullptr;   // nullptr: a region
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
+/// but for the formulas of its operator, which change under `mutex()` and are run under it.
+class site_table {
+ public:
+  /// The number of a call site, given at its first scope. Sites of a library that was loaded again get their old one.
+  std::uint32_t number_of(site& where) {
+    const std::lock_guard lock(mutex_);
+    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
+    op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
+    std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
+    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
+    std::uint32_t& id = numbers_[std::move(key)];
+    if (id == 0) id = add({op, std::move(file), where.line});
+    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
+    return id;
+  }
+
+  const site_info& operator[](std::uint32_t id) const noexcept {
+    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
+  }
+
+  work evaluate(const site_info& where, const char* params) noexcept {
+    const std::lock_guard lock(mutex_);
+    return where.op->evaluate(params);
+  }
+
+  void forget_formulas(const module_record* home) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const auto& op : ops_) op->remove_evaluators(home);
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t per_block = 256;
+  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
+
+  op_info& intern(const op_desc& desc, const module_record* home) {
+    op_info candidate(desc);
+    for (const auto& op : ops_)
+      if (op->same_as(candidate)) {
+        op->add_evaluator(home, desc);
+        return *op;
+      }
+    ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
+    ops_.back()->add_evaluator(home, desc);
+    return *ops_.back();
+  }
+
+  std::uint32_t add(site_info info) {
+    if (next_ / per_block >= max_blocks) return next_ - 1;   // the last one stands for all that do not fit
+    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
+    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
+    return next_++;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<op_info>> ops_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  site_info* blocks_[max_blocks] = {};
+  std::uint32_t next_ = 1;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/op_info.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+T read_as(const char* from) noexcept {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::int8_t>(from);
+    case 2: return read_as<std::int16_t>(from);
+    case 4: return read_as<std::int32_t>(from);
+    default: return read_as<std::int64_t>(from);
+  }
+}
+inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::uint8_t>(from);
+    case 2: return read_as<std::uint16_t>(from);
+    case 4: return read_as<std::uint32_t>(from);
+    default: return read_as<std::uint64_t>(from);
+  }
+}
+
+/// The shortest decimal that reads back as `value`, up to the precision of its type.
+template <class T>
+std::string shortest(T value, int digits) {
+  char out[48];
+  for (int precision = 1; precision <= digits; ++precision) {
+    std::snprintf(out, sizeof out, "%.*Lg", precision, static_cast<long double>(value));
+    if (static_cast<T>(std::strtold(out, nullptr)) == value) break;
+  }
+  return out;
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
+
+inline std::string write_value(const field_info& f, const char* from) {
+  switch (f.kind) {
+    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
+    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
+    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from), 9);
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from), 17);
+      return shortest(read_as<long double>(from), 21);
+    case field_kind::string: return {from, strnlen(from, f.size)};
+    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
+    case field_kind::enumeration: {
+      const std::int64_t value = read_signed(from, f.size);
+      const auto unsigned_value = static_cast<std::int64_t>(read_unsigned(from, f.size));
+      for (const enumerator_info& e : f.enumerators)
+        if (e.value == value || e.value == unsigned_value) return e.name;
+      return std::to_string(value);
+    }
+  }
+  return {};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
+  std::string out;
+  for (const field_info& f : fields) {
+    if (!out.empty()) out += ' ';
+    out += f.name;
+    out += '=';
+    if (f.extent == 0) {
+      out += write_value(f, from + f.offset);
+      continue;
+    }
+    for (std::uint32_t e = 0; e < f.extent; ++e) {
+      out += e == 0 ? '[' : ',';
+      out += write_value(f, from + f.offset + e * f.size);
+    }
+    out += ']';
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/parameters.hpp>
+
+// <kprof/record/recorder.hpp>
+#ifndef KPROF_RECORD_RECORDER_HPP
+#define KPROF_RECORD_RECORDER_HPP
+
+// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
+// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
+// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
+
+// <kprof/record/chunk_pool.hpp>
+#ifndef KPROF_RECORD_CHUNK_POOL_HPP
+#define KPROF_RECORD_CHUNK_POOL_HPP
+
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a page fault costs more
+// than the scope that would cause it. Full chunks queue up oldest first; they are the timeline, until one is needed again.
+// Thread-safe; takes its own lock and calls nobody while holding it.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_log;
+
+/// A piece of one thread's log.
+struct KPROF_DETAIL_LOCAL chunk {
+  static constexpr std::size_t size = 32 * 1024;
+
+  chunk* next = nullptr;          // within the owner's log, oldest first
+  chunk* previous = nullptr;
+  chunk* queue_next = nullptr;    // within the pool's queue of full chunks or its free list
+  chunk* queue_previous = nullptr;
+  thread_log* owner = nullptr;
+  char* end = nullptr;             // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;   // where the timeline begins in it
+  bool queued = false;             // in the pool's queue of full chunks
+  bool folded = false;             // all of it is in the totals
+  std::uint32_t first_depth = 0;   // scopes open where it begins
+  std::uint64_t last_ticks = 0;    // latest time stamp folded
+  std::uint64_t ends = 0;          // scopes that finished here
+
+  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
+  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
+};
+
+class KPROF_DETAIL_LOCAL chunk_pool {
+ public:
+  /// Bytes that may be held from now on; what is free above that is given back.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    while (free_ != nullptr && held_ > limit_) release(pop_free());
+  }
+
+  /// A chunk that nobody uses, or nullptr when the limit is reached.
+  chunk* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) return pop_free();
+    if (held_ + chunk::size > limit_) return nullptr;
+    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    held_ += chunk::size;
+    return ::new (memory) chunk{};
+  }
+
+  /// Returns a chunk that has been read and is in no queue.
+  void give_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ > limit_) release(c);
+    else push_free(c);
+  }
+
+  /// Queues a full chunk: it may be recycled from now on.
+  void retire(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_next = nullptr;
+    c->queue_previous = last_;
+    c->queued = true;
+    (last_ != nullptr ? last_->queue_next : first_) = c;
+    last_ = c;
+  }
+  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and reuse; nullptr when none.
+  chunk* oldest() noexcept {
+    const std::lock_guard lock(mutex_);
+    chunk* c = first_;
+    if (c != nullptr) unqueue(c);
+    return c;
+  }
+  /// Takes `c` out of the queue; false when it is not there.
+  bool take_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!c->queued) return false;
+    unqueue(c);
+    return true;
+  }
+
+  std::size_t held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  void unqueue(chunk* c) noexcept {
+    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
+    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
+    c->queued = false;
+  }
+  chunk* pop_free() noexcept {
+    chunk* c = free_;
+    free_ = c->queue_next;
+    return c;
+  }
+  void push_free(chunk* c) noexcept {
+    c->queue_next = free_;
+    free_ = c;
+  }
+  void release(chunk* c) noexcept {
+    munmap(c, chunk::size);
+    held_ -= chunk::size;
+  }
+
+  std::mutex mutex_;
+  chunk* first_ = nullptr;   // full chunks, oldest first
+  chunk* last_ = nullptr;
+  chunk* free_ = nullptr;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/chunk_pool.hpp>
+
+// <kprof/record/clock.hpp>
+#ifndef KPROF_RECORD_CLOCK_HPP
+#define KPROF_RECORD_CLOCK_HPP
+
+// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime. Counter ticks become
+// nanoseconds through calibration points, each the same moment on the counter, CLOCK_MONOTONIC (for durations, since it
+// never steps) and CLOCK_REALTIME (for other tools' records). Reading is thread-safe, calibrating is not.
+
+#include <time.h>
+
+#include <cstdint>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would double the cost.
+struct counter_clock {
+  static constexpr const char* name =
+#if defined(__aarch64__)
+      "cntvct";
+#else
+      "tsc";
+#endif
+  static std::uint64_t now() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return nanoseconds_of(CLOCK_MONOTONIC);
+#endif
+  }
+  /// Whether the counter runs at one rate on all cores and through sleep states.
+  static bool usable() noexcept {
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
+#elif defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+  }
+};
+
+struct system_clock {
+  static constexpr const char* name = "clock_gettime";
+  static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
+};
+
+/// One moment on three clocks.
+struct calibration_point {
+  std::uint64_t ticks;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+/// The narrowest of a few readings of CLOCK_MONOTONIC between two of the counter.
+template <class Clock>
+calibration_point calibrate() noexcept {
+  calibration_point best{};
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = Clock::now();
+    const std::uint64_t monotonic = nanoseconds_of(CLOCK_MONOTONIC);
+    const std::uint64_t after = Clock::now();
+    const std::uint64_t realtime = nanoseconds_of(CLOCK_REALTIME);
+    const std::uint64_t last = Clock::now();
+    if (last - before < narrowest) {
+      narrowest = last - before;
+      // The realtime reading lies about as far behind `after` as the monotonic one behind `before`.
+      best = {before + (after - before) / 2, monotonic, realtime};
+    }
+  }
+  return best;
+}
+
+/// The line through the calibration points, by which ticks become nanoseconds since the first.
+class timebase {
+ public:
+  void reset(calibration_point first) {
+    points_.assign(1, first);
+  }
+  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
+  void add(calibration_point point) {
+    if (points_.size() >= capacity) {
+      std::size_t kept = 1;
+      for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
+      points_.resize(kept);
+    }
+    points_.push_back(point);
+  }
+
+  const calibration_point& first() const noexcept { return points_.front(); }
+  const calibration_point& last() const noexcept { return points_.back(); }
+
+  double ns_per_tick() const noexcept {
+    const std::uint64_t ticks = last().ticks - first().ticks;
+    return points_.size() < 2 || ticks == 0 ? 1.0 : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+  }
+  /// Nanoseconds from the first point to `ticks`; negative before it.
+  double since_start_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
+  }
+  /// Largest distance of a point from the line.
+  double residual_ns() const noexcept {
+    double worst = 0;
+    for (const calibration_point& p : points_) {
+      const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+      worst = off > worst ? off : -off > worst ? -off : worst;
+    }
+    return worst;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 64;
+  std::vector<calibration_point> points_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/clock.hpp>
+
+// <kprof/record/thread_log.hpp>
+#ifndef KPROF_RECORD_THREAD_LOG_HPP
+#define KPROF_RECORD_THREAD_LOG_HPP
+
+// One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
+// may fold what has been published so far into the call tree, also while the thread goes on writing.
+//
+// A record is words of 8 bytes. The first tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
+
+// <kprof/record/call_tree.hpp>
+#ifndef KPROF_RECORD_CALL_TREE_HPP
+#define KPROF_RECORD_CALL_TREE_HPP
+
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
+// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
+// its thread_log's lock.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Bytes that all trees of the process may take; nodes beyond it are merged.
+struct tree_budget {
+  std::uint64_t used = 0;    // accessed atomically
+  std::uint64_t limit = 0;
+
+  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
+  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
+  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 4 * 3; }
+  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+};
+
+/// The parameters of an operator or the name of a region.
+struct payload {
+  const char* bytes;
+  std::uint32_t size;
+};
+
+struct tree_node {
+  std::uint32_t parent = 0;
+  std::uint32_t site = 0;        // 0: the root
+  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
+  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  std::uint32_t payload_at = 0;
+  std::uint32_t payload_size = 0;
+  bool plain = false;            // its parameters have no padding and can be compared as they are
+  bool merged = false;           // calls of all parameters that came when memory was spent
+  work values{};
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;       // ticks
+  std::uint64_t self = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  histogram durations;
+};
+
+class call_tree {
+ public:
+  static constexpr std::uint32_t root = 0;
+
+  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  ~call_tree() { budget_->remove(charged_); }
+  call_tree(const call_tree&) = delete;
+  call_tree& operator=(const call_tree&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    nodes_.clear();
+    payloads_.clear();
+    buckets_.assign(64, 0);
+    nodes_.emplace_back();   // the root
+  }
+
+  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
+  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
+  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
+
+  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
+  /// one that came after that the time before.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+    tree_node* const all = nodes_.data();
+    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
+    if (is_plain(all[last], parent, site, p)) return last;
+    const std::uint32_t next = all[last].successor;
+    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
+    return other_child(parent, site, p);
+  }
+
+  /// The same; `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged) {
+    return merged ? merged_child(parent, site) : child(parent, site, p);
+  }
+
+  /// Counts one finished call.
+  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
+    tree_node& n = nodes_[node];
+    ++n.calls;
+    n.total += ticks;
+    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    if (ticks < n.shortest) n.shortest = ticks;
+    if (ticks > n.longest) n.longest = ticks;
+    n.durations.add(ticks, [this](std::size_t bytes) { charge(bytes); });
+  }
+
+  /// Adds all of another thread's tree.
+  void merge(const call_tree& other) {
+    std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+      const tree_node& from = other.nodes_[i];
+      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged);
+      tree_node& to = nodes_[here[i]];
+      to.calls += from.calls;
+      to.total += from.total;
+      to.self += from.self;
+      if (from.shortest < to.shortest) to.shortest = from.shortest;
+      if (from.longest > to.longest) to.longest = from.longest;
+      to.durations.merge(from.durations, [this](std::size_t bytes) { charge(bytes); });
+    }
+  }
+
+ private:
+  static constexpr std::size_t max_payload = 1024;
+  static constexpr std::size_t max_alignment = 128;
+
+  void charge(std::uint64_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+
+  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    const tree_node& n = nodes_[node];
+    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+    std::uint64_t x, y;
+    std::memcpy(&x, a, 8);
+    std::memcpy(&y, b, 8);
+    return x ^ y;
+  }
+  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
+  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+    for (; n >= 32; a += 32, b += 32, n -= 32)
+      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
+    for (; n >= 8; a += 8, b += 8, n -= 8)
+      if (differing_bits(a, b) != 0) return false;
+    return n == 0 || std::memcmp(a, b, n) == 0;
+  }
+
+  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
+    alignas(max_alignment) char canonical[max_payload];
+    const site_info& where = (*sites_)[site];
+    if (where.op != nullptr && !where.op->packed) {
+      where.op->canonical(p.bytes, canonical);
+      p.bytes = canonical;
+    }
+    const std::uint32_t last = nodes_[parent].last_child;
+    const std::uint32_t found = look_up(parent, site, p);
+    if (last != 0) nodes_[last].successor = found;
+    return nodes_[parent].last_child = found;
+  }
+
+  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
+    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    std::uint32_t i = 0;
+    for (; i + 8 <= p.size; i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, p.bytes + i, 8);
+      h = (h ^ word) * 0x9E3779B97F4A7C15U;
+      h ^= h >> 29U;
+    }
+    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p) {
+    const std::uint32_t hash = hash_of(parent, site, p);
+    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
+    if (budget_->nearly_spent()) return merged_child(parent, site);
+    const std::uint32_t made = add(parent, site, hash, p, false);
+    evaluate(nodes_[made], p);
+    return made;
+  }
+
+  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+    for (;;) {
+      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
+      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      parent = root;
+    }
+  }
+
+  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
+    if (nodes_.size() >= buckets_.size()) rehash();
+    tree_node n;
+    n.parent = parent;
+    n.site = site;
+    n.hash = hash;
+    n.merged = merged;
+    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
+    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_size = p.size;
+    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
+    payloads_.resize((payloads_.size() + 7) / 8 * 8);
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    n.next_in_bucket = bucket(hash);
+    bucket(hash) = made;
+    nodes_.push_back(std::move(n));
+    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
+    return made;
+  }
+
+  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      tree_node& n = nodes_[i];
+      n.next_in_bucket = bucket(n.hash);
+      bucket(n.hash) = i;
+    }
+  }
+
+  void evaluate(tree_node& n, payload p) noexcept {
+    const site_info& where = (*sites_)[n.site];
+    if (where.op == nullptr) return;
+    alignas(max_alignment) char aligned[max_payload];
+    std::memcpy(aligned, p.bytes, p.size);
+    n.values = sites_->evaluate(where, aligned);
+  }
+
+  site_table* sites_;
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::vector<tree_node> nodes_;
+  std::vector<char> payloads_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/call_tree.hpp>
+
+// <kprof/record/path_table.hpp>
+#ifndef KPROF_RECORD_PATH_TABLE_HPP
+#define KPROF_RECORD_PATH_TABLE_HPP
+
+// Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any thread can look up.
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Paths of scopes that were captured on one thread to be adopted on another. Guarded by its own lock.
+class path_table {
+ public:
+  struct step {
+    std::uint32_t parent;   // path of the enclosing scopes; 0: none
+    std::uint32_t site;
+    std::string bytes;
+    bool merged;
+  };
+
+  std::uint32_t number_of(step s) {
+    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
+    key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
+    const std::lock_guard lock(mutex_);
+    std::uint32_t& number = numbers_[std::move(key)];
+    if (number == 0) {
+      steps_.push_back(std::move(s));
+      number = static_cast<std::uint32_t>(steps_.size());
+    }
+    return number;
+  }
+  step operator[](std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    return steps_[path - 1];
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<step> steps_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/path_table.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,    // subject: call site
+  folded,   // a begin that is in the totals; subject: node of the call tree
+  end_to,   // subject: depth; that scope and all inside it ended
+  adopt,    // subject: path; what follows belongs under it
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
+}
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// What begin and end touch: one cache line of the thread's own.
+struct alignas(64) log_head {
+  char* cursor = nullptr;      // published with release
+  char* limit = nullptr;
+  scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
+  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
+};
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;                // not a scope but a change of place
+  std::uint64_t start;
+  std::uint64_t child_ticks;   // in scopes inside it
+};
+
+class KPROF_DETAIL_LOCAL thread_log : public log_head {
+ public:
+  thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
+      : tree(sites, budget), paths_(&paths) { top = std::uint64_t{number} << 32U; }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+  std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(top); }
+
+  // Everything below needs the lock.
+
+  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
+  void append(chunk* c, chunk_pool& pool) noexcept {
+    *c = chunk{};
+    c->owner = this;
+    c->previous = last_;
+    if (last_ != nullptr) last_->next = c;
+    else first_ = c;
+    last_ = c;
+    stop_writing(pool);
+    writing_ = c;
+    if (unread_ == nullptr) start_reading(c);
+    limit = c->limit();
+    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
+  }
+  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next scope takes a new chunk.
+  void stop_writing(chunk_pool& pool) noexcept {
+    if (writing_ == nullptr) return;
+    writing_->end = cursor;
+    pool.retire(writing_);
+    writing_ = nullptr;
+    cursor = limit = nullptr;
+  }
+
+  /// Folds all that has been published.
+  void fold() {
+    while (unread_ != nullptr) {
+      const bool still_written = unread_ == writing_;
+      decode(*unread_, still_written ? __atomic_load_n(&cursor, __ATOMIC_ACQUIRE) : unread_->end);
+      if (still_written) return;
+      unread_->folded = true;
+      start_reading(unread_->next);
+    }
+  }
+
+  /// Takes a full chunk out of the log, folding it first.
+  void release(chunk* c) {
+    if (!c->folded) fold();
+    (c->previous != nullptr ? c->previous->next : first_) = c->next;
+    (c->next != nullptr ? c->next->previous : last_) = c->previous;
+  }
+  /// Gives its full chunks back but those that another thread is about to recycle. Everything must have been folded.
+  void release_full(chunk_pool& pool) {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      if (pool.take_back(c)) {
+        release(c);
+        pool.give_back(c);
+      }
+      c = next;
+    }
+  }
+
+  /// Drops everything, unread. The thread does not exist.
+  void discard(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      static_cast<void>(pool.take_back(c));
+      pool.give_back(c);
+      c = next;
+    }
+    first_ = last_ = writing_ = unread_ = nullptr;
+    cursor = limit = nullptr;
+    stack.clear();
+  }
+
+  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
+  void restart(std::uint64_t now, chunk_pool& pool) {
+    fold();
+    release_full(pool);
+    if (writing_ != nullptr) {
+      writing_->timeline_from = read_at_;
+      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
+      writing_->ends = 0;
+    }
+    // The open scopes' nodes go with the tree: keep what they stand for.
+    struct step { std::uint32_t site; std::string bytes; bool merged; };
+    std::vector<std::vector<step>> paths;
+    for (const open_frame& f : stack) {
+      std::vector<step> path;
+      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
+        const payload p = tree.payload_of(tree[n]);
+        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged});
+      }
+      paths.push_back(std::move(path));
+    }
+    tree.clear();
+    adopted_.clear();
+    captured_.clear();
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      std::uint32_t node = call_tree::root;
+      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      stack[i] = {node, stack[i].adopted, now, 0};
+    }
+    dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
+  }
+
+  /// The path of the innermost open scope; 0 when nothing is open.
+  std::uint32_t capture() {
+    fold();
+    return stack.empty() ? 0 : path_of(stack.back().node);
+  }
+
+  /// Scopes that folding has seen begin and not end.
+  std::uint64_t open_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
+    return n;
+  }
+  /// Scopes that finished within what the log still holds.
+  std::uint64_t timeline_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    return n;
+  }
+
+  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
+  template <class Visit>
+  void visit_timeline(Visit visit) const {
+    struct start { std::uint32_t node; std::uint64_t ticks; std::uint64_t depth; };
+    std::vector<start> starts;
+    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
+    const auto close = [&](std::uint64_t ticks) {
+      if (!starts.empty() && starts.back().depth == depth) {
+        if (starts.back().node != call_tree::root) visit(starts.back().node, starts.back().ticks, ticks);
+        starts.pop_back();
+      }
+      if (depth != 0) --depth;
+    };
+    for (chunk* c = first_; c != nullptr; c = c->next) {
+      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
+      for (const char* at = c->timeline_from; at < stop;) {
+        const std::uint64_t word = get(at);
+        if ((word & end_bit) != 0) {
+          close(word & ~end_bit);
+          at += 8;
+          continue;
+        }
+        const auto subject = static_cast<std::uint32_t>(word);
+        switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+          case record_kind::begin: break;   // not before it is folded
+          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
+          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
+          case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
+        }
+        at += record_size(word);
+      }
+    }
+  }
+
+  std::vector<open_frame> stack;
+  call_tree tree;
+  std::uint64_t finished = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t closed_by_parent = 0;
+  std::uint64_t thread_id = 0;
+  std::string thread_name;
+  bool ended = false;
+  std::uint64_t never_closed = 0;     // of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
+  thread_log* next_free = nullptr;
+
+ private:
+  static std::size_t record_size(std::uint64_t word) noexcept { return record_header + ((word >> 32U & 0xFFFFU) + 7) / 8 * 8; }
+
+  void start_reading(chunk* c) noexcept {
+    unread_ = c;
+    if (c == nullptr) return;
+    read_at_ = c->timeline_from = c->begin();
+    c->first_depth = static_cast<std::uint32_t>(stack.size());
+  }
+
+  void decode(chunk& c, const char* stop) {
+    std::uint64_t ticks = c.last_ticks;
+    const std::uint64_t finished_before = finished;
+    while (read_at_ < stop) {
+      char* const at = read_at_;
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        ticks = word & ~end_bit;
+        close_innermost(ticks);
+        read_at_ = at + 8;
+        continue;
+      }
+      ticks = get(at + 8);
+      const auto subject = static_cast<std::uint32_t>(word);
+      read_at_ = at + record_size(word);
+      switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+        case record_kind::begin: {
+          const auto bytes = static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
+          put(at, record_word(record_kind::folded, node, bytes));
+          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
+            const std::uint64_t end = get(read_at_) & ~end_bit;
+            count_finished({node, false, ticks, 0}, end);
+            ticks = end;
+            read_at_ += 8;
+          } else {
+            stack.push_back({node, false, ticks, 0});
+          }
+          break;
+        }
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
+        case record_kind::end_to:
+          while (stack.size() > subject) {
+            ++closed_by_parent;
+            close_innermost(ticks);
+          }
+          close_innermost(ticks);
+          break;
+        case record_kind::folded: break;
+      }
+    }
+    c.last_ticks = ticks;
+    c.ends += finished - finished_before;
+  }
+
+  void close_innermost(std::uint64_t now) {
+    if (stack.empty()) return;
+    const open_frame f = stack.back();
+    stack.pop_back();
+    count_finished(f, now);
+  }
+
+  /// Counts a frame that is not, or no longer, on the stack.
+  void count_finished(const open_frame& f, std::uint64_t now) {
+    const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
+    if (!f.adopted) {
+      tree.finish(f.node, ticks, f.child_ticks);
+      ++finished;
+    }
+    if (!stack.empty()) stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+  }
+
+  /// The node of an adopted path: like everywhere, but under this thread's root.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    std::uint32_t& node = adopted_[path];
+    if (node == 0) {
+      const path_table::step s = (*paths_)[path];
+      const std::uint32_t parent = node_of(s.parent);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+    }
+    return adopted_[path];
+  }
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
+    const tree_node& n = tree[node];
+    const payload p = tree.payload_of(n);
+    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged});
+    return captured_[node] = path;
+  }
+
+  std::mutex mutex_;
+  path_table* paths_;
+  chunk* first_ = nullptr;     // of the timeline, oldest first
+  chunk* last_ = nullptr;
+  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
+  char* read_at_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
+  std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/thread_log.hpp>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
+// Its token is none that was ever given out.
+KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
+
+// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
+#endif
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
+/// Room for a record and the ends of all that is open then: an end never has to look for room.
+inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
+  return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
+}
+
+class KPROF_DETAIL_LOCAL recorder;
+// The recorder whose functions guards call, in the binary that owns it.
+KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
+
+class KPROF_DETAIL_LOCAL recorder {
+ public:
+  static constexpr std::size_t smallest_memory = 1024 * 1024;
+
+  recorder() {
+    pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); });
+  }
+  ~recorder() { pthread_key_delete(thread_end_); }
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  /// A quarter of the memory may go to totals, the rest to logs.
+  void set_memory(std::size_t bytes) noexcept {
+    memory_limit_ = bytes;
+    __atomic_store_n(&budget_.limit, bytes / 4, __ATOMIC_RELAXED);
+    pool_.set_limit(bytes - bytes / 4);
+  }
+  std::size_t memory_limit() const noexcept { return memory_limit_; }
+  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
+
+  /// Gives a call site its number.
+  void number(site& where) { sites_.number_of(where); }
+
+  /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
+  /// when there is none.
+  [[gnu::noinline]] log_head* more_room(std::size_t record) noexcept {
+    settle_child();
+    if (my_log == &no_log) join();
+    auto* log = static_cast<thread_log*>(my_log);
+    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
+    const std::lock_guard lock(log->mutex());
+    if (c == nullptr) {
+      ++log->dropped;
+      return nullptr;
+    }
+    log->append(c, pool_);
+    return log;
+  }
+
+  /// An end that belongs to no open scope of its thread.
+  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
+
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
+  template <class Visit>
+  void each_thread(Visit visit) {
+    settle_child();
+    const std::lock_guard lock(threads_mutex_);
+    for (thread_log* log : threads_) {
+      const std::lock_guard own(log->mutex());
+      const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+      log->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
+      visit(*log);
+    }
+  }
+
+  /// Forgets all totals; what is open stays open from `now` on.
+  void restart(std::uint64_t now) {
+    settle_child();
+    const std::lock_guard lock(threads_mutex_);
+    restart_locked(now);
+  }
+
+  /// Turns everything that refers to a binary's code into values, before it is unloaded.
+  void detach(const module_record& leaving) {
+    each_thread([](thread_log&) {});
+    sites_.forget_formulas(&leaving);
+  }
+
+  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
+  void before_fork() {
+    threads_mutex_.lock();
+    for (thread_log* log : threads_) log->mutex().lock();
+    sites_.mutex().lock();
+    paths_.mutex().lock();
+    pool_.mutex().lock();
+  }
+  void after_fork() {
+    pool_.mutex().unlock();
+    paths_.mutex().unlock();
+    sites_.mutex().unlock();
+    for (thread_log* log : threads_) log->mutex().unlock();
+    threads_mutex_.unlock();
+  }
+  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
+  void in_child(std::uint64_t now) noexcept {
+    after_fork();
+    child_since_ = now;
+    forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
+    if (forked_log_ != nullptr) forked_log_->limit = forked_log_->cursor;   // its next scope comes by more_room()
+    __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
+  }
+
+  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
+  void settle_child() {
+    if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
+    const std::lock_guard lock(threads_mutex_);
+    if (!child_pending_) return;
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i] == forked_log_) {
+        forked_log_->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        continue;
+      }
+      {
+        const std::lock_guard own(threads_[i]->mutex());
+        threads_[i]->discard(pool_);
+      }
+      threads_[i]->ended = true;
+    }
+    restart_locked(child_since_);
+    __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
+  }
+
+  const site_table& sites() const noexcept { return sites_; }
+  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
+  /// Time before which the timeline has been recycled; 0: it is whole.
+  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
+  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
+
+ private:
+  static constexpr std::size_t kept_ended_threads = 64;
+
+  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
+  chunk* free_chunk() noexcept {
+    if (chunk* c = pool_.take()) return c;
+    chunk* c = pool_.oldest();
+    if (c == nullptr) return nullptr;
+    const std::lock_guard lock(c->owner->mutex());
+    if (!c->folded) {
+      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+      c->owner->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+    }
+    c->owner->release(c);
+    std::uint64_t until = recycled_until();
+    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return c;
+  }
+
+  // ---- threads ----
+
+  void join() {
+    const std::lock_guard lock(threads_mutex_);
+    thread_log* log = free_logs_;
+    if (log != nullptr) {
+      free_logs_ = log->next_free;
+      log->top = std::uint64_t{++last_number_} << 32U;
+    } else {
+      log = new thread_log(++last_number_, sites_, paths_, budget_);
+    }
+    log->ended = false;
+    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    char name[32] = {};
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
+    threads_.push_back(log);
+    my_log = log;
+    pthread_setspecific(thread_end_, log);
+  }
+
+  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
+  void leave(thread_log& log) {
+    const std::lock_guard lock(threads_mutex_);
+    my_log = &no_log;
+    {
+      const std::lock_guard own(log.mutex());
+      log.stop_writing(pool_);
+      log.ended = true;
+    }
+    std::size_t ended = 0;
+    for (const thread_log* t : threads_) ended += t->ended && t->merged_threads == 0 ? 1 : 0;
+    if (ended <= kept_ended_threads) return;
+    // One more than are kept apart: the oldest joins the others.
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      if (threads_[i]->ended && threads_[i]->merged_threads == 0) {
+        merge_into_others(i);
+        return;
+      }
+  }
+
+  void merge_into_others(std::size_t i) {
+    if (others_ == nullptr) {
+      others_ = new thread_log(++last_number_, sites_, paths_, budget_);
+      others_->ended = true;
+      threads_.insert(threads_.begin(), others_);
+      ++i;
+    }
+    thread_log& from = *threads_[i];
+    {
+      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
+      from.fold();
+      others_->tree.merge(from.tree);
+      others_->finished += from.finished;
+      others_->dropped += from.dropped;
+      others_->closed_by_parent += from.closed_by_parent;
+      others_->never_closed += from.open_scopes();
+      ++others_->merged_threads;
+    }
+    retire(i);
+  }
+
+  void restart_locked(std::uint64_t now) {
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i]->ended) {
+        retire(i);
+        continue;
+      }
+      const std::lock_guard own(threads_[i]->mutex());
+      threads_[i]->restart(now, pool_);
+    }
+    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+  }
+
+  /// Takes an ended thread's log off the list, for another thread to use.
+  void retire(std::size_t i) {
+    thread_log* log = threads_[i];
+    threads_.erase(threads_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::lock_guard own(log->mutex());
+    log->fold();
+    log->stack.clear();
+    log->restart(0, pool_);
+    if (log == others_) others_ = nullptr;
+    log->next_free = free_logs_;
+    free_logs_ = log;
+  }
+
+  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
+
+  std::size_t memory_limit_ = 0;
+  tree_budget budget_;
+  chunk_pool pool_;
+  site_table sites_;
+  path_table paths_;
+  pthread_key_t thread_end_{};
+  std::mutex threads_mutex_;
+  std::vector<thread_log*> threads_;
+  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
+  thread_log* free_logs_ = nullptr;
+  std::uint32_t last_number_ = 0;
+  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  std::uint64_t child_since_ = 0;
+  bool child_pending_ = false;
+  std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t recycled_until_ = 0;
+  std::uint64_t folding_ns_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/recorder.hpp>
+
+#include <cstdint>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The moment of the snapshot and what turns ticks into time.
+struct moment {
+  const timebase& time;
+  std::uint64_t now;
+  bool with_timeline;
+};
+
+inline work_per_call to_work(const work& w) noexcept {
+  return {w.has_flops != 0, w.has_bytes != 0, w.valid != 0, w.flops, w.read, w.written, static_cast<dtype>(w.type), static_cast<unit>(w.on)};
+}
+
+inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites, double ns_per_tick) {
+  scope_node out;
+  const payload p = tree.payload_of(n);
+  if (n.site != 0) {
+    const site_info& where = sites[n.site];
+    out.file = where.file;
+    out.line = where.line;
+    out.merged = n.merged;
+    if (where.op == nullptr) {
+      out.kind = scope_kind::region;
+      out.name = n.merged ? std::string{"(other regions)"} : std::string(p.bytes, p.size);
+    } else {
+      out.kind = scope_kind::op;
+      out.name = where.op->name;
+      if (!n.merged) {
+        out.parameters = write_fields(where.op->fields, p.bytes);
+        out.work = to_work(n.values);
+      }
+    }
+  }
+  out.calls = n.calls;
+  out.total_ns = static_cast<double>(n.total) * ns_per_tick;
+  out.self_ns = static_cast<double>(n.self) * ns_per_tick;
+  out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
+  out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  out.durations = n.durations;
+  return out;
+}
+
+inline void add_thread(profile& out, const thread_log& log, const site_table& sites, const moment& at) {
+  const auto thread = static_cast<std::uint32_t>(out.threads.size());
+  const auto base = static_cast<std::uint32_t>(out.nodes.size());
+  const double ns_per_tick = at.time.ns_per_tick();
+  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended, log.merged_threads});
+  for (const tree_node& n : log.tree.nodes()) {
+    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
+    node.thread = thread;
+    node.parent = n.site == 0 ? scope_node::none : base + n.parent;
+    if (node.kind == scope_kind::op && !node.merged && !node.work.valid) out.complete.invalid += node.calls;
+    if (node.merged) out.complete.merged += node.calls;
+    out.nodes.push_back(std::move(node));
+  }
+  for (const open_frame& f : log.stack) {
+    if (f.adopted) continue;
+    scope_node& node = out.nodes[base + f.node];
+    ++node.open;
+    if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+  }
+  out.complete.recorded += log.finished;
+  out.complete.dropped += log.dropped;
+  out.complete.closed_by_parent += log.closed_by_parent;
+  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
+  out.complete.open += log.ended ? 0 : log.open_scopes();
+  out.complete.in_timeline += log.timeline_scopes();
+  if (at.with_timeline)
+    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+      out.timeline.push_back({base + node, at.time.since_start_ns(start), end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+    });
+}
+
+/// Everything but the session's own state, the clock's description and kprof's cost.
+inline profile build_profile(recorder& from, const moment& at) {
+  profile out;
+  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
+  out.complete.closed_elsewhere = from.closed_elsewhere();
+  const std::uint64_t recycled = from.recycled_until();
+  out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/build.hpp>
+
+// <kprof/record/scope_functions.hpp>
+#ifndef KPROF_RECORD_SCOPE_FUNCTIONS_HPP
+#define KPROF_RECORD_SCOPE_FUNCTIONS_HPP
+
+// What guards call while a session records: two clock readings and a record in the thread's own log. No lock, no system
+// call, no allocation but once every few hundred scopes, when a chunk is full.
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The functions for one clock, with or without an emitter beside the recorder.
+template <class Clock, bool Emit>
+class KPROF_DETAIL_LOCAL scope_functions {
+ public:
+  static const scope_api& api() noexcept {
+    static constexpr scope_api table = make_api(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+
+ private:
+  static constexpr std::size_t prefetch_distance = 1024;
+
+  template <std::size_t... Words>
+  static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
+    scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
+    ((table.begin[Words] = &begin<Words>), ...);   // nvcc loses the dots of an expansion in nested braces
+    return table;
+  }
+
+  template <std::size_t Words>
+  static scope_token begin(site& where, const void* params) noexcept {
+    return append(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
+  }
+  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
+    return append(where, bytes, size, [&](char* to) { std::memcpy(to, bytes, size); });
+  }
+
+  template <class Copy>
+  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
+    log_head* log = my_log;
+    const std::size_t record = record_header + (size + 7U) / 8U * 8U;
+    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
+    if (!has_room(*log, record) || id == 0) [[unlikely]] {
+      log = prepare(where, record);
+      if (log == nullptr) return 0;
+      id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
+    }
+    char* const at = log->cursor;
+    put(at, record_word(record_kind::begin, id, size));
+    const scope_token token = ++log->top;
+    // A log runs through memory that has left the cache since it was written last: fetched ahead, that costs nothing;
+    // left to the processor, 7 ns a scope.
+    __builtin_prefetch(at + prefetch_distance, 1);
+    __builtin_prefetch(at + prefetch_distance + 64, 1);
+    // The time before the parameters: copying them right behind the writes that made them would wait for those.
+    put(at + 8, Clock::now());
+    copy(at + record_header);
+    __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
+    if constexpr (Emit) push(*log, where, bytes, size);
+    return token;
+  }
+
+  static void end(scope_token token) noexcept {
+    const std::uint64_t now = Clock::now();
+    if constexpr (Emit) pop(*my_log, token);
+    close(token, now);
+  }
+  /// Ends what adopt() began: nothing was sent to a tool then.
+  static void release(scope_token token) noexcept { close(token, Clock::now()); }
+
+  [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
+    log_head* const log = my_log;
+    if (log->top != token) [[unlikely]] return close_out_of_order(token, now);
+    put(log->cursor, now | end_bit);
+    log->top = token - 1;
+    __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
+  }
+
+  [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
+    log_head* const log = my_log;
+    const auto depth = static_cast<std::uint32_t>(token);
+    if (token == 0) return;   // its beginning was dropped, and counted then
+    if (log == &no_log || token >> 32U != log->top >> 32U || depth > static_cast<std::uint32_t>(log->top)) return own_recorder->count_closed_elsewhere();
+    // A scope around others that are still open: they end with it. There is room: at least two ends were provided for.
+    put(log->cursor, record_word(record_kind::end_to, depth, 0));
+    put(log->cursor + 8, now);
+    log->top = token - 1;
+    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+  }
+
+  static std::uint32_t capture() noexcept {
+    if (my_log == &no_log) return 0;
+    own_recorder->settle_child();
+    auto* log = static_cast<thread_log*>(my_log);
+    const std::lock_guard lock(log->mutex());
+    return log->capture();
+  }
+
+  static scope_token adopt(std::uint32_t path) noexcept {
+    log_head* log = my_log;
+    if (!has_room(*log, record_header)) {
+      log = own_recorder->more_room(record_header);
+      if (log == nullptr) return 0;
+    }
+    put(log->cursor, record_word(record_kind::adopt, path, 0));
+    put(log->cursor + 8, Clock::now());
+    ++log->top;
+    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+    return log->top;
+  }
+
+  static bool has_room(const log_head& log, std::size_t record) noexcept {
+    return static_cast<std::size_t>(log.limit - log.cursor) >= room_for(log, record);
+  }
+
+  /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
+  [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
+    own_recorder->number(where);
+    return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
+  }
+
+  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
+  // whatever has become of the scopes inside.
+  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
+    const emitter_api* emitter = load(load(this_module.hub)->emitter);
+    if (emitter == nullptr) return;
+    emitter->push(where, bytes, size);
+    const auto depth = static_cast<std::uint32_t>(log.top);
+    if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
+    else ++log.emitted_deeper;
+  }
+  [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
+    const auto depth = static_cast<std::uint32_t>(token), innermost = static_cast<std::uint32_t>(log.top);
+    if (token >> 32U != log.top >> 32U || depth > innermost || depth == 0) return;
+    const emitter_api* emitter = load(load(this_module.hub)->emitter);
+    if (emitter == nullptr) return;
+    std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;
+    if (deeper > log.emitted_deeper) deeper = log.emitted_deeper;
+    log.emitted_deeper -= deeper;
+    for (; deeper != 0; --deeper) emitter->pop();
+    if (depth >= 64) return;
+    std::uint64_t inside = log.emitted >> depth << depth;
+    log.emitted &= ~inside;
+    for (; inside != 0; inside &= inside - 1) emitter->pop();
+  }
+};
+
+/// What a scope of 8 words costs this thread and what an empty one shows, in ticks.
+struct scope_cost {
+  double scope = 0;
+  double empty = 0;
+};
+
+template <std::size_t N>
+double median(std::uint64_t (&values)[N]) noexcept {
+  for (std::size_t i = 1; i < N; ++i)
+    for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j) std::swap(values[j], values[j - 1]);
+  return static_cast<double>(values[N / 2]);
+}
+
+/// Measures a scope, as the medians of a few batches into a log that nobody reads.
+template <class Clock>
+KPROF_DETAIL_LOCAL scope_cost measure_scope() {
+  constexpr std::size_t scopes = 300, batches = 15, bytes = chunk::size;
+  static_assert(scopes * (record_header + 8 * 8 + 8) < bytes - 1024);
+  const auto memory = std::unique_ptr<char[]>(new (std::nothrow) char[bytes]);
+  if (memory == nullptr) return {};
+  log_head scratch;
+  scratch.limit = memory.get() + bytes;
+  site where{1, 0, nullptr, nullptr, nullptr};
+  const std::uint64_t params[8] = {};
+  const scope_api& functions = scope_functions<Clock, false>::api();
+  std::uint64_t cost[batches], empty[batches];
+  log_head* const mine = my_log;
+  my_log = &scratch;
+  for (std::size_t b = 0; b < batches; ++b) {
+    scratch.cursor = memory.get();
+    const std::uint64_t before = Clock::now();
+    for (std::size_t i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
+    cost[b] = Clock::now() - before;
+    const char* last = scratch.cursor - (record_header + 64 + 8);
+    empty[b] = (get(scratch.cursor - 8) & ~end_bit) - get(last + 8);
+  }
+  my_log = mine;
+  return {median(cost) / static_cast<double>(scopes), median(empty)};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/scope_functions.hpp>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+#define KPROF_DETAIL_TEXT_(x) #x
+#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
+// Builds that agree on this lay out the session's classes alike.
+inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
+    KPROF_VERSION_PATCH)
+#if defined(_LIBCPP_VERSION)
+    " libc++";
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+    " libstdc++";
+#else
+    " libstdc++ with the old string";
+#endif
+#undef KPROF_DETAIL_TEXT
+#undef KPROF_DETAIL_TEXT_
+
+enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
+
+class KPROF_DETAIL_LOCAL session_state {
+ public:
+  // First, so that another build can read it.
+  const char* const build = session_build;
+
+  session_state() {
+    code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
+              {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
+             &bootstrap(), &attach, &refuse_nvtx, [] { own_session->report_at_exit(); }};
+  }
+
+  /// This binary's code serves the process from now on.
+  void own() noexcept {
+    own_session = this;
+    own_recorder = &recorder_;
+  }
+
+  /// Waits for the first scope, as KPROF says.
+  void arm() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != session_phase::idle) return;
+    const config& settings = environment();
+    if (settings.report_at_exit) std::atexit(code_.at_exit);
+    settings_ = settings;
+    phase_ = settings.enabled ? session_phase::armed : session_phase::off;
+    off_reason_ = "off (KPROF=off)";
+    if (!settings.enabled || !settings.nvtx) code_.refuse_nvtx();
+    if (settings.enabled) listen(code_.bootstrap);
+  }
+
+  /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
+  status start(config settings) {
+    const std::lock_guard lock(mutex_);
+    if (!environment().nvtx) settings.nvtx = false;
+    return start_locked(settings);
+  }
+  /// As KPROF says.
+  status start() {
+    const std::lock_guard lock(mutex_);
+    return start_locked(environment());
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) listen(nullptr);
+    if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
+    if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
+    if (phase_ == session_phase::paused) add_pause();
+    listen(nullptr);
+    time_.add(calibrate_now());
+    phase_ = session_phase::stopped;
+  }
+
+  void pause() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) start_locked(settings_);
+    if (phase_ != session_phase::recording) return;
+    listen(nullptr);
+    paused_at_ = nanoseconds_of(CLOCK_MONOTONIC);
+    phase_ = session_phase::paused;
+  }
+
+  void resume() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != session_phase::paused) return;
+    add_pause();
+    phase_ = session_phase::recording;
+    listen(active_api());
+  }
+
+  profile snapshot(bool timeline) {
+    const std::lock_guard lock(mutex_);
+    profile out;
+    if (started_) {
+      const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
+      if (running) time_.add(calibrate_now());
+      const std::uint64_t now = time_.last().ticks;
+      out = build_profile(recorder_, {time_, now, timeline});
+      out.wall_ns = time_.since_start_ns(now);
+      out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
+      describe_clock(out);
+      describe_cost(out);
+    }
+    out.recording = phase_ == session_phase::recording;
+    out.state = describe_phase();
+    out.notes = notes_;
+    return out;
+  }
+
+  report_options report_settings() const {
+    const std::lock_guard lock(mutex_);
+    return settings_.report;
+  }
+
+  /// A binary is about to be unloaded.
+  static void detach(const module_record& leaving) noexcept {
+    own_session->recorder_.detach(leaving);
+    if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
+  }
+  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;   // whoever else takes leave of binaries
+
+  void before_fork() {
+    mutex_.lock();
+    recorder_.before_fork();
+  }
+  void after_fork() {
+    recorder_.after_fork();
+    mutex_.unlock();
+  }
+  void in_child() {
+    const calibration_point now = calibrate_now();
+    recorder_.in_child(now.ticks);
+    if (started_) {
+      time_.reset(now);
+      paused_ns_ = 0;
+      paused_at_ = now.monotonic_ns;
+      notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
+    }
+    mutex_.unlock();
+  }
+
+  /// The first scope of an armed session.
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == session_phase::armed) start_locked(settings_);
+  }
+
+  KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
+
+ private:
+  /// What only the binary that made the session can give: the addresses of its own code.
+  struct maker_code {
+    const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
+    const scope_api* bootstrap;
+    const emitter_api* (*attach_nvtx)() noexcept;
+    void (*refuse_nvtx)() noexcept;
+    void (*at_exit)();
+  };
+
+  static const emitter_api* attach() noexcept {
+    const emitter_api* tool = attach_nvtx();
+    if (tool == nullptr) disarm_nvtx();
+    return tool;
+  }
+
+  // Guards call these until the session has started; each starts it and goes on with what then listens.
+  static const scope_api* woken() noexcept {
+    own_session->wake();
+    return load(this_module.api);
+  }
+  template <std::size_t Words>
+  static scope_token first_begin(site& where, const void* params) noexcept {
+    const scope_api* api = woken();
+    return api == nullptr ? 0 : api->begin[Words](where, params);
+  }
+  template <std::size_t... Words>
+  static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
+    return {1, sizeof(scope_api),
+            // The guard that woke the session closes its scope through this table.
+            [](scope_token token) noexcept { own_session->active_api()->end(token); },
+            [](site& where, const void* bytes, std::uint32_t size) noexcept -> scope_token {
+              const scope_api* api = woken();
+              return api == nullptr ? 0 : api->begin_any(where, bytes, size);
+            },
+            {&first_begin<Words>...},
+            []() noexcept -> std::uint32_t { return 0; },
+            [](std::uint32_t) noexcept -> scope_token { return 0; },
+            [](scope_token) noexcept {}};
+  }
+  static const scope_api& bootstrap() noexcept {
+    static constexpr scope_api table = make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+
+  /// The settings in KPROF, read once; mistakes are said on standard error and in every report.
+  const config& environment() {
+    if (environment_read_) return environment_;
+    environment_read_ = true;
+    if (const char* text = std::getenv("KPROF")) {
+      parsed_config parsed = config::parse(text);
+      environment_ = parsed.value;
+      for (const std::string& e : parsed.errors) {
+        notes_.push_back("KPROF: " + e);
+        std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+      }
+    }
+    return environment_;
+  }
+
+  status start_locked(const config& settings) {
+    if (!environment().enabled || !settings.enabled) {
+      listen(nullptr);
+      phase_ = session_phase::off;
+      off_reason_ = environment().enabled ? "off (config::enabled is false)" : "off (KPROF=off)";
+      return {};
+    }
+    settings_ = settings;
+    const bool counter = settings.clock == clock_choice::automatic && counter_clock::usable();
+    if (started_ && counter != uses_counter_)
+      note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
+    else uses_counter_ = counter;
+    std::size_t memory = settings.memory;
+    if (memory < recorder::smallest_memory) {
+      note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
+      memory = recorder::smallest_memory;
+    }
+    recorder_.set_memory(memory);
+    const calibration_point now = calibrate_now();
+    if (started_) recorder_.restart(now.ticks);
+    started_ = true;
+    time_.reset(now);
+    paused_ns_ = 0;
+    const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
+    if (emitter != nullptr) store(the_hub().emitter, emitter);
+    emits_ = emitter != nullptr;
+    phase_ = session_phase::recording;
+    listen(active_api());
+    return {};
+  }
+
+  void note_once(std::string note) {
+    for (const std::string& n : notes_)
+      if (n == note) return;
+    notes_.push_back(std::move(note));
+  }
+
+  const scope_api* active_api() const noexcept { return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0]; }
+  void listen(const scope_api* api) noexcept {
+    hub_record& hub = the_hub();
+    store(hub.recorder, api);
+    publish(hub);
+  }
+  void add_pause() noexcept { paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_); }
+
+  const char* clock_name() const noexcept { return uses_counter_ ? counter_clock::name : system_clock::name; }
+  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+
+  void describe_clock(profile& out) const {
+    out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
+  }
+  void describe_cost(profile& out) {
+    const scope_cost cost = uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
+    out.cost.scope_ns = cost.scope * time_.ns_per_tick();
+    out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
+    out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
+    out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
+    out.cost.memory = recorder_.memory_held();
+    out.cost.memory_limit = recorder_.memory_limit();
+  }
+  std::string describe_phase() const {
+    switch (phase_) {
+      case session_phase::idle: return "not started; call kprof::start() or include <kprof/kprof.hpp>";
+      case session_phase::armed: return "armed; no scope has begun yet";
+      case session_phase::off: return off_reason_;
+      case session_phase::recording: return "recording";
+      case session_phase::paused: return "paused";
+      case session_phase::stopped: return "stopped";
+    }
+    return {};
+  }
+
+  void report_at_exit() {
+    report_options options = report_settings();
+    if (const std::size_t at = options.path.find("%p"); at != std::string::npos) options.path.replace(at, 2, std::to_string(getpid()));
+    std::string text;
+    status s = write_text(snapshot(false), options, text);
+    if (s) s = write_output(options.path, text);
+    if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
+  }
+
+  maker_code code_{};
+  mutable std::mutex mutex_;
+  recorder recorder_;
+  timebase time_;
+  config environment_;
+  bool environment_read_ = false;
+  config settings_;
+  session_phase phase_ = session_phase::idle;
+  std::string off_reason_;
+  bool started_ = false;
+  bool uses_counter_ = false;
+  bool emits_ = false;
+  double paused_ns_ = 0;
+  std::uint64_t paused_at_ = 0;
+  std::vector<std::string> notes_;
+};
+KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
+
+/// The session of the process, made now if there is none; nullptr and the reason when another build's cannot be used.
+KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
+  hub_record& hub = the_hub();
+  void* found = load(hub.session);
+  if (found == nullptr) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    found = load(hub.session);
+    if (found == nullptr) {
+      auto* made = new session_state;
+      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        made->own();
+        found = made;
+        keep_loaded();
+        made->previous_detach_ = __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
+        pthread_atfork([] { session_state::own_session->before_fork(); }, [] { session_state::own_session->after_fork(); },
+                       [] { session_state::own_session->in_child(); });
+      } else {
+        delete made;
+      }
+    }
+  }
+  const char* build = *static_cast<const char* const*>(found);
+  if (std::strcmp(build, session_build) == 0) return static_cast<session_state*>(found);
+  why = std::string("the session of this process belongs to another build (") + build + "; this is " + session_build + "); build both alike";
+  return nullptr;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/session_state.hpp>
+
+#endif
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+#if KPROF_ENABLE
+
+/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
+/// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
+/// process's session.
+KPROF_DETAIL_LOCAL inline status start(const config& settings) {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start(settings);
+}
+/// Starts a recording with the settings in KPROF, or the defaults.
+KPROF_DETAIL_LOCAL inline status start() {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start();
+}
+
+/// Ends the recording. What was recorded stays and can be read; guards cost a load and a branch again.
+KPROF_DETAIL_LOCAL inline void stop() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->stop();
+}
+
+/// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
+KPROF_DETAIL_LOCAL inline void pause() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->pause();
+}
+
+/// Goes on after pause().
+KPROF_DETAIL_LOCAL inline void resume() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->resume();
+}
+
+/// What a snapshot holds besides the totals.
+struct snapshot_options {
+  bool timeline = false;   ///< single scopes, as far back as the memory reaches
+};
+
+/// The run so far. Without a session the profile is empty and its `state` says why.
+/// Takes time in proportion to what was recorded since the last one, 200 ns a scope at the most.
+KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& options = {}) {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
+  profile none;
+  none.state = why;
+  return none;
+}
+
+namespace detail {
+KPROF_DETAIL_LOCAL inline report_options default_report_options() {
+  std::string why;
+  const session_state* s = find_session(why);
+  return s == nullptr ? report_options{} : s->report_settings();
+}
+}  // namespace detail
+
+#else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
+
+namespace detail {
+inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
+KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
+}  // namespace detail
+
+struct snapshot_options {
+  bool timeline = false;
+};
+KPROF_DETAIL_LOCAL inline status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_LOCAL inline status start() { return {detail::compiled_out}; }
+KPROF_DETAIL_LOCAL inline void stop() {}
+KPROF_DETAIL_LOCAL inline void pause() {}
+KPROF_DETAIL_LOCAL inline void resume() {}
+KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
+  profile none;
+  none.state = detail::compiled_out;
+  return none;
+}
+
+#endif
+
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing.
+KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
+  std::string text;
+  if (status s = write_text(run, options, text); !s) return s;
+  return write_output(options.path, text);
+}
+/// Prints the run so far.
+KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
+/// Prints the run so far, as the settings say.
+KPROF_DETAIL_LOCAL inline status report() { return report(snapshot(), detail::default_report_options()); }
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/session.hpp>
+
+#if KPROF_ENABLE
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct arming {
+  arming() {
+    std::string why;
+    if (session_state* s = find_session(why)) s->arm();
+  }
+};
+KPROF_DETAIL_LOCAL inline arming armed_by_including_kprof;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
+
+#endif  // <kprof/kprof.hpp>
