@@ -49,7 +49,7 @@ build_configuration() {
     return 1
   fi
   grep -E -- '-- kprof.*(left out|skipped)' "$folder/configure.log" || true
-  if ! cmake --build "$folder" -j "$jobs" > "$folder/build.log" 2>&1; then
+  if ! cmake --build "$folder" -j "$jobs" -- -k 0 > "$folder/build.log" 2>&1; then
     grep -vE '^\[[0-9]+/[0-9]+\] ' "$folder/build.log" | tail -n 100
     return 1
   fi

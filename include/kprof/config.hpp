@@ -40,8 +40,14 @@
 #else
 #define KPROF_DETAIL_ABI v1_off
 #endif
+#if defined(__CUDACC__)
+// nvcc warns of the hidden visibility of templates whose arguments lie in an unnamed namespace: they are local anyway.
+#define KPROF_DETAIL_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1407") namespace kprof { inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END } } _Pragma("nv_diagnostic pop")
+#else
 #define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
 #define KPROF_DETAIL_END } }
+#endif
 
 // For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
 // would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.

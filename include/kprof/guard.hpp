@@ -72,17 +72,10 @@ constexpr text region_name(const Name& name) noexcept {
 }
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
-#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
 
 /// An open scope, or none.
 struct scope {

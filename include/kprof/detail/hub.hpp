@@ -226,15 +226,8 @@ struct listing {
     while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   }
 };
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
-#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline listing<Op> listed;
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
 
 }  // namespace detail
 KPROF_DETAIL_END
