@@ -54,8 +54,14 @@
 #else
 #define KPROF_DETAIL_ABI v1_off
 #endif
+#if defined(__CUDACC__)
+// nvcc warns of the hidden visibility of templates whose arguments lie in an unnamed namespace: they are local anyway.
+#define KPROF_DETAIL_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1407") namespace kprof { inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END } } _Pragma("nv_diagnostic pop")
+#else
 #define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
 #define KPROF_DETAIL_END } }
+#endif
 
 // For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
 // would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.
@@ -1521,15 +1527,8 @@ struct listing {
     while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
   }
 };
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
-#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline listing<Op> listed;
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -1592,17 +1591,10 @@ constexpr text region_name(const Name& name) noexcept {
 }
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1407   // hidden visibility of what an unnamed namespace makes local anyway
-#endif
 template <class Op>
 KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
 
 /// An open scope, or none.
 struct scope {
