@@ -198,7 +198,7 @@ KPROF_DETAIL_END
 #ifndef KPROF_DETAIL_FIELD_POINTER_HPP
 #define KPROF_DETAIL_FIELD_POINTER_HPP
 
-// A pointer to the I-th field of an object as a constant expression, from which the compiler's own text gives the
+// A pointer to the Index-th field of an object as a constant expression, from which the compiler's own text gives the
 // field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a template argument, and its header costs
 // more to include than all of op.hpp; so Boost.PFR counts the fields and this header reaches them.
 
@@ -214,10 +214,10 @@ using any_pointer = const void*;
 
 template <class Indices>
 struct nth_argument;
-template <std::size_t... I>
-struct nth_argument<std::index_sequence<I...>> {
+template <std::size_t... Index>
+struct nth_argument<std::index_sequence<Index...>> {
   template <class T>
-  static constexpr const T* get(any_pointer<I>..., const T* pointer, ...) noexcept { return pointer; }
+  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept { return pointer; }
 };
 
 // f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of this header.
@@ -288,11 +288,11 @@ struct nth_argument<std::index_sequence<I...>> {
 #define KPROF_DETAIL_BIND(N)                                                                    \
   else if constexpr (Count == N) {                                                              \
     const auto& [KPROF_DETAIL_F##N] = object;                                                   \
-    return nth_argument<std::make_index_sequence<I>>::get(KPROF_DETAIL_A##N);                   \
+    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N);                   \
   }
 
-/// Pointer to field `I` of `object`, a struct of `Count` fields.
-template <std::size_t I, std::size_t Count, class T>
+/// Pointer to field `Index` of `object`, a struct of `Count` fields.
+template <std::size_t Index, std::size_t Count, class T>
 constexpr auto field_pointer(const T& object) noexcept {
   if constexpr (Count == 0) return static_cast<const T*>(nullptr);
   KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
@@ -830,12 +830,12 @@ constexpr text operator_name() noexcept {
 }
 
 /// The dtype an operator computes in when it declares no arithmetic(): its first field of type dtype.
-template <class T, std::size_t I = 0>
+template <class T, std::size_t Index = 0>
 constexpr dtype first_dtype(const T& p) noexcept {
   if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
-  else if constexpr (I == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<I>, dtype>) return *field_pointer<I, field_list<T>::size>(p);
-  else return first_dtype<T, I + 1>(p);
+  else if constexpr (Index == field_list<T>::size) return dtype::unknown;
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>) return *field_pointer<Index, field_list<T>::size>(p);
+  else return first_dtype<T, Index + 1>(p);
 }
 
 // Plain integer formulas cannot report an overflow: a value in the upper half of the range is a negative or wrapped one.
@@ -1106,13 +1106,13 @@ const char* printed() noexcept { return __PRETTY_FUNCTION__; }
 template <class E, E... Values>
 const char* printed_values() noexcept { return __PRETTY_FUNCTION__; }
 
-template <class T, std::size_t I>
+template <class T, std::size_t Index>
 const char* printed_field() noexcept {
   if constexpr (lists_fields<T>) {
-    return printed<field_list<T>::template member<I>::value>();
+    return printed<field_list<T>::template member<Index>::value>();
   } else {
-    using type = typename field_list<T>::template type<I>;
-    return printed<named_pointer<type>{field_pointer<I, field_list<T>::size>(imaginary<T>.value)}>();
+    using type = typename field_list<T>::template type<Index>;
+    return printed<named_pointer<type>{field_pointer<Index, field_list<T>::size>(imaginary<T>.value)}>();
   }
 }
 
@@ -1144,7 +1144,8 @@ concept enumerable = requires { typename std::integral_constant<E, static_cast<E
 // The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying type.
 template <class E>
 constexpr std::size_t probed_values() noexcept {
-  if constexpr (requires { E{0}; }) return 64;
+  if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
+  else if constexpr (requires { E{0}; }) return 64;
   else if constexpr (enumerable<E, 63>) return 64;
   else if constexpr (enumerable<E, 15>) return 16;
   else if constexpr (enumerable<E, 7>) return 8;
@@ -1154,9 +1155,9 @@ constexpr std::size_t probed_values() noexcept {
 template <class E>
 inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>> && requires { E{0}; } ? -1 : 0;
 
-template <class E, std::size_t... I>
-const char* printed_enum(std::index_sequence<I...>) noexcept {
-  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(I))...>();
+template <class E, std::size_t... Index>
+const char* printed_enum(std::index_sequence<Index...>) noexcept {
+  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(Index))...>();
 }
 
 /// The enumerators of E that have a name.
@@ -1211,13 +1212,13 @@ KPROF_DETAIL_LOCAL const enum_desc& describe_enum() noexcept {
 template <class T>
 KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
-template <class T, std::size_t I>
+template <class T, std::size_t Index>
 KPROF_DETAIL_LOCAL text field_name() noexcept {
-  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[I]);
-  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[I]);
-  else if (names_can_be_read()) return last_identifier(printed_field<T, I>());
+  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[Index]);
+  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
+  else if (names_can_be_read()) return last_identifier(printed_field<T, Index>());
   else {
-    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (I + 1) / 10), static_cast<char>('0' + (I + 1) % 10), '\0'};
+    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (Index + 1) / 10), static_cast<char>('0' + (Index + 1) % 10), '\0'};
     return text_of(digits);
   }
 }
@@ -1233,19 +1234,19 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   }
 
  private:
-  template <std::size_t... I>
-  void fill(std::index_sequence<I...>) noexcept {
+  template <std::size_t... Index>
+  void fill(std::index_sequence<Index...>) noexcept {
     // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned members.
     [[maybe_unused]] static const T sample{};
-    ((fields[I] = describe_field<I>(sample)), ...);
+    ((fields[Index] = describe_field<Index>(sample)), ...);
   }
-  template <std::size_t I>
+  template <std::size_t Index>
   static field_desc describe_field(const T& sample) noexcept {
-    using type = typename field_list<T>::template type<I>;
+    using type = typename field_list<T>::template type<Index>;
     using element = typename array_of<type>::element;
     field_desc f{};
-    f.name = field_name<T, I>();
-    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<I>(sample)) - reinterpret_cast<const char*>(&sample));
+    f.name = field_name<T, Index>();
+    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<Index>(sample)) - reinterpret_cast<const char*>(&sample));
     f.size = sizeof(element);
     f.extent = static_cast<std::uint32_t>(array_of<type>::extent);
     f.kind = kind_of<element>();
@@ -6758,8 +6759,8 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     const std::uint64_t before = Clock::now();
     for (std::size_t i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
     cost[b] = Clock::now() - before;
-    const char* last = scratch.cursor - (record_header + 64 + 8);
-    empty[b] = (get(scratch.cursor - 8) & ~end_bit) - get(last + 8);
+    const char* middle = memory.get() + scopes / 2 * (record_header + 64 + 8);
+    empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
   my_log = mine;
   return {median(cost) / static_cast<double>(scopes), median(empty)};

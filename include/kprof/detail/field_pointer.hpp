@@ -2,7 +2,7 @@
 #ifndef KPROF_DETAIL_FIELD_POINTER_HPP
 #define KPROF_DETAIL_FIELD_POINTER_HPP
 
-// A pointer to the I-th field of an object as a constant expression, from which the compiler's own text gives the
+// A pointer to the Index-th field of an object as a constant expression, from which the compiler's own text gives the
 // field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a template argument, and its header costs
 // more to include than all of op.hpp; so Boost.PFR counts the fields and this header reaches them.
 
@@ -20,10 +20,10 @@ using any_pointer = const void*;
 
 template <class Indices>
 struct nth_argument;
-template <std::size_t... I>
-struct nth_argument<std::index_sequence<I...>> {
+template <std::size_t... Index>
+struct nth_argument<std::index_sequence<Index...>> {
   template <class T>
-  static constexpr const T* get(any_pointer<I>..., const T* pointer, ...) noexcept { return pointer; }
+  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept { return pointer; }
 };
 
 // f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of this header.
@@ -94,11 +94,11 @@ struct nth_argument<std::index_sequence<I...>> {
 #define KPROF_DETAIL_BIND(N)                                                                    \
   else if constexpr (Count == N) {                                                              \
     const auto& [KPROF_DETAIL_F##N] = object;                                                   \
-    return nth_argument<std::make_index_sequence<I>>::get(KPROF_DETAIL_A##N);                   \
+    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N);                   \
   }
 
-/// Pointer to field `I` of `object`, a struct of `Count` fields.
-template <std::size_t I, std::size_t Count, class T>
+/// Pointer to field `Index` of `object`, a struct of `Count` fields.
+template <std::size_t Index, std::size_t Count, class T>
 constexpr auto field_pointer(const T& object) noexcept {
   if constexpr (Count == 0) return static_cast<const T*>(nullptr);
   KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)

@@ -101,12 +101,12 @@ constexpr text operator_name() noexcept {
 }
 
 /// The dtype an operator computes in when it declares no arithmetic(): its first field of type dtype.
-template <class T, std::size_t I = 0>
+template <class T, std::size_t Index = 0>
 constexpr dtype first_dtype(const T& p) noexcept {
   if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
-  else if constexpr (I == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<I>, dtype>) return *field_pointer<I, field_list<T>::size>(p);
-  else return first_dtype<T, I + 1>(p);
+  else if constexpr (Index == field_list<T>::size) return dtype::unknown;
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>) return *field_pointer<Index, field_list<T>::size>(p);
+  else return first_dtype<T, Index + 1>(p);
 }
 
 // Plain integer formulas cannot report an overflow: a value in the upper half of the range is a negative or wrapped one.

@@ -190,8 +190,8 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     const std::uint64_t before = Clock::now();
     for (std::size_t i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
     cost[b] = Clock::now() - before;
-    const char* last = scratch.cursor - (record_header + 64 + 8);
-    empty[b] = (get(scratch.cursor - 8) & ~end_bit) - get(last + 8);
+    const char* middle = memory.get() + scopes / 2 * (record_header + 64 + 8);
+    empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
   my_log = mine;
   return {median(cost) / static_cast<double>(scopes), median(empty)};
