@@ -6,7 +6,7 @@
 - What the first column of a table after `<!-- messages -->` quotes is in a string of the headers ("..." stands for anything),
   and the messages of static_assert and #error are all quoted somewhere.
 - Every column of the report, every setting and every option of it is on the page that explains them.
-- A page has no spaces at the end of a line, no tabs, and no line that is much too long.
+- A page has no spaces at the end of a line, no tabs, no line that is much too long, and ends with a line.
 """
 
 import pathlib
@@ -95,6 +95,8 @@ def check_lists(root, errors):
 
 def check_lines(path, name, errors):
     in_block = False
+    if not path.read_text().endswith("\n"):
+        errors.append(f"{name}: the last line does not end")
     for number, line in enumerate(path.read_text().split("\n"), 1):
         in_block ^= line.startswith("```")
         if line != line.rstrip() or "\t" in line:
@@ -131,6 +133,7 @@ BAD = {
     "an option that no page has": ("docs/reports.md", GOOD["docs/reports.md"].replace("`width`", ""), "the option `width` is not explained"),
     "a header that changed its form": ("include/kprof/report/columns.hpp", "\n", "looks like a column"),
     "a space at the end": ("README.md", "# Title \n", "space at the end"),
+    "an open last line": ("README.md", "# Title", "does not end"),
     "a long line": ("README.md", "word " * 40 + "end\n", "characters in a line"),
 }
 
