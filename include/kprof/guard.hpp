@@ -4,8 +4,9 @@
 
 // Annotate code: guards that say "this scope is this operator with these parameters". Include it where operators run; it
 // arms nothing. With nobody listening a guard costs one load and one branch, and its arguments are not evaluated.
-// A guard belongs to the thread that opened it. It never allocates, locks, throws or prints; closing one out of order,
-// twice or on another thread is counted and shown in the report.
+// A guard belongs to the thread that opened it; closing one out of order, twice or on another thread is counted and shown
+// in the report. It never throws or prints, and takes a lock or memory only at the first scope of a thread or call site
+// and once every few hundred scopes, when a piece of the log is full.
 //
 //   void conv(const Conv2d& p, ...) {
 //     KPROF_OP(Conv2d, p);                        // until the end of the block
@@ -206,7 +207,8 @@ inline void end(open_scope& scope) noexcept {
 }  // namespace explicit_scopes
 
 /// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
-/// Taking one costs about a microsecond and is not for inner loops.
+/// Taking one costs 0.2 microseconds, but first folds what this thread has recorded since the last one or since the last
+/// snapshot, at about 30 ns a scope; it is not for inner loops.
 class context {
  public:
   constexpr context() noexcept = default;

@@ -13,7 +13,7 @@
 //   };
 //
 // Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic), `valid()` (bool),
-// `arithmetic()` (kprof::arithmetic; else the first dtype field), `static constexpr const char* name` (else the type's
+// `arithmetic()` (kprof::arithmetic; else the first dtype field, unless the fields are listed), `static constexpr const char* name` (else the type's
 // name) and `static constexpr const char* field_names[]`. A formula that is not declared is reported as n/a.
 // Fields: integers, floating point, bool, enums, std::array of these, nested aggregates, kprof::fixed_string<N>;
 // 32 fields and 1024 bytes at the most. A struct that cannot be changed becomes an operator through kprof::op_traits.
@@ -26,7 +26,8 @@
 
 KPROF_DETAIL_BEGIN
 
-/// FLOPs of one call by the operator's own formula; invalid where valid() fails or the formula overflows.
+/// FLOPs of one call by the operator's own formula; invalid where valid() fails or the formula overflows, which is a
+/// compile error in a constant expression.
 /// The operator must declare flops().
 template <class Op>
 constexpr count flops_of(const Op& params) noexcept {

@@ -37,7 +37,8 @@ KPROF_DETAIL_LOCAL inline status start() {
   return s == nullptr ? status{why} : s->start();
 }
 
-/// Ends the recording. What was recorded stays and can be read; guards cost a load and a branch again.
+/// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch again, unless an NVTX tool
+/// is attached, which still gets its ranges.
 KPROF_DETAIL_LOCAL inline void stop() {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) s->stop();
@@ -61,7 +62,8 @@ struct snapshot_options {
 };
 
 /// The run so far. Without a session the profile is empty and its `state` says why.
-/// Takes time in proportion to what was recorded since the last one, 200 ns a scope at the most.
+/// Takes time in proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of the
+/// profile, and to the timeline where it is asked for.
 KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& options = {}) {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
@@ -105,7 +107,7 @@ KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
 KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
   std::string text;
   if (status s = write_text(run, options, text); !s) return s;
-  return write_output(options.path, text);
+  return write_output(expand_path(options.path), text);
 }
 /// Prints the run so far.
 KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }

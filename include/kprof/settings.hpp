@@ -9,6 +9,8 @@
 //   option   = word | word "=" value
 //   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or backslash
 //
+//   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M, MiB, G or GiB.
+//
 //   on | off                     record from the first scope (the default), or do nothing at all
 //   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
 //                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id

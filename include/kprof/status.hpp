@@ -2,7 +2,8 @@
 #ifndef KPROF_STATUS_HPP
 #define KPROF_STATUS_HPP
 
-// How set-up and outputs tell that something did not work. kprof throws nothing and prints nothing of its own accord:
+// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing of its own accord but what is
+// wrong with KPROF or with the report that KPROF asked for:
 // a program that wants to know looks at the status, one that does not runs on.
 
 #include <kprof/config.hpp>

@@ -7,8 +7,11 @@
 #include "catch.hpp"
 #include "find.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -298,4 +301,19 @@ TEST_CASE("session.call_sites_are_kept") {
   CHECK(only(p, "Silent k=1").line == static_cast<std::uint32_t>(line));
   CHECK(only(p, "Silent k=1").file.find("session.test.cpp") != std::string::npos);
   CHECK(only(p, "Silent k=2").file.empty());
+}
+
+TEST_CASE("session.the_clock_names_its_residual_only_when_it_has_one") {
+  REQUIRE(kprof::start());
+  CHECK(kprof::snapshot().clock.residual_ns < 0);    // two calibrations: nothing to compare
+  CHECK(kprof::snapshot().clock.residual_ns >= 0);   // three
+}
+
+TEST_CASE("session.the_process_number_goes_into_the_path") {
+  REQUIRE(kprof::start());
+  kprof::report_options options;
+  options.path = "kprof_session_test_%p.txt";
+  REQUIRE(kprof::report(options));
+  const std::string path = "kprof_session_test_" + std::to_string(getpid()) + ".txt";
+  CHECK(std::remove(path.c_str()) == 0);
 }

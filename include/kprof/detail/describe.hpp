@@ -65,7 +65,7 @@ inline text last_identifier(const char* printed_text) noexcept {
   return {all.data + from, to - from};
 }
 
-/// Whether this compiler's text gives the names of a known struct; if not, fields are called field1, field2, ...
+/// Whether this compiler's text gives the names of a known struct; if not, fields are called field01, field02, ...
 KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
   static const bool readable = same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
                                same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&

@@ -55,7 +55,7 @@ class KPROF_DETAIL_LOCAL session_state {
   session_state() {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach, &refuse_nvtx, [] { own_session->report_at_exit(); }};
+             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }};
   }
 
   /// This binary's code serves the process from now on.
@@ -69,7 +69,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const std::lock_guard lock(mutex_);
     if (phase_ != session_phase::idle) return;
     const config& settings = environment();
-    if (settings.report_at_exit) std::atexit(code_.at_exit);
+    report_when_the_program_ends(settings);
     settings_ = settings;
     phase_ = settings.enabled ? session_phase::armed : session_phase::off;
     off_reason_ = "off (KPROF=off)";
@@ -183,6 +183,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const scope_api* bootstrap;
     const emitter_api* (*attach_nvtx)() noexcept;
     void (*refuse_nvtx)() noexcept;
+    void (*disarm_nvtx)() noexcept;
     void (*at_exit)();
   };
 
@@ -244,6 +245,7 @@ class KPROF_DETAIL_LOCAL session_state {
       return {};
     }
     settings_ = settings;
+    report_when_the_program_ends(settings);
     const bool counter = settings.clock == clock_choice::automatic && counter_clock::usable();
     if (started_ && counter != uses_counter_)
       note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
@@ -260,11 +262,23 @@ class KPROF_DETAIL_LOCAL session_state {
     time_.reset(now);
     paused_ns_ = 0;
     const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
+    if (!settings.nvtx) code_.disarm_nvtx();
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
     listen(active_api());
     return {};
+  }
+
+  void report_when_the_program_ends(const config& settings) {
+    if (!settings.report_at_exit || exit_report_) return;
+    exit_report_ = true;
+    std::atexit(code_.at_exit);
+  }
+  /// The report that KPROF asks for is as KPROF says, whatever the program has set meanwhile.
+  report_options exit_report_settings() const {
+    const std::lock_guard lock(mutex_);
+    return environment_.report_at_exit ? environment_.report : settings_.report;
   }
 
   void note_once(std::string note) {
@@ -309,11 +323,10 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void report_at_exit() {
-    report_options options = report_settings();
-    if (const std::size_t at = options.path.find("%p"); at != std::string::npos) options.path.replace(at, 2, std::to_string(getpid()));
+    const report_options options = exit_report_settings();
     std::string text;
     status s = write_text(snapshot(false), options, text);
-    if (s) s = write_output(options.path, text);
+    if (s) s = write_output(expand_path(options.path), text);
     if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
   }
 
@@ -323,6 +336,7 @@ class KPROF_DETAIL_LOCAL session_state {
   timebase time_;
   config environment_;
   bool environment_read_ = false;
+  bool exit_report_ = false;
   config settings_;
   session_phase phase_ = session_phase::idle;
   std::string off_reason_;

@@ -75,7 +75,8 @@ struct timeline_scope {
 struct clock_info {
   std::string source;            ///< "tsc", "cntvct" or "clock_gettime"
   double ns_per_tick = 1;
-  double residual_ns = 0;        ///< largest distance of a calibration point from the fitted line
+  double residual_ns = 0;        ///< largest distance of a calibration point from the line through the first and
+                                 ///< the last; negative: unknown, there are only these two
   std::uint64_t start_realtime_ns = 0;   ///< the session's start in CLOCK_REALTIME, the clock of CUPTI's records
 };
 
@@ -97,7 +98,7 @@ struct completeness {
 struct own_cost {
   double scope_ns = 0;           ///< one scope: what it costs the thread
   double empty_scope_ns = 0;     ///< what an empty scope shows as its duration
-  double recording_ns = 0;       ///< scope_ns times the scopes begun
+  double recording_ns = 0;       ///< scope_ns times the scopes finished or open
   double folding_ns = 0;         ///< time spent folding logs into totals
   std::uint64_t memory = 0;      ///< bytes held now
   std::uint64_t memory_limit = 0;
@@ -105,7 +106,7 @@ struct own_cost {
 
 /// A run up to a moment, or a part of one.
 struct profile {
-  bool recording = false;        ///< false: there is no session; `state` says why
+  bool recording = false;        ///< false: nothing is being recorded now; `state` says why
   std::string state;             ///< "recording", "stopped", "off (KPROF=off)", ...
   double wall_ns = 0;            ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;

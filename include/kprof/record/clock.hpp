@@ -117,8 +117,9 @@ class timebase {
   double since_start_ns(std::uint64_t ticks) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
   }
-  /// Largest distance of a point from the line.
+  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by construction.
   double residual_ns() const noexcept {
+    if (points_.size() < 3) return -1;
     double worst = 0;
     for (const calibration_point& p : points_) {
       const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);

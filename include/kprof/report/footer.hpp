@@ -96,8 +96,8 @@ inline void print_cost(page& out, const profile& p) {
 inline void print_clock(page& out, const profile& p) {
   if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
   print_fact(out, "clock",
-             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " + out.time(p.clock.residual_ns) +
-                 " off its calibration at most");
+             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
+                 (p.clock.residual_ns < 0 ? "calibrated twice" : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
 inline void print_footer(page& out, const profile& p) {

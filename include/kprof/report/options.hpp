@@ -31,7 +31,7 @@ struct report_options {
   bool tree = true;             ///< show the call tree
   bool ascii = false;           ///< nothing but ASCII
   bool legend = false;          ///< explain every column
-  std::string path{};           ///< file to write; empty: standard output
+  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
 };
 
 KPROF_DETAIL_END

@@ -103,6 +103,12 @@ inline status write_output(const std::string& path, std::string_view text) {
   return detail::cannot_write(name, error);
 }
 
+/// `path` with the process id in place of the first "%p", so that the processes of a fork do not overwrite each other.
+inline std::string expand_path(std::string path) {
+  if (const std::size_t at = path.find("%p"); at != std::string::npos) path.replace(at, 2, std::to_string(getpid()));
+  return path;
+}
+
 /// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
 inline int output_width(const std::string& path) noexcept {
   if (path.empty()) {

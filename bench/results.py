@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes one table of what run.sh measured, prints it, and writes it with the machine's description.
+
+usage: results.py FOLDER_WITH_MEASUREMENTS FOLDER_FOR_RESULTS
+"""
+
+import datetime
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+# Budgets are those of the architecture. The front end's is in relation to Boost.PFR's core, which took 50 ms where it was set.
+RECORDING, TWO_THREADS, IDLE_NS, SCOPES_PER_S, LINES, FRONT_END, CODE_BYTES, LINEAR = 1.3, 1.1, 0.5, 5e6, 10_000, 60 / 50, 160, 1.3
+
+# run, row, what it is
+GUARD_ROWS = [
+    ("guard_cost", "two_counter_reads", "two reads of the processor's counter"),
+    ("guard_cost", "floor", "floor: two counter reads, 96 bytes into a thread's buffer"),
+    ("guard_cost", "floor_in_memory", "the same through 46 MiB"),
+    ("guard_cost", "off", "kprof compiled out (KPROF_ENABLE=0)"),
+    ("guard_cost", "idle", "kprof idle: compiled in, no session"),
+    ("guard_cost", "idle_region", "kprof idle, region"),
+    ("guard_cost", "recording", "kprof recording, 8 int64 fields"),
+    ("guard_cost", "recording_from_struct", "kprof recording, the same from a struct at hand"),
+    ("guard_cost", "recording_without_fields", "kprof recording, no fields"),
+    ("guard_cost", "recording_region", "kprof recording, region with a literal name"),
+    ("guard_cost", "recording_saturated", "kprof recording without a pause, folding included"),
+    ("guard_cost_nvtx", "recording", "kprof recording, NVTX tool attached"),
+    ("guard_cost_nvtx", "recording_region", "kprof recording, NVTX tool attached, region"),
+    ("guard_cost", "nvtx", "NVTX push and pop, no tool"),
+    ("guard_cost", "nvtx_payload", "NVTX with a payload of 8 fields, no tool"),
+    ("guard_cost_nvtx", "nvtx", "NVTX push and pop, tool attached (it does nothing)"),
+    ("guard_cost_nvtx", "nvtx_payload", "NVTX with a payload of 8 fields, tool attached"),
+    ("guard_cost", "steady_clock", "two std::chrono::steady_clock::now()"),
+    ("guard_cost", "lttng", "LTTng-UST tracepoint pair, 8 fields"),
+    ("guard_cost", "torch_idle", "PyTorch RecordFunction, 8 inputs, idle"),
+    ("guard_cost", "torch", "PyTorch RecordFunction, 8 inputs, profiler on"),
+]
+
+
+class Table:
+    """Rows of (what, one thread, two threads, times the floor, budget, ok), in sections."""
+
+    HEAD = ("", "1 thread", "2 threads", "× floor", "budget", "ok")
+
+    def __init__(self):
+        self.rows = []
+
+    def section(self, title):
+        self.rows.append((title,))
+
+    def add(self, what, one, two="", floor="", budget="", ok=None):
+        self.rows.append((what, one, two, floor, budget, "" if ok is None else "yes" if ok else "NO"))
+
+    def __str__(self):
+        full = [r for r in self.rows if len(r) > 1]
+        widths = [max(len(r[i]) for r in [self.HEAD, *full]) for i in range(len(self.HEAD))]
+        def line(row):
+            return "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip()
+        out = [line(self.HEAD), "─" * (sum(widths) + 2 * (len(widths) - 1))]
+        for row in self.rows:
+            out += ["", row[0]] if len(row) == 1 else [line(("  " + row[0], *row[1:]))]
+        return "\n".join(out)
+
+    def failures(self):
+        return [r[0] for r in self.rows if len(r) > 1 and r[5] == "NO"]
+
+
+def load_guard_cost(folder):
+    """{run: {(row, threads): {counter: median}}} and Google Benchmark's custom context."""
+    runs, context = {}, {}
+    for path in sorted(folder.glob("guard_cost*.json")):
+        data = json.loads(path.read_text())
+        runs[path.stem] = {}
+        if path.stem == "guard_cost":
+            context = data["context"]
+        for b in data["benchmarks"]:
+            if b.get("aggregate_name") == "median":
+                runs[path.stem][b["run_name"].split("/")[0], b["threads"]] = {k: b[k] for k in ("ns", "x_floor", "x_alone") if k in b}
+    return runs, context
+
+
+def load_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def number(value):
+    value = 0.0 if abs(value) < 0.05 else value
+    return f"{value:.1f}" if abs(value) < 99.95 else f"{value:,.0f}"
+
+
+def add_guards(table, runs, context):
+    table.section("A scope, ns, less the bare loop")
+    for run, row, what in GUARD_ROWS:
+        if row == "lttng":
+            what += ", session running" if context.get("lttng_session") == "yes" else ", no session"
+        one, two = (runs.get(run, {}).get((row, threads)) for threads in (1, 2))
+        if one is None:
+            table.add(what, "not installed")
+            continue
+        budget, ok = "", None
+        if row.startswith("idle"):
+            worst = max(x["ns"] for x in (one, two) if x)
+            budget, ok = f"≤ {IDLE_NS} ns", worst <= IDLE_NS
+        if (run, row) == ("guard_cost", "recording"):
+            budget, ok = f"≤ {RECORDING} ×", one["x_floor"] <= RECORDING
+        table.add(what, number(one["ns"]), number(two["ns"]) if two else "", f"{one['x_floor']:.2f}", budget, ok)
+    table.section("Two threads at once, as a multiple of one of them alone")
+    for row, what in (("floor", "floor"), ("recording", "kprof recording, 8 int64 fields"), ("recording_region", "kprof recording, region with a literal name"),
+                      ("recording_saturated", "kprof recording without a pause, folding included")):
+        ratio = runs["guard_cost"][row, 2]["x_alone"]
+        has_budget = row == "recording"
+        table.add(what, "", f"{ratio:.2f} ×", "", f"≤ {TWO_THREADS} ×" if has_budget else "", ratio <= TWO_THREADS if has_budget else None)
+
+
+def add_scale(table, lines):
+    table.section("Snapshot and report, with all folding")
+    cases = {}
+    for line in lines:
+        cases.setdefault((line["scopes"], line["rows"], line["memory_mib"]), []).append(line)
+    seconds = {}
+    for (scopes, rows, memory), all_runs in cases.items():
+        # With little memory most was folded while recording; folding_s has that too.
+        took = statistics.median(max(r["folding_s"], r["snapshot_s"]) + r["report_s"] for r in all_runs)
+        seconds[scopes, rows, memory] = took / scopes
+        peak = max(r["peak_mib"] for r in all_runs)
+        table.add(f"{scopes:,} scopes, {rows:,} rows, memory={memory}MiB; peak {peak:,.0f} MiB", f"{scopes / took / 1e6:.1f} M/s", "", "",
+                  f"≥ {SCOPES_PER_S / 1e6:.0f} M/s", scopes / took >= SCOPES_PER_S)
+    if (10**6, 16, 2048) in seconds and (10**7, 16, 2048) in seconds:
+        ratio = seconds[10**7, 16, 2048] / seconds[10**6, 16, 2048]
+        table.add("time a scope, at 10,000,000 by that at 1,000,000", f"{ratio:.2f} ×", "", "", f"≤ {LINEAR} ×", ratio <= LINEAR)
+
+
+def add_soak(table, lines):
+    table.section("Soak, two threads; counts exact, memory bounded")
+    for s in lines:
+        merged = f", {s['merged_calls'] / s['scopes']:.0%} of calls merged" if s["merged_calls"] else ""
+        table.add(f"{s['scopes']:,} scopes, memory={s['memory_mib']}MiB{merged}, in {s['seconds']:.0f} s", "", f"{s['ns_a_scope_and_thread']:.0f} ns")
+        table.add(f"  memory: own account {s['account_mib']:.1f} MiB, peak {s['peak_mib']:.1f}, grown since {s['grown_mib']:.1f}", "", "", "", f"≤ {s['memory_mib']} MiB", s["ok"])
+
+
+def add_includes(table, by_compiler):
+    for compiler, data in by_compiler.items():
+        table.section(f"Headers, {compiler}: front end, preprocessed lines")
+        headers = data["headers"]
+        pfr = headers["boost/pfr/core.hpp"]
+        for name, cost in headers.items():
+            if cost is None:
+                table.add(name, "not installed")
+                continue
+            relative = cost["front_end_ms"] / pfr["front_end_ms"]
+            has_budget = name == "op.hpp + guard.hpp"
+            ok = cost["lines"] <= LINES and relative <= FRONT_END if has_budget else None
+            table.add(name, f"{cost['front_end_ms']:,.0f} ms", f"{cost['lines']:,}", f"{relative:.2f} PFR", f"≤ {FRONT_END:.1f} PFR, {LINES:,}" if has_budget else "", ok)
+        table.section(f"Code a scope adds at its call site, {compiler} -O2")
+        for name, size in data["code_bytes"].items():
+            has_budget = name.startswith("kprof operator")
+            table.add(name, "not installed" if size is None else f"{size} B", "", "", f"≤ {CODE_BYTES} B" if has_budget else "", size <= CODE_BYTES if has_budget else None)
+
+
+def first_line(*command):
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def machine(context):
+    cpu = {k.strip(): v.strip() for k, v in (line.split(":", 1) for line in subprocess.run(["lscpu"], check=True, capture_output=True, text=True).stdout.splitlines() if ":" in line)}
+    caches = ", ".join(f"{level} {re.sub(r' *\(.*', '', cpu[key])}" for level, key in (("L1d", "L1d cache"), ("L2", "L2 cache"), ("L3", "L3 cache")) if key in cpu)
+    kernel = first_line("uname", "-r")
+    system = next((l.split("=", 1)[1].strip('"') for l in pathlib.Path("/etc/os-release").read_text().splitlines() if l.startswith("PRETTY_NAME=")), "")
+    loads = pathlib.Path("/proc/loadavg").read_text().split()[:3]
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": cpu.get("Model name", "unknown"),
+        "cores": cpu.get("CPU(s)", "?") + (" (virtual)" if "Hypervisor vendor" in cpu else ""),
+        "caches": caches,
+        "system": f"{system}, Linux {kernel}",
+        "compilers": "; ".join(v for v in (first_line("g++", "--version"), first_line("clang++", "--version")) if v),
+        "load": f"{' '.join(loads)} (1, 5, 15 minutes, at the end)",
+        "libraries": ", ".join(f"{name} {context[key]}" for name, key in (("PyTorch", "torch"),) if key in context) or "none optional",
+    }
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    raw, results = map(pathlib.Path, sys.argv[1:])
+    runs, context = load_guard_cost(raw)
+    scale, soak = load_lines(raw / "scale.json"), load_lines(raw / "soak.json")
+    includes = {p.stem.removeprefix("include_cost_"): json.loads(p.read_text()) for p in sorted(raw.glob("include_cost_*.json"), reverse=True)}
+
+    table = Table()
+    add_guards(table, runs, context)
+    add_scale(table, scale)
+    add_soak(table, soak)
+    add_includes(table, includes)
+    print(f"\n{table}\n")
+    for missed in table.failures():
+        print(f"budget missed: {missed.strip()}")
+
+    about = machine(context)
+    slug = re.sub(r"[^a-z0-9.]+", "-", re.sub(r"\(r\)|\(tm\)|processor|cpu|@", "", about["processor"].lower())).strip("-")
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / f"{about['date']}-{slug}"
+    lines = [f"# Benchmarks, {about['date']}, {about['processor']}", "", "Written by `bench/run.sh`. Nanoseconds belong to this machine and its load; ratios travel: each burst of a row",
+             "stands beside one of the floor and one of the bare loop, and medians of those ratios are shown.", ""]
+    lines += [f"- {key}: {value}" for key, value in about.items()]
+    lines += ["", "```text", str(table), "```", ""]
+    path.with_name(path.name + ".md").write_text("\n".join(lines))
+    guards = {run: {f"{row}/{threads}": values for (row, threads), values in rows.items()} for run, rows in runs.items()}
+    figures = {"machine": about, "guards": guards, "scale": scale, "soak": soak, "includes": includes}
+    path.with_name(path.name + ".json").write_text(json.dumps(figures, indent=1) + "\n")
+    print(f"written: {path}.md and .json")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds and runs all benchmarks, prints one table, and writes it with the machine's description to
+# bench/results/<date>-<processor>.md and .json. What is needed is installed with apt-get where it is missing; what kprof is
+# compared with only when asked to: without it a row says "not installed".
+#
+#   bench/run.sh [--peers] [--soak SCOPES] [--repetitions N] [--build FOLDER] [--results FOLDER]
+#
+#   --peers          install LTTng and libtorch too (about 300 MB)
+#   --soak SCOPES    length of the soak run; default 100000000, half a minute
+#   --repetitions N  how often each row of guard_cost is repeated; default 15
+
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+
+peers=no soak=100000000 repetitions=15 build=$root/build-bench results=$here/results
+while [ $# -gt 0 ]; do
+  case $1 in
+    --peers) peers=yes ;;
+    --soak) soak=$2; shift ;;
+    --repetitions) repetitions=$2; shift ;;
+    --build) build=$2; shift ;;
+    --results) results=$2; shift ;;
+    *) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  esac
+  shift
+done
+
+# install COMMAND-OR-FILE PACKAGE...: only what is missing, and only where there is apt-get.
+install() {
+  local sign=$1; shift
+  if command -v "$sign" > /dev/null || [ -e "$sign" ] || compgen -G "$sign" > /dev/null; then return 0; fi
+  echo "bench: installing $*"
+  if ! command -v apt-get > /dev/null; then echo "bench: no apt-get here; install $* by hand"; return 0; fi
+  local as=(); [ "$(id -u)" -eq 0 ] || as=(sudo)
+  if ! "${as[@]}" apt-get install -y --no-install-recommends "$@" > /dev/null; then echo "bench: could not install $*"; fi
+}
+install cmake cmake
+install ninja ninja-build
+install g++ g++
+install "/usr/include/benchmark/benchmark.h" libbenchmark-dev
+install "/usr/include/boost/pfr/core.hpp" libboost-dev
+if [ "$peers" = yes ]; then
+  install lttng-sessiond lttng-tools
+  install "/usr/include/*/lttng/tracepoint.h" liblttng-ust-dev pkg-config
+  install "/usr/include/ATen/record_function.h" libtorch-dev
+fi
+
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKPROF_BUILD_BENCH=ON -DKPROF_BUILD_TESTS=OFF -DKPROF_BUILD_EXAMPLES=OFF | grep 'kprof benchmarks' || true
+cmake --build "$build" -j "${JOBS:-2}" | tail -1
+programs=$build/bench
+
+raw=$(mktemp -d)
+sessiond=
+end_lttng() {
+  lttng destroy kprof_bench > /dev/null 2>&1 || true
+  if [ -n "$sessiond" ]; then kill "$sessiond" 2> /dev/null || true; fi
+}
+trap 'end_lttng; rm -rf "$raw"' EXIT
+
+# LTTng records into memory only, so that no reader of the trace takes part.
+start_lttng() {
+  command -v lttng-sessiond > /dev/null || return 0
+  export LTTNG_HOME=$raw
+  if ! lttng list > /dev/null 2>&1; then
+    lttng-sessiond --no-kernel > /dev/null 2>&1 &
+    sessiond=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do lttng list > /dev/null 2>&1 && break; sleep 0.3; done
+  fi
+  { lttng create kprof_bench --snapshot --output="$raw/trace" && lttng enable-channel -u -s kprof_bench --overwrite --subbuf-size=1M --num-subbuf=8 ring &&
+    lttng enable-event -u -s kprof_bench -c ring 'kprof_bench:*' && lttng start kprof_bench; } > /dev/null 2>&1 || echo "bench: no LTTng session can be had here; its row is without one"
+}
+
+# guard_cost NAME [OPTION...]
+guard_cost() {
+  local name=$1; shift
+  "$programs/guard_cost" --benchmark_enable_random_interleaving=true --benchmark_repetitions="$repetitions" --benchmark_report_aggregates_only=true \
+    --benchmark_out="$raw/$name.json" --benchmark_out_format=json "$@" > /dev/null 2> "$raw/$name.err" || { cat "$raw/$name.err"; exit 1; }
+}
+
+echo "bench: guards"
+start_lttng
+guard_cost guard_cost
+end_lttng
+if [ -e "$programs/libkprof_bench_nvtx_tool.so" ]; then
+  echo "bench: guards with an NVTX tool attached"
+  NVTX_INJECTION64_PATH=$programs/libkprof_bench_nvtx_tool.so guard_cost guard_cost_nvtx --benchmark_filter='^(floor|recording|recording_region|nvtx|nvtx_payload)/'
+fi
+
+echo "bench: snapshots and reports"
+for _ in 1 2 3; do
+  for run in "100000 16 2048" "1000000 16 2048" "10000000 16 2048" "10000000 16 64" "10000000 100000 2048"; do
+    # shellcheck disable=SC2086
+    "$programs/scale" $run >> "$raw/scale.json"
+  done
+done
+
+echo "bench: soak"
+failed=
+"$programs/soak" "$soak" 16 >> "$raw/soak.json" || failed=yes
+"$programs/soak" "$((soak / 4))" 16 1000000 >> "$raw/soak.json" || failed=yes
+
+echo "bench: headers and code"
+cuda_include=$(sed -n 's/^KPROF_CUDA_INCLUDE_DIR:[A-Z]*=//p' "$build/CMakeCache.txt")
+for compiler in g++ clang++; do
+  if ! command -v $compiler > /dev/null; then continue; fi
+  python3 "$here/include_cost.py" --cxx $compiler ${cuda_include:+--include "$cuda_include"} > "$raw/include_cost_$compiler.json"
+done
+
+python3 "$here/results.py" "$raw" "$results"
+if [ -n "$failed" ]; then exit 1; fi
