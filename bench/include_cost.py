@@ -69,7 +69,7 @@ FUNCTION = 'void f%d(const Tensor& x, const Tensor& y) { %s work(x, y); %s asm v
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--cxx", default="g++")
-    parser.add_argument("--runs", type=int, default=15, help="compilations of which the fastest counts")
+    parser.add_argument("--runs", type=int, default=10, help="compilations of which the fastest counts")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER")
     return parser.parse_args()
 
@@ -104,7 +104,7 @@ class Compiler:
         best = [float("inf")] * len(texts)
         for turn in range(runs):
             for i, text in enumerate(texts):
-                if turn >= 3 and best[i] > 0.5:
+                if turn >= 2 and best[i] > 0.3:
                     continue   # long ones vary less
                 path = self.write(text)
                 begin = children_cpu_s()

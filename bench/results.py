@@ -171,7 +171,7 @@ def first_line(*command):
 
 def machine(context):
     cpu = {k.strip(): v.strip() for k, v in (line.split(":", 1) for line in subprocess.run(["lscpu"], check=True, capture_output=True, text=True).stdout.splitlines() if ":" in line)}
-    caches = ", ".join(f"{level} {re.sub(r' *\(.*', '', cpu[key])}" for level, key in (("L1d", "L1d cache"), ("L2", "L2 cache"), ("L3", "L3 cache")) if key in cpu)
+    caches = ", ".join(level + " " + cpu[level + " cache"] for level in ("L1d", "L2", "L3") if level + " cache" in cpu)
     kernel = first_line("uname", "-r")
     system = next((l.split("=", 1)[1].strip('"') for l in pathlib.Path("/etc/os-release").read_text().splitlines() if l.startswith("PRETTY_NAME=")), "")
     loads = pathlib.Path("/proc/loadavg").read_text().split()[:3]
