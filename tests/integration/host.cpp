@@ -72,6 +72,12 @@ int main(int argc, char** argv) {
   check(p.complete.open == 1, "the scope it left open is open");
   check(kprof::report(kprof::report_options{.width = 100, .path = "/dev/null"}).ok(), "it can be reported");
 
+  // Threads end: their totals move, and with them what the formulas of the absent library had said.
+  for (int t = 0; t < 80; ++t) std::thread([] { KPROF_REGION("passing"); }).join();
+  p = kprof::snapshot();
+  for (const kprof::scope_node& n : p.nodes)
+    if (n.name == "Shared" && n.calls != 0) check(n.work.has_flops && n.work.valid, "formulas outlive their library");
+
   library again(argv[1]);
   again.function<void(int)>("run")(2);
   b.function<void(int)>("run")(2);

@@ -150,6 +150,7 @@ TEST_CASE("guard.region_names_are_copied_from_anything_textual") {
   { KPROF_REGION(std::string_view("view of more").substr(0, 4)); }
   { KPROF_REGION(std::string("temporary")); }
   { KPROF_REGION(""); }
+  { KPROF_REGION(std::string_view{}); }
   { const char* none = nullptr; KPROF_REGION(none); }
   { kprof::region_guard guard{"guarded"}; }
   const kprof::profile p = kprof::snapshot();
@@ -158,7 +159,7 @@ TEST_CASE("guard.region_names_are_copied_from_anything_textual") {
     CHECK(calls(p, name) == 1);
   }
   CHECK(calls(p, "changed") == 0);
-  CHECK(p.complete.recorded == 7);
+  CHECK(p.complete.recorded == 8);
 }
 
 TEST_CASE("guard.long_names_are_kept_apart_and_short") {

@@ -8,6 +8,7 @@
 #include "find.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -110,4 +111,30 @@ TEST_CASE("memory.endless_region_names_are_merged_too") {
   CHECK(p.complete.merged > 0);
   CHECK(p.cost.memory <= p.cost.memory_limit);
   CHECK(calls(p, "(other regions)") == p.complete.merged);
+}
+
+TEST_CASE("memory.histograms_of_scattered_durations_stay_within_the_limit") {
+  REQUIRE(kprof::start(with_memory(1)));
+  std::mt19937 random(7);
+  for (int round = 0; round < 12; ++round)
+    for (int i = 0; i < 600; ++i) {
+      KPROF_OP(Row, {i});
+      const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(1U << (random() % 18));
+      while (std::chrono::steady_clock::now() < end) {}
+    }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(p.complete.recorded == 12 * 600);
+  CHECK(p.cost.memory <= p.cost.memory_limit);
+  for (const kprof::scope_node& node : p.nodes) CHECK(node.durations.count() == node.calls);
+}
+
+TEST_CASE("memory.captured_paths_stay_within_the_limit") {
+  for (int restart = 0; restart < 8; ++restart) {
+    REQUIRE(kprof::start(with_memory(1)));
+    for (int i = 0; i < 2000; ++i) {
+      KPROF_REGION("request " + std::to_string(restart) + "/" + std::to_string(i));
+      static_cast<void>(kprof::context::current());
+    }
+    CHECK(kprof::snapshot().cost.memory <= 1024 * 1024);
+  }
 }

@@ -33,6 +33,26 @@ struct Padded {
   long double d = 0;
 };
 struct Empty {};
+namespace fprop {
+struct Conv {
+  std::int32_t n = 0;
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
+};
+}  // namespace fprop
+namespace dgrad {
+struct Conv {
+  std::int32_t n = 0;
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(1000 * n); }
+};
+}  // namespace dgrad
+namespace other_fields {
+struct Epilogue {
+  float scale = 0;
+};
+struct Conv {
+  Epilogue n;
+};
+}  // namespace other_fields
 
 void spin(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -148,6 +168,18 @@ TEST_CASE("session.formulas_arrive_with_the_row_and_absent_ones_as_absent") {
   CHECK_FALSE(silent.work.has_flops);
   CHECK_FALSE(silent.work.has_bytes);
   CHECK(silent.work.valid);
+}
+
+TEST_CASE("session.operators_of_one_name_keep_their_own_formulas_and_fields") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(fprop::Conv, {7}); }
+  { KPROF_OP(dgrad::Conv, {7}); }
+  { KPROF_OP(other_fields::Conv, {{2.5F}}); }
+  const kprof::profile p = kprof::snapshot();
+  INFO(all_paths(p));
+  CHECK(only(p, "Conv n=7").work.flops == 14);
+  CHECK(only(p, "Conv (2) n=7").work.flops == 7000);
+  CHECK(calls(p, "Conv (3) n={scale=2.5}") == 1);
 }
 
 TEST_CASE("session.open_scopes_are_shown_as_open") {

@@ -232,6 +232,26 @@ TEST_CASE("context.many_handovers_stay_bounded_and_exact") {
   CHECK(p.nodes.size() < 20);
 }
 
+TEST_CASE("fork.a_child_may_close_what_was_open_before_it_opens_anything") {
+  REQUIRE(kprof::start());
+  int wrong = -1;
+  {
+    kprof::open_scope open = kprof::begin_region("open at the fork");
+    const pid_t child = fork();
+    if (child == 0) {
+      kprof::end(open);
+      for (int i = 0; i < 100'000; ++i) { KPROF_OP(Task, {5}); }
+      const kprof::profile p = kprof::snapshot();
+      _exit(calls(p, "Task kind=5") == 100'000 && calls(p, "open at the fork") == 1 ? 0 : 1);
+    }
+    int state = 0;
+    REQUIRE(waitpid(child, &state, 0) == child);
+    wrong = WIFEXITED(state) ? WEXITSTATUS(state) : 255;
+    kprof::end(open);
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("fork.parent_and_child_have_their_own_profiles") {
   REQUIRE(kprof::start());
   { KPROF_OP(Task, {1}); }

@@ -13,6 +13,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::size_t max_params_size = 1024;
+inline constexpr std::size_t max_params_alignment = 128;
 
 template <class T>
 constexpr bool check_fields() noexcept;
@@ -130,6 +131,9 @@ constexpr bool check_struct() noexcept {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: not an operator: an operator is an aggregate; remove its constructors and private fields, or list the fields "
                   "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (alignof(T) > max_params_alignment) {
+    static_assert(!std::is_same_v<T, T>, "kprof: an operator's alignment is above 128 bytes; parameters need none, drop the alignas");
     return false;
   } else if constexpr (sizeof(T) > max_params_size) {
     static_assert(!std::is_same_v<T, T>, "kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not data");

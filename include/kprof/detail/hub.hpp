@@ -206,6 +206,7 @@ struct attachment {
     } while (load(hub->active) != seen);
   }
   KPROF_DETAIL_LOCAL ~attachment() {
+    store(this_module.version, std::uint32_t{0});   // nobody's walk finds this binary from here on
     store(this_module.api, static_cast<const scope_api*>(nullptr));
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)

@@ -168,7 +168,7 @@ constexpr field_kind kind_of() noexcept {
 }
 
 template <class F>
-inline constexpr bool is_number = (std::is_arithmetic_v<F> || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
+inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> || std::is_same_v<F, double> || std::is_same_v<F, long double>) || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
 
 struct reflection_probe {
   std::int64_t value;

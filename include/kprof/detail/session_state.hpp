@@ -37,6 +37,8 @@ inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VE
     KPROF_VERSION_PATCH)
 #if defined(_LIBCPP_VERSION)
     " libc++";
+#elif defined(_GLIBCXX_DEBUG)
+    " libstdc++ in debug mode";
 #elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
     " libstdc++";
 #else
@@ -79,12 +81,14 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
+    look_for_tool(settings.nvtx);
     const std::lock_guard lock(mutex_);
     if (!environment().nvtx) settings.nvtx = false;
     return start_locked(settings);
   }
   /// As KPROF says.
   status start() {
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     return start_locked(environment());
   }
@@ -101,6 +105,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void pause() {
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
@@ -170,6 +175,8 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// The first scope of an armed session.
   void wake() {
+    const staying_inside guard;
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
@@ -193,8 +200,18 @@ class KPROF_DETAIL_LOCAL session_state {
     return tool;
   }
 
+  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
+  void look_for_tool(bool wanted) {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
+    }
+    if (wanted) static_cast<void>(code_.attach_nvtx());
+  }
+
   // Guards call these until the session has started; each starts it and goes on with what then listens.
   static const scope_api* woken() noexcept {
+    if (inside_kprof) return nullptr;   // an allocator's guard, while this thread is waking the session
     own_session->wake();
     return load(this_module.api);
   }
@@ -207,7 +224,9 @@ class KPROF_DETAIL_LOCAL session_state {
   static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
     return {1, sizeof(scope_api),
             // The guard that woke the session closes its scope through this table.
-            [](scope_token token) noexcept { own_session->active_api()->end(token); },
+            [](scope_token token) noexcept {
+              if (const scope_api* api = load(own_session->started_api_)) api->end(token);
+            },
             [](site& where, const void* bytes, std::uint32_t size) noexcept -> scope_token {
               const scope_api* api = woken();
               return api == nullptr ? 0 : api->begin_any(where, bytes, size);
@@ -266,6 +285,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
+    store(started_api_, active_api());
     listen(active_api());
     return {};
   }
@@ -343,6 +363,7 @@ class KPROF_DETAIL_LOCAL session_state {
   bool started_ = false;
   bool uses_counter_ = false;
   bool emits_ = false;
+  const scope_api* started_api_ = nullptr;   // what the scope that woke the session ends with
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;

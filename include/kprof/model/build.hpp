@@ -80,6 +80,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.closed_by_parent += log.closed_by_parent;
   out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
+  out.complete.imprecise += log.tree.imprecise();
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
@@ -92,6 +93,7 @@ inline profile build_profile(recorder& from, const moment& at) {
   profile out;
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
+  out.complete.dropped += from.dropped_inside();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;

@@ -7,8 +7,8 @@
 #include <kprof/config.hpp>
 #include <kprof/record/op_info.hpp>
 
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -40,15 +40,12 @@ inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcep
   }
 }
 
-/// The shortest decimal that reads back as `value`, up to the precision of its type.
+/// The shortest decimal that reads back as `value`, whatever the locale.
 template <class T>
-std::string shortest(T value, int digits) {
-  char out[48];
-  for (int precision = 1; precision <= digits; ++precision) {
-    std::snprintf(out, sizeof out, "%.*Lg", precision, static_cast<long double>(value));
-    if (static_cast<T>(std::strtold(out, nullptr)) == value) break;
-  }
-  return out;
+std::string shortest(T value) {
+  char out[64];
+  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
+  return {out, end.ptr};
 }
 
 inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
@@ -59,9 +56,9 @@ inline std::string write_value(const field_info& f, const char* from) {
     case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
     case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
     case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from), 9);
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from), 17);
-      return shortest(read_as<long double>(from), 21);
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
+      return shortest(read_as<long double>(from));
     case field_kind::string: return {from, strnlen(from, f.size)};
     case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
     case field_kind::enumeration: {

@@ -90,6 +90,8 @@ struct completeness {
   std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
   std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
   std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
+  std::uint64_t imprecise = 0;         ///< calls whose duration counts in sums and extremes, but near the truth in quantiles,
+                                       ///< for want of memory
   std::uint64_t in_timeline = 0;       ///< finished scopes the timeline still holds
   double timeline_ns = 0;              ///< length of the timeline up to the snapshot
 };

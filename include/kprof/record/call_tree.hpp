@@ -25,7 +25,7 @@ struct tree_budget {
   void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
   void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
   std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 4 * 3; }
+  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
   bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
 };
 
@@ -67,9 +67,10 @@ class call_tree {
   void clear() {
     budget_->remove(charged_);
     charged_ = 0;
-    nodes_.clear();
-    payloads_.clear();
-    buckets_.assign(64, 0);
+    imprecise_ = 0;
+    nodes_ = {};   // with their capacity: it is no longer charged
+    payloads_ = {};
+    buckets_ = std::vector<std::uint32_t>(64, 0);
     nodes_.emplace_back();   // the root
   }
 
@@ -88,9 +89,10 @@ class call_tree {
     return other_child(parent, site, p);
   }
 
-  /// The same; `merged` asks for the node that stands for all parameters.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged) {
-    return merged ? merged_child(parent, site) : child(parent, site, p);
+  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
+  /// `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
+    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
   }
 
   /// Counts one finished call.
@@ -101,7 +103,7 @@ class call_tree {
     n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
-    n.durations.add(ticks, [this](std::size_t bytes) { charge(bytes); });
+    if (!n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); })) ++imprecise_;
   }
 
   /// Adds all of another thread's tree.
@@ -109,24 +111,35 @@ class call_tree {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
-      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged);
+      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
       tree_node& to = nodes_[here[i]];
       to.calls += from.calls;
       to.total += from.total;
       to.self += from.self;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
-      to.durations.merge(from.durations, [this](std::size_t bytes) { charge(bytes); });
+      to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
+    imprecise_ += other.imprecise_;
   }
 
+  /// Durations that had to be counted at the nearest one the histogram has room for.
+  std::uint64_t imprecise() const noexcept { return imprecise_; }
+
  private:
-  static constexpr std::size_t max_payload = 1024;
-  static constexpr std::size_t max_alignment = 128;
+  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
     charged_ += bytes;
     budget_->add(bytes);
+  }
+
+  /// Takes memory for a histogram, unless all is spent.
+  bool afford(std::uint64_t bytes) noexcept {
+    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    charge(bytes);
+    return true;
   }
 
   bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
@@ -159,7 +172,7 @@ class call_tree {
       p.bytes = canonical;
     }
     const std::uint32_t last = nodes_[parent].last_child;
-    const std::uint32_t found = look_up(parent, site, p);
+    const std::uint32_t found = look_up(parent, site, p, nullptr);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;
   }
@@ -177,13 +190,15 @@ class call_tree {
     return static_cast<std::uint32_t>(h >> 32U);
   }
 
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p) {
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
     if (budget_->nearly_spent()) return merged_child(parent, site);
     const std::uint32_t made = add(parent, site, hash, p, false);
-    evaluate(nodes_[made], p);
+    if (values != nullptr) nodes_[made].values = *values;
+    else evaluate(nodes_[made], p);
     return made;
   }
 
@@ -240,6 +255,7 @@ class call_tree {
   site_table* sites_;
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
+  std::uint64_t imprecise_ = 0;
   std::vector<tree_node> nodes_;
   std::vector<char> payloads_;
   std::vector<std::uint32_t> buckets_;

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -31,24 +30,28 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once; calls grown(bytes) when that took memory.
-  template <class Grown>
-  void add(std::uint64_t value, Grown grown) {
-    const std::uint32_t index = bucket_of(value);
-    if (index - first_ >= counts_.size()) [[unlikely]] grow(index, grown);
+  /// Counts `value` once. Where that takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
+  /// room for and returns false. The first value is always given room.
+  template <class MayGrow>
+  bool add(std::uint64_t value, MayGrow may_grow) {
+    std::uint32_t index = bucket_of(value);
+    bool precise = true;
+    if (index - first_ >= counts_.size()) [[unlikely]] precise = make_room(index, may_grow);
     ++counts_[index - first_];
+    return precise;
   }
-  void add(std::uint64_t value) { add(value, [](std::size_t) {}); }
+  void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
 
-  template <class Grown>
-  void merge(const histogram& other, Grown grown) {
-    if (other.counts_.empty()) return;
-    for (const std::uint32_t edge : {other.first_, other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1})
-      if (edge - first_ >= counts_.size()) grow(edge, grown);
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[other.first_ - first_ + i] += other.counts_[i];
+  template <class MayGrow>
+  void merge(const histogram& other, MayGrow may_grow) {
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
+      if (other.counts_[i] == 0) continue;
+      std::uint32_t index = other.first_ + static_cast<std::uint32_t>(i);
+      if (index - first_ >= counts_.size()) make_room(index, may_grow);
+      counts_[index - first_] += other.counts_[i];
+    }
   }
-
-  void merge(const histogram& other) { merge(other, [](std::size_t) {}); }
+  void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
@@ -80,19 +83,29 @@ class histogram {
  private:
   static constexpr std::uint32_t per_octave = 64;
 
-  template <class Grown>
-  [[gnu::noinline]] void grow(std::uint32_t index, Grown grown) {
-    const std::size_t before = memory();
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
+  template <class MayGrow>
+  [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
+      static_cast<void>(may_grow(sizeof(std::uint64_t)));
       first_ = index;
       counts_.assign(1, 0);
-    } else if (index < first_) {
+      return true;
+    }
+    const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
+    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1;
+    // Twice what is needed: a vector that grows may take that much.
+    if (size > counts_.capacity() && !may_grow(2 * (size - counts_.capacity()) * sizeof(std::uint64_t))) {
+      index = index < first_ ? first_ : last;
+      return false;
+    }
+    if (index < first_) {
       counts_.insert(counts_.begin(), first_ - index, 0);
       first_ = index;
     } else {
-      counts_.resize(index - first_ + 1, 0);
+      counts_.resize(size, 0);
     }
-    grown(memory() - before);
+    return true;
   }
 
   std::uint32_t first_ = 0;

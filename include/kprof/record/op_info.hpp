@@ -39,6 +39,18 @@ struct field_info {
 
 inline std::string copy(text t) { return {t.data, t.size}; }
 
+inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const field_info &x = a[i], &y = b[i];
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind) return false;
+    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
+    for (std::size_t e = 0; e < x.enumerators.size(); ++e)
+      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
+  }
+  return true;
+}
+
 inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
@@ -85,10 +97,10 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   /// False when the formula was stopped by SIGFPE.
   static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
-    struct sigaction ours{}, theirs{};
+    struct sigaction ours{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGFPE, &ours, &theirs);
+    sigaction(SIGFPE, &ours, &theirs_);
     sigjmp_buf back;
     volatile bool finished = false;
     if (sigsetjmp(back, 1) == 0) {
@@ -97,36 +109,33 @@ class KPROF_DETAIL_LOCAL division_trap {
       finished = true;
     }
     jump_ = nullptr;
-    sigaction(SIGFPE, &theirs, nullptr);
+    sigaction(SIGFPE, &theirs_, nullptr);
     return finished;
   }
 
  private:
   static void handler(int, siginfo_t*, void*) noexcept {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    // Another thread's own fault: let it happen again without us.
-    struct sigaction standard{};
-    standard.sa_handler = SIG_DFL;
-    sigaction(SIGFPE, &standard, nullptr);
+    sigaction(SIGFPE, &theirs_, nullptr);   // another thread's own fault: it happens again, to the handler that was there
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 
 /// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
 class op_info {
  public:
-  explicit op_info(const op_desc& from) : name(copy(from.name())), params_size(from.params_size), fields(copy_fields(from.params())) {
+  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
     add_runs(runs_, fields, 0);
     packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
   }
 
-  /// Same name, size and fields.
-  bool same_as(const op_info& other) const {
-    if (name != other.name || params_size != other.params_size || fields.size() != other.fields.size()) return false;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const field_info &a = fields[i], &b = other.fields[i];
-      if (a.name != b.name || a.offset != b.offset || a.size != b.size || a.extent != b.extent || a.kind != b.kind) return false;
-    }
+  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
+  /// the same binary, for then they are two that share a name, of two namespaces for instance.
+  bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
+    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
+    for (const evaluator& e : evaluators_)
+      if (e.home == home && e.evaluate != desc.evaluate) return false;
     return true;
   }
 
@@ -159,7 +168,8 @@ class op_info {
     evaluators_.resize(kept);
   }
 
-  std::string name;
+  std::string declared_name;
+  std::string name;        // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
   bool packed = false;   // no padding: bytes as they are
@@ -184,7 +194,7 @@ struct site_info {
 /// but for the formulas of its operator, which change under `mutex()` and are run under it.
 class site_table {
  public:
-  /// The number of a call site, given at its first scope. Sites of a library that was loaded again get their old one.
+  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
     if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
@@ -219,18 +229,22 @@ class site_table {
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
-    for (const auto& op : ops_)
-      if (op->same_as(candidate)) {
+    std::size_t namesakes = 0;
+    for (const auto& op : ops_) {
+      if (op->is(candidate, home, desc)) {
         op->add_evaluator(home, desc);
         return *op;
       }
+      if (op->declared_name == candidate.declared_name) ++namesakes;
+    }
+    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();
   }
 
   std::uint32_t add(site_info info) {
-    if (next_ / per_block >= max_blocks) return next_ - 1;   // the last one stands for all that do not fit
+    if (next_ / per_block >= max_blocks) return 0;
     if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
     blocks_[next_ / per_block][next_ % per_block] = std::move(info);
     return next_++;

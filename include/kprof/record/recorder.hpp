@@ -45,6 +45,21 @@ inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
 }
 
+// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
+// here would wait for itself.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
+
+class KPROF_DETAIL_LOCAL staying_inside {
+ public:
+  staying_inside() noexcept : before_(inside_kprof) { inside_kprof = true; }
+  ~staying_inside() { inside_kprof = before_; }
+  staying_inside(const staying_inside&) = delete;
+  staying_inside& operator=(const staying_inside&) = delete;
+
+ private:
+  bool before_;
+};
+
 class KPROF_DETAIL_LOCAL recorder;
 // The recorder whose functions guards call, in the binary that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
@@ -69,8 +84,8 @@ class KPROF_DETAIL_LOCAL recorder {
   std::size_t memory_limit() const noexcept { return memory_limit_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
-  /// Gives a call site its number.
-  void number(site& where) { sites_.number_of(where); }
+  /// Gives a call site its number; false when there are too many.
+  bool number(site& where) { return sites_.number_of(where) != 0; }
 
   /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
   /// when there is none.
@@ -88,12 +103,20 @@ class KPROF_DETAIL_LOCAL recorder {
     return log;
   }
 
+  /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
+  log_head* drop_inside() noexcept {
+    __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
+
   /// An end that belongs to no open scope of its thread.
   void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
 
   /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
+    const staying_inside guard;
     settle_child();
     const std::lock_guard lock(threads_mutex_);
     for (thread_log* log : threads_) {
@@ -196,6 +219,8 @@ class KPROF_DETAIL_LOCAL recorder {
     if (log != nullptr) {
       free_logs_ = log->next_free;
       log->top = std::uint64_t{++last_number_} << 32U;
+      log->emitted = 0;
+      log->emitted_deeper = 0;
     } else {
       log = new thread_log(++last_number_, sites_, paths_, budget_);
     }
@@ -210,6 +235,7 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
   void leave(thread_log& log) {
+    const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
     my_log = &no_log;
     {
@@ -259,6 +285,7 @@ class KPROF_DETAIL_LOCAL recorder {
       threads_[i]->restart(now, pool_);
     }
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
   }
@@ -282,7 +309,7 @@ class KPROF_DETAIL_LOCAL recorder {
   tree_budget budget_;
   chunk_pool pool_;
   site_table sites_;
-  path_table paths_;
+  path_table paths_{budget_};
   pthread_key_t thread_end_{};
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
@@ -293,6 +320,7 @@ class KPROF_DETAIL_LOCAL recorder {
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;
 };

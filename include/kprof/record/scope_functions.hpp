@@ -44,7 +44,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return append(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
-    return append(where, bytes, size, [&](char* to) { std::memcpy(to, bytes, size); });
+    return append(where, bytes, size, [&](char* to) {
+      if (size != 0) std::memcpy(to, bytes, size);   // an empty name may be a null pointer
+    });
   }
 
   template <class Copy>
@@ -102,6 +104,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   static std::uint32_t capture() noexcept {
     if (my_log == &no_log) return 0;
+    if (inside_kprof) return 0;
+    const staying_inside guard;
     own_recorder->settle_child();
     auto* log = static_cast<thread_log*>(my_log);
     const std::lock_guard lock(log->mutex());
@@ -111,6 +115,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static scope_token adopt(std::uint32_t path) noexcept {
     log_head* log = my_log;
     if (!has_room(*log, record_header)) {
+      if (inside_kprof) return 0;
+      const staying_inside guard;
       log = own_recorder->more_room(record_header);
       if (log == nullptr) return 0;
     }
@@ -122,12 +128,14 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
 
   static bool has_room(const log_head& log, std::size_t record) noexcept {
-    return static_cast<std::size_t>(log.limit - log.cursor) >= room_for(log, record);
+    return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
   }
 
   /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
   [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
-    own_recorder->number(where);
+    if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
+    const staying_inside guard;
+    if (!own_recorder->number(where)) return own_recorder->drop_inside();
     return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
   }
 

@@ -140,19 +140,21 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   void restart(std::uint64_t now, chunk_pool& pool) {
     fold();
     release_full(pool);
+    for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
+      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
     if (writing_ != nullptr) {
       writing_->timeline_from = read_at_;
       writing_->first_depth = static_cast<std::uint32_t>(stack.size());
       writing_->ends = 0;
     }
     // The open scopes' nodes go with the tree: keep what they stand for.
-    struct step { std::uint32_t site; std::string bytes; bool merged; };
+    struct step { std::uint32_t site; std::string bytes; bool merged; work values; };
     std::vector<std::vector<step>> paths;
     for (const open_frame& f : stack) {
       std::vector<step> path;
       for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
         const payload p = tree.payload_of(tree[n]);
-        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged});
+        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
       }
       paths.push_back(std::move(path));
     }
@@ -161,7 +163,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     captured_.clear();
     for (std::size_t i = 0; i < stack.size(); ++i) {
       std::uint32_t node = call_tree::root;
-      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
       stack[i] = {node, stack[i].adopted, now, 0};
     }
     dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
@@ -311,7 +313,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (node == 0) {
       const path_table::step s = (*paths_)[path];
       const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
     }
     return adopted_[path];
   }
@@ -320,7 +322,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
     const tree_node& n = tree[node];
     const payload p = tree.payload_of(n);
-    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged});
+    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
     return captured_[node] = path;
   }
 

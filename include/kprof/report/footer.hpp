@@ -65,6 +65,9 @@ inline void print_scopes(page& out, const profile& p) {
   print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
     if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+  if (c.imprecise > 0)
+    out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
+                            limit + ".", 4);
 }
 
 inline void print_timeline(page& out, const profile& p) {
