@@ -589,7 +589,7 @@ constexpr field_kind kind_of() noexcept {
 }
 
 template <class F>
-inline constexpr bool is_number = (std::is_arithmetic_v<F> || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
+inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> || std::is_same_v<F, double> || std::is_same_v<F, long double>) || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
 
 struct reflection_probe {
   std::int64_t value;
@@ -890,6 +890,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::size_t max_params_size = 1024;
+inline constexpr std::size_t max_params_alignment = 128;
 
 template <class T>
 constexpr bool check_fields() noexcept;
@@ -1007,6 +1008,9 @@ constexpr bool check_struct() noexcept {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: not an operator: an operator is an aggregate; remove its constructors and private fields, or list the fields "
                   "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (alignof(T) > max_params_alignment) {
+    static_assert(!std::is_same_v<T, T>, "kprof: an operator's alignment is above 128 bytes; parameters need none, drop the alignas");
     return false;
   } else if constexpr (sizeof(T) > max_params_size) {
     static_assert(!std::is_same_v<T, T>, "kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not data");
@@ -1510,6 +1514,7 @@ struct attachment {
     } while (load(hub->active) != seen);
   }
   KPROF_DETAIL_LOCAL ~attachment() {
+    store(this_module.version, std::uint32_t{0});   // nobody's walk finds this binary from here on
     store(this_module.api, static_cast<const scope_api*>(nullptr));
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
@@ -2009,7 +2014,6 @@ KPROF_DETAIL_END
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -2031,24 +2035,28 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once; calls grown(bytes) when that took memory.
-  template <class Grown>
-  void add(std::uint64_t value, Grown grown) {
-    const std::uint32_t index = bucket_of(value);
-    if (index - first_ >= counts_.size()) [[unlikely]] grow(index, grown);
+  /// Counts `value` once. Where that takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
+  /// room for and returns false. The first value is always given room.
+  template <class MayGrow>
+  bool add(std::uint64_t value, MayGrow may_grow) {
+    std::uint32_t index = bucket_of(value);
+    bool precise = true;
+    if (index - first_ >= counts_.size()) [[unlikely]] precise = make_room(index, may_grow);
     ++counts_[index - first_];
+    return precise;
   }
-  void add(std::uint64_t value) { add(value, [](std::size_t) {}); }
+  void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
 
-  template <class Grown>
-  void merge(const histogram& other, Grown grown) {
-    if (other.counts_.empty()) return;
-    for (const std::uint32_t edge : {other.first_, other.first_ + static_cast<std::uint32_t>(other.counts_.size()) - 1})
-      if (edge - first_ >= counts_.size()) grow(edge, grown);
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[other.first_ - first_ + i] += other.counts_[i];
+  template <class MayGrow>
+  void merge(const histogram& other, MayGrow may_grow) {
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
+      if (other.counts_[i] == 0) continue;
+      std::uint32_t index = other.first_ + static_cast<std::uint32_t>(i);
+      if (index - first_ >= counts_.size()) make_room(index, may_grow);
+      counts_[index - first_] += other.counts_[i];
+    }
   }
-
-  void merge(const histogram& other) { merge(other, [](std::size_t) {}); }
+  void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
@@ -2080,19 +2088,29 @@ class histogram {
  private:
   static constexpr std::uint32_t per_octave = 64;
 
-  template <class Grown>
-  [[gnu::noinline]] void grow(std::uint32_t index, Grown grown) {
-    const std::size_t before = memory();
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
+  template <class MayGrow>
+  [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
+      static_cast<void>(may_grow(sizeof(std::uint64_t)));
       first_ = index;
       counts_.assign(1, 0);
-    } else if (index < first_) {
+      return true;
+    }
+    const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
+    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1;
+    // Twice what is needed: a vector that grows may take that much.
+    if (size > counts_.capacity() && !may_grow(2 * (size - counts_.capacity()) * sizeof(std::uint64_t))) {
+      index = index < first_ ? first_ : last;
+      return false;
+    }
+    if (index < first_) {
       counts_.insert(counts_.begin(), first_ - index, 0);
       first_ = index;
     } else {
-      counts_.resize(index - first_ + 1, 0);
+      counts_.resize(size, 0);
     }
-    grown(memory() - before);
+    return true;
   }
 
   std::uint32_t first_ = 0;
@@ -2184,6 +2202,8 @@ struct completeness {
   std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
   std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
   std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
+  std::uint64_t imprecise = 0;         ///< calls whose duration counts in sums and extremes, but near the truth in quantiles,
+                                       ///< for want of memory
   std::uint64_t in_timeline = 0;       ///< finished scopes the timeline still holds
   double timeline_ns = 0;              ///< length of the timeline up to the snapshot
 };
@@ -3299,6 +3319,9 @@ inline void print_scopes(page& out, const profile& p) {
   print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
     if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+  if (c.imprecise > 0)
+    out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
+                            limit + ".", 4);
 }
 
 inline void print_timeline(page& out, const profile& p) {
@@ -4987,6 +5010,18 @@ struct field_info {
 
 inline std::string copy(text t) { return {t.data, t.size}; }
 
+inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const field_info &x = a[i], &y = b[i];
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind) return false;
+    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
+    for (std::size_t e = 0; e < x.enumerators.size(); ++e)
+      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
+  }
+  return true;
+}
+
 inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
@@ -5033,10 +5068,10 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   /// False when the formula was stopped by SIGFPE.
   static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
-    struct sigaction ours{}, theirs{};
+    struct sigaction ours{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGFPE, &ours, &theirs);
+    sigaction(SIGFPE, &ours, &theirs_);
     sigjmp_buf back;
     volatile bool finished = false;
     if (sigsetjmp(back, 1) == 0) {
@@ -5045,36 +5080,33 @@ class KPROF_DETAIL_LOCAL division_trap {
       finished = true;
     }
     jump_ = nullptr;
-    sigaction(SIGFPE, &theirs, nullptr);
+    sigaction(SIGFPE, &theirs_, nullptr);
     return finished;
   }
 
  private:
   static void handler(int, siginfo_t*, void*) noexcept {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    // Another thread's own fault: let it happen again without us.
-    struct sigaction standard{};
-    standard.sa_handler = SIG_DFL;
-    sigaction(SIGFPE, &standard, nullptr);
+    sigaction(SIGFPE, &theirs_, nullptr);   // another thread's own fault: it happens again, to the handler that was there
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 
 /// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
 class op_info {
  public:
-  explicit op_info(const op_desc& from) : name(copy(from.name())), params_size(from.params_size), fields(copy_fields(from.params())) {
+  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
     add_runs(runs_, fields, 0);
     packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
   }
 
-  /// Same name, size and fields.
-  bool same_as(const op_info& other) const {
-    if (name != other.name || params_size != other.params_size || fields.size() != other.fields.size()) return false;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      const field_info &a = fields[i], &b = other.fields[i];
-      if (a.name != b.name || a.offset != b.offset || a.size != b.size || a.extent != b.extent || a.kind != b.kind) return false;
-    }
+  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
+  /// the same binary, for then they are two that share a name, of two namespaces for instance.
+  bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
+    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
+    for (const evaluator& e : evaluators_)
+      if (e.home == home && e.evaluate != desc.evaluate) return false;
     return true;
   }
 
@@ -5107,7 +5139,8 @@ class op_info {
     evaluators_.resize(kept);
   }
 
-  std::string name;
+  std::string declared_name;
+  std::string name;        // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
   bool packed = false;   // no padding: bytes as they are
@@ -5132,7 +5165,7 @@ struct site_info {
 /// but for the formulas of its operator, which change under `mutex()` and are run under it.
 class site_table {
  public:
-  /// The number of a call site, given at its first scope. Sites of a library that was loaded again get their old one.
+  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
     if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
@@ -5167,18 +5200,22 @@ class site_table {
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
-    for (const auto& op : ops_)
-      if (op->same_as(candidate)) {
+    std::size_t namesakes = 0;
+    for (const auto& op : ops_) {
+      if (op->is(candidate, home, desc)) {
         op->add_evaluator(home, desc);
         return *op;
       }
+      if (op->declared_name == candidate.declared_name) ++namesakes;
+    }
+    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();
   }
 
   std::uint32_t add(site_info info) {
-    if (next_ / per_block >= max_blocks) return next_ - 1;   // the last one stands for all that do not fit
+    if (next_ / per_block >= max_blocks) return 0;
     if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
     blocks_[next_ / per_block][next_ % per_block] = std::move(info);
     return next_++;
@@ -5196,8 +5233,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/op_info.hpp>
 
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -5229,15 +5266,12 @@ inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcep
   }
 }
 
-/// The shortest decimal that reads back as `value`, up to the precision of its type.
+/// The shortest decimal that reads back as `value`, whatever the locale.
 template <class T>
-std::string shortest(T value, int digits) {
-  char out[48];
-  for (int precision = 1; precision <= digits; ++precision) {
-    std::snprintf(out, sizeof out, "%.*Lg", precision, static_cast<long double>(value));
-    if (static_cast<T>(std::strtold(out, nullptr)) == value) break;
-  }
-  return out;
+std::string shortest(T value) {
+  char out[64];
+  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
+  return {out, end.ptr};
 }
 
 inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
@@ -5248,9 +5282,9 @@ inline std::string write_value(const field_info& f, const char* from) {
     case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
     case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
     case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from), 9);
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from), 17);
-      return shortest(read_as<long double>(from), 21);
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
+      return shortest(read_as<long double>(from));
     case field_kind::string: return {from, strnlen(from, f.size)};
     case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
     case field_kind::enumeration: {
@@ -5600,7 +5634,7 @@ struct tree_budget {
   void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
   void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
   std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 4 * 3; }
+  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
   bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
 };
 
@@ -5642,9 +5676,10 @@ class call_tree {
   void clear() {
     budget_->remove(charged_);
     charged_ = 0;
-    nodes_.clear();
-    payloads_.clear();
-    buckets_.assign(64, 0);
+    imprecise_ = 0;
+    nodes_ = {};   // with their capacity: it is no longer charged
+    payloads_ = {};
+    buckets_ = std::vector<std::uint32_t>(64, 0);
     nodes_.emplace_back();   // the root
   }
 
@@ -5663,9 +5698,10 @@ class call_tree {
     return other_child(parent, site, p);
   }
 
-  /// The same; `merged` asks for the node that stands for all parameters.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged) {
-    return merged ? merged_child(parent, site) : child(parent, site, p);
+  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
+  /// `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
+    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
   }
 
   /// Counts one finished call.
@@ -5676,7 +5712,7 @@ class call_tree {
     n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
-    n.durations.add(ticks, [this](std::size_t bytes) { charge(bytes); });
+    if (!n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); })) ++imprecise_;
   }
 
   /// Adds all of another thread's tree.
@@ -5684,24 +5720,35 @@ class call_tree {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
-      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged);
+      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
       tree_node& to = nodes_[here[i]];
       to.calls += from.calls;
       to.total += from.total;
       to.self += from.self;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
-      to.durations.merge(from.durations, [this](std::size_t bytes) { charge(bytes); });
+      to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
+    imprecise_ += other.imprecise_;
   }
 
+  /// Durations that had to be counted at the nearest one the histogram has room for.
+  std::uint64_t imprecise() const noexcept { return imprecise_; }
+
  private:
-  static constexpr std::size_t max_payload = 1024;
-  static constexpr std::size_t max_alignment = 128;
+  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
     charged_ += bytes;
     budget_->add(bytes);
+  }
+
+  /// Takes memory for a histogram, unless all is spent.
+  bool afford(std::uint64_t bytes) noexcept {
+    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    charge(bytes);
+    return true;
   }
 
   bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
@@ -5734,7 +5781,7 @@ class call_tree {
       p.bytes = canonical;
     }
     const std::uint32_t last = nodes_[parent].last_child;
-    const std::uint32_t found = look_up(parent, site, p);
+    const std::uint32_t found = look_up(parent, site, p, nullptr);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;
   }
@@ -5752,13 +5799,15 @@ class call_tree {
     return static_cast<std::uint32_t>(h >> 32U);
   }
 
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p) {
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
     if (budget_->nearly_spent()) return merged_child(parent, site);
     const std::uint32_t made = add(parent, site, hash, p, false);
-    evaluate(nodes_[made], p);
+    if (values != nullptr) nodes_[made].values = *values;
+    else evaluate(nodes_[made], p);
     return made;
   }
 
@@ -5815,6 +5864,7 @@ class call_tree {
   site_table* sites_;
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
+  std::uint64_t imprecise_ = 0;
   std::vector<tree_node> nodes_;
   std::vector<char> payloads_;
   std::vector<std::uint32_t> buckets_;
@@ -5849,18 +5899,21 @@ class path_table {
     std::uint32_t site;
     std::string bytes;
     bool merged;
+    work values;
   };
 
+  explicit path_table(tree_budget& budget) : budget_(&budget) {}
+
+  /// The number of a path; that of its parent where memory is spent.
   std::uint32_t number_of(step s) {
     std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
     key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
     const std::lock_guard lock(mutex_);
-    std::uint32_t& number = numbers_[std::move(key)];
-    if (number == 0) {
-      steps_.push_back(std::move(s));
-      number = static_cast<std::uint32_t>(steps_.size());
-    }
-    return number;
+    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
+    if (budget_->spent()) return s.parent;
+    budget_->add(2 * (sizeof(step) + 2 * key.size() + 64));
+    steps_.push_back(std::move(s));
+    return numbers_[std::move(key)] = static_cast<std::uint32_t>(steps_.size());
   }
   step operator[](std::uint32_t path) {
     const std::lock_guard lock(mutex_);
@@ -5869,6 +5922,7 @@ class path_table {
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  tree_budget* budget_;
   std::mutex mutex_;
   std::vector<step> steps_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
@@ -5959,11 +6013,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     cursor = limit = nullptr;
   }
 
-  /// Folds all that has been published.
-  void fold() {
+  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being written.
+  void fold(const char* stop_at = nullptr) {
     while (unread_ != nullptr) {
       const bool still_written = unread_ == writing_;
-      decode(*unread_, still_written ? __atomic_load_n(&cursor, __ATOMIC_ACQUIRE) : unread_->end);
+      decode(*unread_, !still_written ? unread_->end : stop_at != nullptr ? stop_at : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
       if (still_written) return;
       unread_->folded = true;
       start_reading(unread_->next);
@@ -6002,22 +6056,25 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   }
 
   /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
-  void restart(std::uint64_t now, chunk_pool& pool) {
-    fold();
+  /// `until`: what is recorded behind it belongs to the time after `now` (see fold).
+  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
+    fold(until);
     release_full(pool);
+    for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
+      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
     if (writing_ != nullptr) {
       writing_->timeline_from = read_at_;
       writing_->first_depth = static_cast<std::uint32_t>(stack.size());
       writing_->ends = 0;
     }
     // The open scopes' nodes go with the tree: keep what they stand for.
-    struct step { std::uint32_t site; std::string bytes; bool merged; };
+    struct step { std::uint32_t site; std::string bytes; bool merged; work values; };
     std::vector<std::vector<step>> paths;
     for (const open_frame& f : stack) {
       std::vector<step> path;
       for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
         const payload p = tree.payload_of(tree[n]);
-        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged});
+        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
       }
       paths.push_back(std::move(path));
     }
@@ -6026,7 +6083,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     captured_.clear();
     for (std::size_t i = 0; i < stack.size(); ++i) {
       std::uint32_t node = call_tree::root;
-      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
       stack[i] = {node, stack[i].adopted, now, 0};
     }
     dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
@@ -6176,7 +6233,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (node == 0) {
       const path_table::step s = (*paths_)[path];
       const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
     }
     return adopted_[path];
   }
@@ -6185,7 +6242,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
     const tree_node& n = tree[node];
     const payload p = tree.payload_of(n);
-    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged});
+    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
     return captured_[node] = path;
   }
 
@@ -6237,6 +6294,21 @@ inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
 }
 
+// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
+// here would wait for itself.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
+
+class KPROF_DETAIL_LOCAL staying_inside {
+ public:
+  staying_inside() noexcept : before_(inside_kprof) { inside_kprof = true; }
+  ~staying_inside() { inside_kprof = before_; }
+  staying_inside(const staying_inside&) = delete;
+  staying_inside& operator=(const staying_inside&) = delete;
+
+ private:
+  bool before_;
+};
+
 class KPROF_DETAIL_LOCAL recorder;
 // The recorder whose functions guards call, in the binary that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
@@ -6261,8 +6333,8 @@ class KPROF_DETAIL_LOCAL recorder {
   std::size_t memory_limit() const noexcept { return memory_limit_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
-  /// Gives a call site its number.
-  void number(site& where) { sites_.number_of(where); }
+  /// Gives a call site its number; false when there are too many.
+  bool number(site& where) { return sites_.number_of(where) != 0; }
 
   /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
   /// when there is none.
@@ -6280,12 +6352,20 @@ class KPROF_DETAIL_LOCAL recorder {
     return log;
   }
 
+  /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
+  log_head* drop_inside() noexcept {
+    __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
+
   /// An end that belongs to no open scope of its thread.
   void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
 
   /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
+    const staying_inside guard;
     settle_child();
     const std::lock_guard lock(threads_mutex_);
     for (thread_log* log : threads_) {
@@ -6330,7 +6410,7 @@ class KPROF_DETAIL_LOCAL recorder {
     after_fork();
     child_since_ = now;
     forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    if (forked_log_ != nullptr) forked_log_->limit = forked_log_->cursor;   // its next scope comes by more_room()
+    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
     __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
   }
 
@@ -6351,6 +6431,7 @@ class KPROF_DETAIL_LOCAL recorder {
       threads_[i]->ended = true;
     }
     restart_locked(child_since_);
+    forked_log_ = nullptr;
     __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
   }
 
@@ -6388,6 +6469,8 @@ class KPROF_DETAIL_LOCAL recorder {
     if (log != nullptr) {
       free_logs_ = log->next_free;
       log->top = std::uint64_t{++last_number_} << 32U;
+      log->emitted = 0;
+      log->emitted_deeper = 0;
     } else {
       log = new thread_log(++last_number_, sites_, paths_, budget_);
     }
@@ -6402,6 +6485,7 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
   void leave(thread_log& log) {
+    const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
     my_log = &no_log;
     {
@@ -6448,9 +6532,10 @@ class KPROF_DETAIL_LOCAL recorder {
         continue;
       }
       const std::lock_guard own(threads_[i]->mutex());
-      threads_[i]->restart(now, pool_);
+      threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
     }
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
   }
@@ -6474,7 +6559,7 @@ class KPROF_DETAIL_LOCAL recorder {
   tree_budget budget_;
   chunk_pool pool_;
   site_table sites_;
-  path_table paths_;
+  path_table paths_{budget_};
   pthread_key_t thread_end_{};
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
@@ -6482,9 +6567,11 @@ class KPROF_DETAIL_LOCAL recorder {
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
   thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  char* forked_at_ = nullptr;
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;
 };
@@ -6564,6 +6651,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.closed_by_parent += log.closed_by_parent;
   out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
+  out.complete.imprecise += log.tree.imprecise();
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
@@ -6576,6 +6664,7 @@ inline profile build_profile(recorder& from, const moment& at) {
   profile out;
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
+  out.complete.dropped += from.dropped_inside();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;
@@ -6627,7 +6716,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return append(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
-    return append(where, bytes, size, [&](char* to) { std::memcpy(to, bytes, size); });
+    return append(where, bytes, size, [&](char* to) {
+      if (size != 0) std::memcpy(to, bytes, size);   // an empty name may be a null pointer
+    });
   }
 
   template <class Copy>
@@ -6685,6 +6776,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   static std::uint32_t capture() noexcept {
     if (my_log == &no_log) return 0;
+    if (inside_kprof) return 0;
+    const staying_inside guard;
     own_recorder->settle_child();
     auto* log = static_cast<thread_log*>(my_log);
     const std::lock_guard lock(log->mutex());
@@ -6694,6 +6787,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static scope_token adopt(std::uint32_t path) noexcept {
     log_head* log = my_log;
     if (!has_room(*log, record_header)) {
+      if (inside_kprof) return 0;
+      const staying_inside guard;
       log = own_recorder->more_room(record_header);
       if (log == nullptr) return 0;
     }
@@ -6705,12 +6800,14 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
 
   static bool has_room(const log_head& log, std::size_t record) noexcept {
-    return static_cast<std::size_t>(log.limit - log.cursor) >= room_for(log, record);
+    return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
   }
 
   /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
   [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
-    own_recorder->number(where);
+    if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
+    const staying_inside guard;
+    if (!own_recorder->number(where)) return own_recorder->drop_inside();
     return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
   }
 
@@ -6805,6 +6902,8 @@ inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VE
     KPROF_VERSION_PATCH)
 #if defined(_LIBCPP_VERSION)
     " libc++";
+#elif defined(_GLIBCXX_DEBUG)
+    " libstdc++ in debug mode";
 #elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
     " libstdc++";
 #else
@@ -6847,12 +6946,14 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
+    look_for_tool(settings.nvtx);
     const std::lock_guard lock(mutex_);
     if (!environment().nvtx) settings.nvtx = false;
     return start_locked(settings);
   }
   /// As KPROF says.
   status start() {
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     return start_locked(environment());
   }
@@ -6869,6 +6970,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void pause() {
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
@@ -6938,6 +7040,8 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// The first scope of an armed session.
   void wake() {
+    const staying_inside guard;
+    look_for_tool(true);
     const std::lock_guard lock(mutex_);
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
@@ -6961,8 +7065,18 @@ class KPROF_DETAIL_LOCAL session_state {
     return tool;
   }
 
+  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
+  void look_for_tool(bool wanted) {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
+    }
+    if (wanted) static_cast<void>(code_.attach_nvtx());
+  }
+
   // Guards call these until the session has started; each starts it and goes on with what then listens.
   static const scope_api* woken() noexcept {
+    if (inside_kprof) return nullptr;   // an allocator's guard, while this thread is waking the session
     own_session->wake();
     return load(this_module.api);
   }
@@ -6975,7 +7089,9 @@ class KPROF_DETAIL_LOCAL session_state {
   static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
     return {1, sizeof(scope_api),
             // The guard that woke the session closes its scope through this table.
-            [](scope_token token) noexcept { own_session->active_api()->end(token); },
+            [](scope_token token) noexcept {
+              if (const scope_api* api = load(own_session->started_api_)) api->end(token);
+            },
             [](site& where, const void* bytes, std::uint32_t size) noexcept -> scope_token {
               const scope_api* api = woken();
               return api == nullptr ? 0 : api->begin_any(where, bytes, size);
@@ -7034,6 +7150,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
+    store(started_api_, active_api());
     listen(active_api());
     return {};
   }
@@ -7111,6 +7228,7 @@ class KPROF_DETAIL_LOCAL session_state {
   bool started_ = false;
   bool uses_counter_ = false;
   bool emits_ = false;
+  const scope_api* started_api_ = nullptr;   // what the scope that woke the session ends with
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;

@@ -29,7 +29,8 @@ int main() {
     threads.emplace_back([] {
       for (int i = 0; i < 20'000; ++i) {
         KPROF_REGION("r");
-        delete new std::int64_t(i);
+        auto* volatile kept = new std::int64_t(i);   // volatile, or the compiler leaves both out
+        delete kept;
       }
     });
   for (std::thread& t : threads) t.join();

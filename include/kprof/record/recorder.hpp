@@ -161,7 +161,7 @@ class KPROF_DETAIL_LOCAL recorder {
     after_fork();
     child_since_ = now;
     forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    if (forked_log_ != nullptr) forked_log_->limit = forked_log_->cursor;   // its next scope comes by more_room()
+    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
     __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
   }
 
@@ -182,6 +182,7 @@ class KPROF_DETAIL_LOCAL recorder {
       threads_[i]->ended = true;
     }
     restart_locked(child_since_);
+    forked_log_ = nullptr;
     __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
   }
 
@@ -282,7 +283,7 @@ class KPROF_DETAIL_LOCAL recorder {
         continue;
       }
       const std::lock_guard own(threads_[i]->mutex());
-      threads_[i]->restart(now, pool_);
+      threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
     }
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
@@ -317,6 +318,7 @@ class KPROF_DETAIL_LOCAL recorder {
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
   thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  char* forked_at_ = nullptr;
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;

@@ -94,11 +94,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     cursor = limit = nullptr;
   }
 
-  /// Folds all that has been published.
-  void fold() {
+  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being written.
+  void fold(const char* stop_at = nullptr) {
     while (unread_ != nullptr) {
       const bool still_written = unread_ == writing_;
-      decode(*unread_, still_written ? __atomic_load_n(&cursor, __ATOMIC_ACQUIRE) : unread_->end);
+      decode(*unread_, !still_written ? unread_->end : stop_at != nullptr ? stop_at : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
       if (still_written) return;
       unread_->folded = true;
       start_reading(unread_->next);
@@ -137,8 +137,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   }
 
   /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
-  void restart(std::uint64_t now, chunk_pool& pool) {
-    fold();
+  /// `until`: what is recorded behind it belongs to the time after `now` (see fold).
+  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
+    fold(until);
     release_full(pool);
     for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
       if (c != writing_) c->timeline_from = c->end, c->ends = 0;
