@@ -6,7 +6,8 @@
 
 The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
 of different length, so that what the program does before and after its loop does not count; the instructions of a scope
-are an iteration of the case less one of the baseline. The counts are the same in every run. A budget of "none" only shows
+are an iteration of the case less one of the baseline. Of a case written `loop:<case>` only what its own function and what
+that calls take is counted: the thread's share of a recording, without the folding at the end. The counts are the same in every run. A budget of "none" only shows
 the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
 """
 
@@ -21,8 +22,10 @@ SHORT, LONG = 1000, 21000
 
 
 def count(program, case, iterations, environment):
+    loop_only, case = case.startswith("loop:"), case.removeprefix("loop:")
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", program, case, str(iterations)],
+        toggle = [f"--toggle-collect={case}(*"] if loop_only else []
+        run = subprocess.run(["valgrind", "--tool=callgrind", *toggle, f"--callgrind-out-file={folder}/out", program, case, str(iterations)],
                              text=True, capture_output=True, env=environment)
     found = re.search(r"Collected\s*:\s*(\d+)", run.stderr)
     if run.returncode != 0 or not found:

@@ -86,14 +86,25 @@ TEST_CASE("histogram.an_empty_one_has_no_values_and_takes_no_memory") {
   CHECK(h.memory() == 0);
 }
 
-TEST_CASE("histogram.tells_what_it_takes") {
+TEST_CASE("histogram.asks_for_what_it_takes") {
   std::mt19937_64 random(4);
   histogram h, other;
-  std::size_t told = 0;
-  const auto grown = [&](std::size_t bytes) { told += bytes; };
-  for (const std::uint64_t v : random_values(random, 100, 30)) h.add(v, grown);
+  std::size_t asked = 0;
+  const auto may_grow = [&](std::size_t bytes) { return asked += bytes, true; };
+  for (const std::uint64_t v : random_values(random, 100, 30)) CHECK(h.add(v, may_grow));
   for (const std::uint64_t v : random_values(random, 100, 50)) other.add(v);
-  h.merge(other, grown);
-  CHECK(told == h.memory());
-  CHECK(told > 0);
+  h.merge(other, may_grow);
+  CHECK(asked == h.memory());
+  CHECK(h.count() == 200);
+}
+
+TEST_CASE("histogram.refused_memory_counts_at_the_nearest_value_it_has") {
+  histogram h;
+  const auto refused = [](std::size_t) { return false; };
+  CHECK(h.add(1000, refused));   // the first has to go somewhere
+  CHECK_FALSE(h.add(5, refused));
+  CHECK_FALSE(h.add(1'000'000, refused));
+  CHECK(h.count() == 3);
+  CHECK(h.quantile(1) == Approx(1000).epsilon(0.01));
+  CHECK(h.memory() <= 64);
 }

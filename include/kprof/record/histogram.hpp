@@ -93,12 +93,13 @@ class histogram {
       return true;
     }
     const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
-    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1;
-    // Twice what is needed: a vector that grows may take that much.
-    if (size > counts_.capacity() && !may_grow(2 * (size - counts_.capacity()) * sizeof(std::uint64_t))) {
+    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1, held = counts_.capacity();
+    const std::size_t wanted = size <= held ? held : size < held + held / 2 ? held + held / 2 : size;
+    if (wanted > held && !may_grow((wanted - held) * sizeof(std::uint64_t))) {
       index = index < first_ ? first_ : last;
       return false;
     }
+    counts_.reserve(wanted);
     if (index < first_) {
       counts_.insert(counts_.begin(), first_ - index, 0);
       first_ = index;
