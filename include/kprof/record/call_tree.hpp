@@ -7,6 +7,7 @@
 // its thread_log's lock.
 
 #include <kprof/config.hpp>
+#include <kprof/detail/checks.hpp>
 #include <kprof/record/histogram.hpp>
 #include <kprof/record/op_info.hpp>
 
