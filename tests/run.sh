@@ -49,9 +49,9 @@ build_configuration() {
     cat "$folder/configure.log"
     return 1
   fi
-  grep -E -- '-- kprof.*(left out|skipped)' "$folder/configure.log" || true
+  grep -aE -- '-- kprof.*(left out|skipped)' "$folder/configure.log" || true
   if ! cmake --build "$folder" -j "$jobs" -- -k 0 > "$folder/build.log" 2>&1; then
-    grep -vE '^\[[0-9]+/[0-9]+\] ' "$folder/build.log" | tail -n 100
+    grep -avE '^\[[0-9]+/[0-9]+\] ' "$folder/build.log" | tail -n 100
     return 1
   fi
 }

@@ -20,8 +20,13 @@ inline std::string path_of(const kprof::profile& p, std::uint32_t node) {
 /// All nodes with this path, one a thread and call site.
 inline std::vector<const kprof::scope_node*> find_all(const kprof::profile& p, const std::string& path) {
   std::vector<const kprof::scope_node*> out;
-  for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
-    if (path_of(p, i) == path && p.nodes[i].kind != kprof::scope_kind::root) out.push_back(&p.nodes[i]);
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
+    const kprof::scope_node& n = p.nodes[i];
+    // The end first: whole paths of deep recursions are long.
+    const std::string last = n.name + (n.parameters.empty() ? "" : " " + n.parameters);
+    if (n.kind == kprof::scope_kind::root || path.size() < last.size() || path.compare(path.size() - last.size(), last.size(), last) != 0) continue;
+    if (path_of(p, i) == path) out.push_back(&n);
+  }
   return out;
 }
 
