@@ -101,7 +101,8 @@ inline constexpr bool has_two_initialisers = requires { T{anything{}, anything{}
 /// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of its fields.
 template <class T>
 constexpr std::size_t count_initialisers() noexcept {
-  if constexpr (std::is_empty_v<T>) return 0;
+  // A type that is no aggregate has been refused by checks.hpp; counting it all the same takes clang half a minute.
+  if constexpr (std::is_empty_v<T> || !std::is_aggregate_v<T>) return 0;
   // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
   else if constexpr (!has_two_initialisers<T>) return 1;
   else return boost::pfr::tuple_size_v<T>;
