@@ -59,8 +59,9 @@ double median(std::vector<double> of) {
 /// One row. A shared machine changes its speed from one moment to the next, by half and more. So every burst of the row
 /// stands beside a burst of the bare loop and one of the floor, and what is compared are the bursts of one moment:
 ///   ns        a scope and thread, less the bare loop
-///   x_floor   the same as a multiple of the floor's
-///   x_alone   on two threads: the same as a multiple of what one of them takes while the other waits
+///   floor_ns  the same of the floor
+///   x_floor   what the row takes as a multiple of the floor
+///   x_alone   on two threads: what the row takes as a multiple of what one of them takes while the other waits
 void run(benchmark::State& state, const row& r) {
   const bool leads = state.thread_index() == 0;
   const bool two = state.threads() > 1;
@@ -80,7 +81,7 @@ void run(benchmark::State& state, const row& r) {
   r.run(r.state == session::saturated ? 1'200'000 : r.scopes, values);
   after_burst();
 
-  std::vector<double> ns, x_floor, x_alone;
+  std::vector<double> ns, floors, x_floor, x_alone;
   for (auto _ : state) {
     double alone = 0;
     if (two) {
@@ -97,6 +98,7 @@ void run(benchmark::State& state, const row& r) {
     after_burst();
     state.SetIterationTime(row_ns * static_cast<double>(r.scopes) / 1e9);
     ns.push_back(row_ns - bare_ns);
+    floors.push_back(floor_ns - bare_ns);
     x_floor.push_back((row_ns - bare_ns) / (floor_ns - bare_ns));
     if (two && leads) x_alone.push_back((row_ns - bare_ns) / (alone - bare_ns));
   }
@@ -106,6 +108,7 @@ void run(benchmark::State& state, const row& r) {
     kprof::snapshot();
   }
   state.counters["ns"] = benchmark::Counter(median(ns), benchmark::Counter::kAvgThreads);
+  state.counters["floor_ns"] = benchmark::Counter(median(floors), benchmark::Counter::kAvgThreads);
   state.counters["x_floor"] = benchmark::Counter(median(x_floor), benchmark::Counter::kAvgThreads);
   if (!x_alone.empty()) state.counters["x_alone"] = benchmark::Counter(median(x_alone));
 }

@@ -2013,8 +2013,10 @@ KPROF_DETAIL_END
 // A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is within 0.8 % of the
 // value that was counted, at any scale. Only the range of buckets in use is stored. Not thread-safe.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -2036,32 +2038,29 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once. Where that takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
-  /// room for and returns false. The first value is always given room.
+  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
+  /// room for. Returns how many values that befell, of those that were gathered until now (see gather).
   template <class MayGrow>
-  bool add(std::uint64_t value, MayGrow may_grow) {
-    std::uint32_t index = bucket_of(value);
-    bool precise = true;
-    if (index - first_ >= counts_.size()) [[unlikely]] precise = make_room(index, may_grow);
-    ++counts_[index - first_];
-    return precise;
+  std::uint32_t add(std::uint64_t value, MayGrow may_grow) {
+    gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket_of(value));
+    return gathered_size_ == gather ? count_gathered(may_grow) : 0;
   }
   void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
 
+  /// Adds all values of another one; returns as add() does.
   template <class MayGrow>
-  void merge(const histogram& other, MayGrow may_grow) {
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
-      if (other.counts_[i] == 0) continue;
-      std::uint32_t index = other.first_ + static_cast<std::uint32_t>(i);
-      if (index - first_ >= counts_.size()) make_room(index, may_grow);
-      counts_[index - first_] += other.counts_[i];
-    }
+  std::uint64_t merge(const histogram& other, MayGrow may_grow) {
+    std::uint64_t moved = 0;
+    for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
+      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow)) moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.gathered_size_; ++i) moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+    return moved;
   }
   void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
-    std::uint64_t n = 0;
+    std::uint64_t n = gathered_size_;
     for (const std::uint64_t c : counts_) n += c;
     return n;
   }
@@ -2073,14 +2072,19 @@ class histogram {
     const double exact_rank = q * static_cast<double>(n);
     auto rank = static_cast<std::uint64_t>(exact_rank);
     if (static_cast<double>(rank) < exact_rank) ++rank;
-    if (rank < 1) rank = 1;
-    if (rank > n) rank = n;
+    rank = std::clamp<std::uint64_t>(rank, 1, n);
+    std::uint16_t sorted[gather] = {};
+    std::copy_n(gathered_, gathered_size_, sorted);
+    std::sort(sorted, sorted + gathered_size_);
+    std::uint32_t next = 0;   // of `sorted`
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+      for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
+        if (++seen == rank) return value_of(sorted[next]);
       seen += counts_[i];
-      if (seen >= rank) return value_of(first_ + static_cast<std::uint32_t>(i));
+      if (seen >= rank) return value_of(first_ + i);
     }
-    return value_of(first_ + static_cast<std::uint32_t>(counts_.size()) - 1);
+    return value_of(sorted[next + (rank - seen) - 1]);
   }
 
   /// Bytes allocated.
@@ -2088,8 +2092,26 @@ class histogram {
 
  private:
   static constexpr std::uint32_t per_octave = 64;
+  // So many values are kept beside the counters until they are counted together. With many histograms their counters have left
+  // the cache when the next value comes, and 16 at once take a fifth of the time; one that has fewer takes no memory at all.
+  static constexpr std::uint32_t gather = 16;
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
+  template <class MayGrow>
+  [[gnu::noinline]] std::uint32_t count_gathered(MayGrow may_grow) {
+    const std::uint32_t n = std::exchange(gathered_size_, 0U);
+    std::uint32_t moved = 0;
+    for (std::uint32_t i = 0; i < n; ++i) moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+    return moved;
+  }
+
+  template <class MayGrow>
+  bool count_at(std::uint32_t index, std::uint64_t times, MayGrow may_grow) {
+    const bool precise = index - first_ < counts_.size() || make_room(index, may_grow);
+    counts_[index - first_] += times;
+    return precise;
+  }
+
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is always given room.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
@@ -2116,7 +2138,9 @@ class histogram {
   }
 
   std::uint32_t first_ = 0;
-  std::vector<std::uint64_t> counts_;   // of buckets first_, first_ + 1, ...
+  std::uint32_t gathered_size_ = 0;
+  std::uint16_t gathered_[gather] = {};   // buckets of values that are not in counts_ yet
+  std::vector<std::uint64_t> counts_;     // of buckets first_, first_ + 1, ...
 };
 
 KPROF_DETAIL_END
@@ -2642,34 +2666,100 @@ KPROF_DETAIL_END
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Numbers things as they first appear: 0, 1, ... The things themselves, and their hashes, are the caller's. A table of
+/// words without a node for each entry: with 100,000 rows that takes half of std::unordered_map's time.
+class numbering {
+ public:
+  /// `expected`: how many different things there may be.
+  explicit numbering(std::size_t expected) {
+    std::size_t size = 16;
+    while (size < 2 * expected) size *= 2;
+    slots_.resize(size);
+  }
+
+  /// The number of the thing with this hash for which is_it(number) says so; that of a new one, if there is none.
+  template <class IsIt>
+  std::uint32_t of(std::uint64_t hash, IsIt is_it) {
+    if (2 * count_ >= slots_.size()) grow();
+    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+    for (std::size_t at = tag;; ++at) {
+      slot& s = slots_[at & (slots_.size() - 1)];
+      if (s.number == empty) {
+        s = {tag, count_};
+        return count_++;
+      }
+      if (s.tag == tag && is_it(s.number)) return s.number;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t empty = ~std::uint32_t{0};
+  struct slot {
+    std::uint32_t tag = 0;
+    std::uint32_t number = empty;
+  };
+
+  void grow() {
+    std::vector<slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const slot& s : old) {
+      if (s.number == empty) continue;
+      std::size_t at = s.tag;
+      while (slots_[at & (slots_.size() - 1)].number != empty) ++at;
+      slots_[at & (slots_.size() - 1)] = s;
+    }
+  }
+
+  std::vector<slot> slots_;   // a power of two
+  std::uint32_t count_ = 0;
+};
+
 /// Numbers for the distinct texts of a profile, which must outlive it.
 class text_numbers {
  public:
-  std::uint32_t of(std::string_view text) { return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second; }
+  explicit text_numbers(std::size_t expected = 0) : numbers_(expected) {}
+  std::uint32_t of(std::string_view text) {
+    const std::uint32_t number = numbers_.of(std::hash<std::string_view>{}(text), [&](std::uint32_t i) { return texts_[i] == text; });
+    if (number == texts_.size()) texts_.push_back(text);
+    return number;
+  }
 
  private:
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  numbering numbers_;
+  std::vector<std::string_view> texts_;
 };
 
 struct row_key {
   std::uint32_t part[6] = {};
   friend bool operator==(const row_key&, const row_key&) = default;
 };
-struct row_key_hash {
-  std::size_t operator()(const row_key& key) const noexcept {
-    std::uint64_t h = 0;
-    for (const std::uint32_t part : key.part) h = (h ^ part) * 0x9E3779B97F4A7C15U, h ^= h >> 32U;
-    return static_cast<std::size_t>(h);
+
+/// Numbers for the distinct keys.
+class key_numbers {
+ public:
+  explicit key_numbers(std::size_t expected) : numbers_(expected) {}
+  /// The key's number, and whether it is new.
+  std::pair<std::uint32_t, bool> of(const row_key& key) {
+    std::uint64_t hash = 0;
+    for (const std::uint32_t part : key.part) hash = (hash ^ part) * 0x9E3779B97F4A7C15U, hash ^= hash >> 32U;
+    const std::uint32_t number = numbers_.of(hash, [&](std::uint32_t i) { return keys_[i] == key; });
+    const bool is_new = number == keys_.size();
+    if (is_new) keys_.push_back(key);
+    return {number, is_new};
   }
+
+ private:
+  numbering numbers_;
+  std::vector<row_key> keys_;
 };
-using row_index = std::unordered_map<row_key, std::uint32_t, row_key_hash>;
 
 inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
 
@@ -2722,7 +2812,6 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -2805,7 +2894,8 @@ namespace detail {
 /// Sums the nodes of one row.
 struct row_sum {
   operator_row row;
-  histogram durations;   // in ticks
+  const histogram* durations = nullptr;   // in ticks; of the one node, or `merged`
+  histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
@@ -2827,7 +2917,7 @@ struct row_sum {
     row.open_ns += not_negative(n.open_ns);
     row.self_ns += not_negative(n.self_ns);
     duration_ns += not_negative(n.total_ns);
-    durations.merge(n.durations);
+    add_durations(n.durations);
     if (n.calls > 0) {
       min_ns = std::min(min_ns, not_negative(n.min_ns));
       max_ns = std::max(max_ns, not_negative(n.max_ns));
@@ -2837,6 +2927,15 @@ struct row_sum {
     row.merged = row.merged || n.merged;
     if (!n.merged) add_type(n.work.type);
     add_work(n, outermost);
+  }
+
+  void add_durations(const histogram& more) {
+    if (durations == nullptr) {   // most rows have one node: nothing is copied
+      durations = &more;
+      return;
+    }
+    if (durations != &merged) merged = *std::exchange(durations, &merged);
+    merged.merge(more);
   }
 
   void add_type(dtype type) {
@@ -2861,6 +2960,8 @@ struct row_sum {
     bytes += calls * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
   }
 
+  double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
+
   static figure ratio(figure a, double b, absence when_zero) {
     if (!a.known()) return a;
     return b > 0 ? figure{a.value / b} : figure{0, when_zero};
@@ -2873,8 +2974,8 @@ struct row_sum {
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
-    row.median_ns = duration(durations.quantile(0.5) * ns_per_tick);
-    row.p99_ns = duration(durations.quantile(0.99) * ns_per_tick);
+    row.median_ns = duration(quantile(0.5) * ns_per_tick);
+    row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
     row.flops = {flops, std::max(no_flops, none_finished)};
@@ -2898,9 +2999,8 @@ struct row_numbers {
   std::vector<std::uint64_t> variants;    // sets of parameters of each row
 
   row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
-    text_numbers names, parameters, files;
-    row_index index;
-    std::unordered_set<row_key, row_key_hash> seen;
+    text_numbers names, parameters(p.nodes.size()), files;
+    key_numbers rows(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op) continue;
@@ -2909,13 +3009,13 @@ struct row_numbers {
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
       if (by >= grouping::thread) key.part[5] = n.thread;
-      const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(first.size()));
-      row_of[i] = found->second;
+      const auto [row, is_new] = rows.of(key);
+      row_of[i] = row;
       if (is_new) {
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
-      if (by == grouping::op && seen.insert(variant).second) ++variants[found->second];
+      if (by == grouping::op && sets.of(variant).second) ++variants[row];
     }
   }
 };
@@ -2951,8 +3051,8 @@ namespace detail {
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
-  text_numbers names, parameters;
-  row_index index;
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
   std::vector<tree_row> rows;
   std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -2962,14 +3062,14 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
     const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
                        root ? n.thread : 0U}};
-    const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(rows.size()));
-    row_of[i] = found->second;
+    const auto [number, is_new] = numbers.of(key);
+    row_of[i] = number;
     if (is_new) {
       rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
-    tree_row& row = rows[found->second];
+    tree_row& row = rows[number];
     if (root) continue;
     row.invalid = row.invalid || !n.work.valid;
     row.calls += n.calls;
@@ -5651,19 +5751,20 @@ struct tree_node {
   std::uint32_t site = 0;        // 0: the root
   std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
   std::uint32_t successor = 0;   // then the one that came after it the time before
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t hash = 0;
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool plain = false;            // its parameters have no padding and can be compared as they are
   bool merged = false;           // calls of all parameters that came when memory was spent
-  work values{};
   std::uint64_t calls = 0;
   std::uint64_t total = 0;       // ticks
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t longest = 0;
   histogram durations;
+  // What a call that has been seen before does not touch.
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  work values{};
 };
 
 class call_tree {
@@ -5714,7 +5815,7 @@ class call_tree {
     n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
-    if (!n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); })) ++imprecise_;
+    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
   /// Adds all of another thread's tree.
@@ -5729,7 +5830,7 @@ class call_tree {
       to.self += from.self;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
-      to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
   }
@@ -5782,7 +5883,9 @@ class call_tree {
       where.op->canonical(p.bytes, canonical);
       p.bytes = canonical;
     }
-    const std::uint32_t last = nodes_[parent].last_child;
+    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
+    if (matches(last, parent, site, p)) return last;
+    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
     const std::uint32_t found = look_up(parent, site, p, nullptr);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;
@@ -6338,9 +6441,9 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as dropped,
   /// when there is none.
-  [[gnu::noinline]] log_head* more_room(std::size_t record) noexcept {
+  [[gnu::noinline]] bool more_room(std::size_t record) noexcept {
     settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
@@ -6348,16 +6451,16 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(log->mutex());
     if (c == nullptr) {
       ++log->dropped;
-      return nullptr;
+      return false;
     }
     log->append(c, pool_);
-    return log;
+    return true;
   }
 
   /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
-  log_head* drop_inside() noexcept {
+  bool drop_inside() noexcept {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
-    return nullptr;
+    return false;
   }
   std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
 
@@ -6725,14 +6828,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <class Copy>
   [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
-    log_head* log = my_log;
+    log_head* const log = my_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
-    if (!has_room(*log, record) || id == 0) [[unlikely]] {
-      log = prepare(where, record);
-      if (log == nullptr) return 0;
-      id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
-    }
+    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
+    if (!has_room(*log, record) || id == 0) [[unlikely]] return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = ++log->top;
@@ -6746,6 +6845,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
+  }
+  /// A call of its own, in the last place: what must outlive it would be saved in every scope.
+  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes, std::uint32_t size) noexcept {
+    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
   static void end(scope_token token) noexcept {
@@ -6787,13 +6890,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
 
   static scope_token adopt(std::uint32_t path) noexcept {
-    log_head* log = my_log;
-    if (!has_room(*log, record_header)) {
+    if (!has_room(*my_log, record_header)) {
       if (inside_kprof) return 0;
       const staying_inside guard;
-      log = own_recorder->more_room(record_header);
-      if (log == nullptr) return 0;
+      if (!own_recorder->more_room(record_header)) return 0;
     }
+    log_head* const log = my_log;
     put(log->cursor, record_word(record_kind::adopt, path, 0));
     put(log->cursor + 8, Clock::now());
     ++log->top;
@@ -6805,12 +6907,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
   }
 
-  /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
-  [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
+  /// Gives the site its number and the log its room; false when the scope cannot be recorded.
+  static bool prepare(site& where, std::size_t record) noexcept {
     if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
     const staying_inside guard;
     if (!own_recorder->number(where)) return own_recorder->drop_inside();
-    return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
+    return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,

@@ -91,20 +91,37 @@ TEST_CASE("histogram.asks_for_what_it_takes") {
   histogram h, other;
   std::size_t asked = 0;
   const auto may_grow = [&](std::size_t bytes) { return asked += bytes, true; };
-  for (const std::uint64_t v : random_values(random, 100, 30)) CHECK(h.add(v, may_grow));
+  for (const std::uint64_t v : random_values(random, 100, 30)) CHECK(h.add(v, may_grow) == 0);
   for (const std::uint64_t v : random_values(random, 100, 50)) other.add(v);
-  h.merge(other, may_grow);
+  CHECK(h.merge(other, may_grow) == 0);
   CHECK(asked == h.memory());
   CHECK(h.count() == 200);
+}
+
+TEST_CASE("histogram.a_few_values_take_no_memory") {
+  histogram h;
+  std::uint32_t moved = 0;
+  for (std::uint64_t v : {1'000'000'000U, 5U, 70'000U, 5U, 0U}) moved += h.add(v, [](std::size_t) { return false; });
+  CHECK(moved == 0);
+  CHECK(h.memory() == 0);
+  CHECK(h.quantile(0) == 0);
+  CHECK(h.quantile(0.5) == 5);
+  CHECK(h.quantile(1) == Approx(1e9).epsilon(0.008));
 }
 
 TEST_CASE("histogram.refused_memory_counts_at_the_nearest_value_it_has") {
   histogram h;
   const auto refused = [](std::size_t) { return false; };
-  CHECK(h.add(1000, refused));   // the first has to go somewhere
-  CHECK_FALSE(h.add(5, refused));
-  CHECK_FALSE(h.add(1'000'000, refused));
-  CHECK(h.count() == 3);
-  CHECK(h.quantile(1) == Approx(1000).epsilon(0.01));
+  std::uint64_t moved = h.add(1000, refused);   // the first has to go somewhere
+  for (std::uint64_t i = 1; i < 1000; ++i) moved += h.add(i % 2 == 0 ? 5 : 1'000'000, refused);
+  CHECK(h.count() == 1000);
+  CHECK(moved >= 1000 - 16);   // but for those that are still gathered
+  CHECK(moved < 1000);
+  CHECK(h.quantile(0.5) == Approx(1000).epsilon(0.01));
   CHECK(h.memory() <= 64);
+
+  histogram other;
+  other.add(1000);
+  CHECK(other.merge(h, refused) == 1000 % 16);   // those that were gathered: the others lie where the first did
+  CHECK(other.count() == 1001);
 }

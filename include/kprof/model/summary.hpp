@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -99,7 +98,8 @@ namespace detail {
 /// Sums the nodes of one row.
 struct row_sum {
   operator_row row;
-  histogram durations;   // in ticks
+  const histogram* durations = nullptr;   // in ticks; of the one node, or `merged`
+  histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
@@ -121,7 +121,7 @@ struct row_sum {
     row.open_ns += not_negative(n.open_ns);
     row.self_ns += not_negative(n.self_ns);
     duration_ns += not_negative(n.total_ns);
-    durations.merge(n.durations);
+    add_durations(n.durations);
     if (n.calls > 0) {
       min_ns = std::min(min_ns, not_negative(n.min_ns));
       max_ns = std::max(max_ns, not_negative(n.max_ns));
@@ -131,6 +131,15 @@ struct row_sum {
     row.merged = row.merged || n.merged;
     if (!n.merged) add_type(n.work.type);
     add_work(n, outermost);
+  }
+
+  void add_durations(const histogram& more) {
+    if (durations == nullptr) {   // most rows have one node: nothing is copied
+      durations = &more;
+      return;
+    }
+    if (durations != &merged) merged = *std::exchange(durations, &merged);
+    merged.merge(more);
   }
 
   void add_type(dtype type) {
@@ -155,6 +164,8 @@ struct row_sum {
     bytes += calls * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
   }
 
+  double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
+
   static figure ratio(figure a, double b, absence when_zero) {
     if (!a.known()) return a;
     return b > 0 ? figure{a.value / b} : figure{0, when_zero};
@@ -167,8 +178,8 @@ struct row_sum {
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
-    row.median_ns = duration(durations.quantile(0.5) * ns_per_tick);
-    row.p99_ns = duration(durations.quantile(0.99) * ns_per_tick);
+    row.median_ns = duration(quantile(0.5) * ns_per_tick);
+    row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
     row.flops = {flops, std::max(no_flops, none_finished)};
@@ -192,9 +203,8 @@ struct row_numbers {
   std::vector<std::uint64_t> variants;    // sets of parameters of each row
 
   row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
-    text_numbers names, parameters, files;
-    row_index index;
-    std::unordered_set<row_key, row_key_hash> seen;
+    text_numbers names, parameters(p.nodes.size()), files;
+    key_numbers rows(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op) continue;
@@ -203,13 +213,13 @@ struct row_numbers {
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
       if (by >= grouping::thread) key.part[5] = n.thread;
-      const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(first.size()));
-      row_of[i] = found->second;
+      const auto [row, is_new] = rows.of(key);
+      row_of[i] = row;
       if (is_new) {
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
-      if (by == grouping::op && seen.insert(variant).second) ++variants[found->second];
+      if (by == grouping::op && sets.of(variant).second) ++variants[row];
     }
   }
 };
@@ -245,8 +255,8 @@ namespace detail {
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
-  text_numbers names, parameters;
-  row_index index;
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
   std::vector<tree_row> rows;
   std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -256,14 +266,14 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
     const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
                        root ? n.thread : 0U}};
-    const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(rows.size()));
-    row_of[i] = found->second;
+    const auto [number, is_new] = numbers.of(key);
+    row_of[i] = number;
     if (is_new) {
       rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
-    tree_row& row = rows[found->second];
+    tree_row& row = rows[number];
     if (root) continue;
     row.invalid = row.invalid || !n.work.valid;
     row.calls += n.calls;

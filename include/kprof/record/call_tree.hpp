@@ -41,19 +41,20 @@ struct tree_node {
   std::uint32_t site = 0;        // 0: the root
   std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
   std::uint32_t successor = 0;   // then the one that came after it the time before
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t hash = 0;
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool plain = false;            // its parameters have no padding and can be compared as they are
   bool merged = false;           // calls of all parameters that came when memory was spent
-  work values{};
   std::uint64_t calls = 0;
   std::uint64_t total = 0;       // ticks
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t longest = 0;
   histogram durations;
+  // What a call that has been seen before does not touch.
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  work values{};
 };
 
 class call_tree {
@@ -104,7 +105,7 @@ class call_tree {
     n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
-    if (!n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); })) ++imprecise_;
+    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
   /// Adds all of another thread's tree.
@@ -119,7 +120,7 @@ class call_tree {
       to.self += from.self;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
-      to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
   }
@@ -172,7 +173,9 @@ class call_tree {
       where.op->canonical(p.bytes, canonical);
       p.bytes = canonical;
     }
-    const std::uint32_t last = nodes_[parent].last_child;
+    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
+    if (matches(last, parent, site, p)) return last;
+    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
     const std::uint32_t found = look_up(parent, site, p, nullptr);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;

@@ -7,8 +7,10 @@
 
 #include <kprof/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -30,32 +32,29 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once. Where that takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
-  /// room for and returns false. The first value is always given room.
+  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
+  /// room for. Returns how many values that befell, of those that were gathered until now (see gather).
   template <class MayGrow>
-  bool add(std::uint64_t value, MayGrow may_grow) {
-    std::uint32_t index = bucket_of(value);
-    bool precise = true;
-    if (index - first_ >= counts_.size()) [[unlikely]] precise = make_room(index, may_grow);
-    ++counts_[index - first_];
-    return precise;
+  std::uint32_t add(std::uint64_t value, MayGrow may_grow) {
+    gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket_of(value));
+    return gathered_size_ == gather ? count_gathered(may_grow) : 0;
   }
   void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
 
+  /// Adds all values of another one; returns as add() does.
   template <class MayGrow>
-  void merge(const histogram& other, MayGrow may_grow) {
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
-      if (other.counts_[i] == 0) continue;
-      std::uint32_t index = other.first_ + static_cast<std::uint32_t>(i);
-      if (index - first_ >= counts_.size()) make_room(index, may_grow);
-      counts_[index - first_] += other.counts_[i];
-    }
+  std::uint64_t merge(const histogram& other, MayGrow may_grow) {
+    std::uint64_t moved = 0;
+    for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
+      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow)) moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.gathered_size_; ++i) moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+    return moved;
   }
   void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
-    std::uint64_t n = 0;
+    std::uint64_t n = gathered_size_;
     for (const std::uint64_t c : counts_) n += c;
     return n;
   }
@@ -67,14 +66,19 @@ class histogram {
     const double exact_rank = q * static_cast<double>(n);
     auto rank = static_cast<std::uint64_t>(exact_rank);
     if (static_cast<double>(rank) < exact_rank) ++rank;
-    if (rank < 1) rank = 1;
-    if (rank > n) rank = n;
+    rank = std::clamp<std::uint64_t>(rank, 1, n);
+    std::uint16_t sorted[gather] = {};
+    std::copy_n(gathered_, gathered_size_, sorted);
+    std::sort(sorted, sorted + gathered_size_);
+    std::uint32_t next = 0;   // of `sorted`
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+      for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
+        if (++seen == rank) return value_of(sorted[next]);
       seen += counts_[i];
-      if (seen >= rank) return value_of(first_ + static_cast<std::uint32_t>(i));
+      if (seen >= rank) return value_of(first_ + i);
     }
-    return value_of(first_ + static_cast<std::uint32_t>(counts_.size()) - 1);
+    return value_of(sorted[next + (rank - seen) - 1]);
   }
 
   /// Bytes allocated.
@@ -82,8 +86,26 @@ class histogram {
 
  private:
   static constexpr std::uint32_t per_octave = 64;
+  // So many values are kept beside the counters until they are counted together. With many histograms their counters have left
+  // the cache when the next value comes, and 16 at once take a fifth of the time; one that has fewer takes no memory at all.
+  static constexpr std::uint32_t gather = 16;
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
+  template <class MayGrow>
+  [[gnu::noinline]] std::uint32_t count_gathered(MayGrow may_grow) {
+    const std::uint32_t n = std::exchange(gathered_size_, 0U);
+    std::uint32_t moved = 0;
+    for (std::uint32_t i = 0; i < n; ++i) moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+    return moved;
+  }
+
+  template <class MayGrow>
+  bool count_at(std::uint32_t index, std::uint64_t times, MayGrow may_grow) {
+    const bool precise = index - first_ < counts_.size() || make_room(index, may_grow);
+    counts_[index - first_] += times;
+    return precise;
+  }
+
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is always given room.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
@@ -110,7 +132,9 @@ class histogram {
   }
 
   std::uint32_t first_ = 0;
-  std::vector<std::uint64_t> counts_;   // of buckets first_, first_ + 1, ...
+  std::uint32_t gathered_size_ = 0;
+  std::uint16_t gathered_[gather] = {};   // buckets of values that are not in counts_ yet
+  std::vector<std::uint64_t> counts_;     // of buckets first_, first_ + 1, ...
 };
 
 KPROF_DETAIL_END

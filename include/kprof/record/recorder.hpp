@@ -87,9 +87,9 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; nullptr, and counted as dropped,
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as dropped,
   /// when there is none.
-  [[gnu::noinline]] log_head* more_room(std::size_t record) noexcept {
+  [[gnu::noinline]] bool more_room(std::size_t record) noexcept {
     settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
@@ -97,16 +97,16 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(log->mutex());
     if (c == nullptr) {
       ++log->dropped;
-      return nullptr;
+      return false;
     }
     log->append(c, pool_);
-    return log;
+    return true;
   }
 
   /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
-  log_head* drop_inside() noexcept {
+  bool drop_inside() noexcept {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
-    return nullptr;
+    return false;
   }
   std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
 

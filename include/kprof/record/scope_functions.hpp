@@ -51,14 +51,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <class Copy>
   [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
-    log_head* log = my_log;
+    log_head* const log = my_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
-    if (!has_room(*log, record) || id == 0) [[unlikely]] {
-      log = prepare(where, record);
-      if (log == nullptr) return 0;
-      id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
-    }
+    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
+    if (!has_room(*log, record) || id == 0) [[unlikely]] return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = ++log->top;
@@ -72,6 +68,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
+  }
+  /// A call of its own, in the last place: what must outlive it would be saved in every scope.
+  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes, std::uint32_t size) noexcept {
+    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
   static void end(scope_token token) noexcept {
@@ -113,13 +113,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
 
   static scope_token adopt(std::uint32_t path) noexcept {
-    log_head* log = my_log;
-    if (!has_room(*log, record_header)) {
+    if (!has_room(*my_log, record_header)) {
       if (inside_kprof) return 0;
       const staying_inside guard;
-      log = own_recorder->more_room(record_header);
-      if (log == nullptr) return 0;
+      if (!own_recorder->more_room(record_header)) return 0;
     }
+    log_head* const log = my_log;
     put(log->cursor, record_word(record_kind::adopt, path, 0));
     put(log->cursor + 8, Clock::now());
     ++log->top;
@@ -131,12 +130,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
   }
 
-  /// Gives the site its number and the log its room; nullptr when the scope cannot be recorded.
-  [[gnu::noinline]] static log_head* prepare(site& where, std::size_t record) noexcept {
+  /// Gives the site its number and the log its room; false when the scope cannot be recorded.
+  static bool prepare(site& where, std::size_t record) noexcept {
     if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
     const staying_inside guard;
     if (!own_recorder->number(where)) return own_recorder->drop_inside();
-    return has_room(*my_log, record) ? my_log : own_recorder->more_room(record);
+    return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
