@@ -3,6 +3,8 @@
 """Makes one table of what run.sh measured, prints it, and writes it with the machine's description.
 
 usage: results.py FOLDER_WITH_MEASUREMENTS FOLDER_FOR_RESULTS
+
+Exits with 1 when a budget is missed.
 """
 
 import datetime
@@ -205,9 +207,6 @@ def main():
     add_soak(table, soak)
     add_includes(table, includes)
     print(f"\n{table}\n")
-    for missed in table.failures():
-        print(f"budget missed: {missed.strip()}")
-
     about = machine(context)
     slug = re.sub(r"[^a-z0-9.]+", "-", re.sub(r"\(r\)|\(tm\)|processor|cpu|@", "", about["processor"].lower())).strip("-")
     results.mkdir(parents=True, exist_ok=True)
@@ -221,6 +220,10 @@ def main():
     figures = {"machine": about, "guards": guards, "scale": scale, "soak": soak, "includes": includes}
     path.with_name(path.name + ".json").write_text(json.dumps(figures, indent=1) + "\n")
     print(f"written: {path}.md and .json")
+    missed = table.failures()
+    for what in missed:
+        print(f"budget missed: {what.strip()}")
+    sys.exit(1 if missed else 0)
 
 
 if __name__ == "__main__":

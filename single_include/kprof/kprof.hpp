@@ -165,7 +165,6 @@ struct field_desc {
 struct struct_desc {
   text name;
   std::uint32_t size;
-  std::uint32_t alignment;
   std::uint32_t field_count;
   const field_desc* fields;
 };
@@ -1235,7 +1234,7 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   field_desc fields[size == 0 ? 1 : size];
   struct_desc desc;
 
-  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), alignof(T), static_cast<std::uint32_t>(size), fields} {
+  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
     fill(std::make_index_sequence<size>{});
   }
 
@@ -1342,8 +1341,9 @@ struct [[gnu::visibility("hidden")]] site {
   const module_record* home;
 };
 
-/// Names an open scope: the number of its thread's log in the upper half, how deep it lies there in the lower. One word,
-/// so that closing a scope in order is one comparison and the call site keeps one register.
+/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change whenever scopes end out
+/// of order there, then how deep it lies. One word, so that closing a scope in order is one comparison and the call site
+/// keeps one register.
 using scope_token = std::uint64_t;
 
 /// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known size costs 2 ns less
@@ -5708,10 +5708,6 @@ KPROF_DETAIL_END
 
 // One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
 // may fold what has been published so far into the call tree, also while the thread goes on writing.
-//
-// A record is words of 8 bytes. The first tells what it is:
-//   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
 
 // <kprof/record/call_tree.hpp>
 #ifndef KPROF_RECORD_CALL_TREE_HPP
@@ -5980,6 +5976,64 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/call_tree.hpp>
 
+// <kprof/record/log_words.hpp>
+#ifndef KPROF_RECORD_LOG_WORDS_HPP
+#define KPROF_RECORD_LOG_WORDS_HPP
+
+// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,    // subject: call site
+  folded,   // a begin that is in the totals; subject: node of the call tree
+  end_to,   // subject: depth; that scope and all inside it ended
+  adopt,    // subject: path; what follows belongs under it
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// The first word of a record.
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
+}
+constexpr record_kind kind_of(std::uint64_t word) noexcept { return static_cast<record_kind>(word >> 48U & 0xFFU); }
+constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU); }
+constexpr std::size_t record_size(std::uint64_t word) noexcept { return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U; }
+
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
+constexpr std::uint16_t depth_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token); }
+constexpr std::uint16_t epoch_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token >> 16U); }
+
+/// What begin and end touch: one cache line of the thread's own.
+struct alignas(64) log_head {
+  char* cursor = nullptr;      // published with release
+  char* limit = nullptr;
+  scope_token top = 0;         // the innermost open scope's token
+  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/log_words.hpp>
+
 // <kprof/record/path_table.hpp>
 #ifndef KPROF_RECORD_PATH_TABLE_HPP
 #define KPROF_RECORD_PATH_TABLE_HPP
@@ -6038,6 +6092,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/path_table.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -6047,35 +6102,6 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-enum class record_kind : std::uint8_t {
-  begin,    // subject: call site
-  folded,   // a begin that is in the totals; subject: node of the call tree
-  end_to,   // subject: depth; that scope and all inside it ended
-  adopt,    // subject: path; what follows belongs under it
-};
-
-inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
-
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
-}
-inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
-inline std::uint64_t get(const char* at) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-/// What begin and end touch: one cache line of the thread's own.
-struct alignas(64) log_head {
-  char* cursor = nullptr;      // published with release
-  char* limit = nullptr;
-  scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
-};
 
 /// A scope that folding has seen begin and not end.
 struct open_frame {
@@ -6088,10 +6114,39 @@ struct open_frame {
 class KPROF_DETAIL_LOCAL thread_log : public log_head {
  public:
   thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), paths_(&paths) { top = std::uint64_t{number} << 32U; }
+      : tree(sites, budget), paths_(&paths) { begin_again(number); }
+
+  /// For a thread that begins.
+  void begin_again(std::uint32_t number) noexcept {
+    top = scope_token{number} << 32U;
+    emitted = 0;
+    emitted_deeper = 0;
+    cuts_size_ = 0;
+  }
 
   std::mutex& mutex() noexcept { return mutex_; }
-  std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(top); }
+
+  // The next two are for the thread itself.
+
+  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not, whatever has been opened
+  /// at its depth since.
+  bool is_open(scope_token token) const noexcept {
+    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut deepest
+      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
+    return true;
+  }
+  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before no longer name what is there.
+  void close_from(std::uint16_t depth) noexcept {
+    const bool scopes_inside = depth < depth_of(top);
+    top -= depth_of(top) - depth + 1U;
+    if (!scopes_inside) return;
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    if (cuts_size_ == max_cuts) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    cuts_[cuts_size_++] = {epoch, depth};
+    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+  }
 
   // Everything below needs the lock.
 
@@ -6236,7 +6291,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           continue;
         }
         const auto subject = static_cast<std::uint32_t>(word);
-        switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+        switch (kind_of(word)) {
           case record_kind::begin: break;   // not before it is folded
           case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
           case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
@@ -6260,8 +6315,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   thread_log* next_free = nullptr;
 
  private:
-  static std::size_t record_size(std::uint64_t word) noexcept { return record_header + ((word >> 32U & 0xFFFFU) + 7) / 8 * 8; }
-
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -6284,9 +6337,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       ticks = get(at + 8);
       const auto subject = static_cast<std::uint32_t>(word);
       read_at_ = at + record_size(word);
-      switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+      switch (kind_of(word)) {
         case record_kind::begin: {
-          const auto bytes = static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+          const auto bytes = payload_bytes_of(word);
           const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
           put(at, record_word(record_kind::folded, node, bytes));
           if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
@@ -6351,6 +6404,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     return captured_[node] = path;
   }
 
+  struct cut {
+    std::uint16_t epoch;   // that began with it
+    std::uint16_t depth;   // from here on all ended
+  };
+  static constexpr std::uint32_t max_cuts = 16;
+
   std::mutex mutex_;
   path_table* paths_;
   chunk* first_ = nullptr;     // of the timeline, oldest first
@@ -6360,6 +6419,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   char* read_at_ = nullptr;
   std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
   std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+  cut cuts_[max_cuts] = {};   // later ones are deeper
+  std::uint32_t cuts_size_ = 0;
 };
 
 }  // namespace detail
@@ -6396,7 +6457,7 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_mod
 
 /// Room for a record and the ends of all that is open then: an end never has to look for room.
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
+  return record + 8 + 8 * std::size_t{depth_of(log.top)};
 }
 
 // Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
@@ -6573,9 +6634,7 @@ class KPROF_DETAIL_LOCAL recorder {
     thread_log* log = free_logs_;
     if (log != nullptr) {
       free_logs_ = log->next_free;
-      log->top = std::uint64_t{++last_number_} << 32U;
-      log->emitted = 0;
-      log->emitted_deeper = 0;
+      log->begin_again(++last_number_);
     } else {
       log = new thread_log(++last_number_, sites_, paths_, budget_);
     }
@@ -6851,32 +6910,38 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
-  static void end(scope_token token) noexcept {
-    const std::uint64_t now = Clock::now();
-    if constexpr (Emit) pop(*my_log, token);
-    close(token, now);
-  }
+  static void end(scope_token token) noexcept { close<Emit>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
-  static void release(scope_token token) noexcept { close(token, Clock::now()); }
+  static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
 
+  template <bool Pop>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order(token, now);
+    if (log->top != token) [[unlikely]] return close_out_of_order<Pop>(token, now);
+    if constexpr (Pop) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
     __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
   }
 
+  template <bool Pop>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    log_head* const log = my_log;
-    const auto depth = static_cast<std::uint32_t>(token);
     if (token == 0) return;   // its beginning was dropped, and counted then
-    if (log == &no_log || token >> 32U != log->top >> 32U || depth > static_cast<std::uint32_t>(log->top)) return own_recorder->count_closed_elsewhere();
-    // A scope around others that are still open: they end with it. There is room: at least two ends were provided for.
-    put(log->cursor, record_word(record_kind::end_to, depth, 0));
-    put(log->cursor + 8, now);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
+    auto* const log = static_cast<thread_log*>(my_log);
+    const std::uint16_t depth = depth_of(token);
+    if constexpr (Pop) pop(*log, depth);
+    char* at = log->cursor;
+    if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
+      put(at, now | end_bit);
+      at += 8;
+    } else {   // around others that are still open: they end with it; there is room, since at least two ends were provided for
+      put(at, record_word(record_kind::end_to, depth, 0));
+      put(at + 8, now);
+      at += record_header;
+    }
+    log->close_from(depth);
+    __atomic_store_n(&log->cursor, at, __ATOMIC_RELEASE);
   }
 
   static std::uint32_t capture() noexcept {
@@ -6921,13 +6986,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     emitter->push(where, bytes, size);
-    const auto depth = static_cast<std::uint32_t>(log.top);
+    const std::uint32_t depth = depth_of(log.top);
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;
   }
-  [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
-    const auto depth = static_cast<std::uint32_t>(token), innermost = static_cast<std::uint32_t>(log.top);
-    if (token >> 32U != log.top >> 32U || depth > innermost || depth == 0) return;
+  [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
+    const std::uint32_t innermost = depth_of(log.top);
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;

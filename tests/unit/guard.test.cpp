@@ -7,12 +7,16 @@
 #include "catch.hpp"
 #include "find.hpp"
 
+#include <algorithm>
 #include <coroutine>
+#include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -245,6 +249,97 @@ TEST_CASE("guard.destroyed_out_of_order_is_counted_and_harmless") {
   CHECK(p.complete.closed_by_parent == 1);
   CHECK(p.complete.closed_elsewhere == 1);
   CHECK(p.complete.open == 0);
+}
+
+TEST_CASE("guard.destroyed_late_does_not_close_what_was_opened_in_its_place") {
+  REQUIRE(kprof::start());
+  {
+    KPROF_REGION("around");
+    auto first = std::make_unique<kprof::op_guard<Op>>(Op{1});
+    auto second = std::make_unique<kprof::op_guard<Op>>(Op{2});
+    auto third = std::make_unique<kprof::op_guard<Op>>(Op{3});
+    second.reset();   // and the third with it
+    KPROF_REGION("new second");
+    KPROF_REGION("new third");
+    auto fourth = std::make_unique<kprof::op_guard<Op>>(Op{4});
+    third.reset();
+    { KPROF_OP(Op, {5}); }   // still inside the fourth
+    fourth.reset();
+    { KPROF_OP(Op, {6}); }
+    first.reset();           // closes the two regions
+    { KPROF_OP(Op, {7}); }
+  }
+  { KPROF_OP(Op, {8}); }
+  const kprof::profile p = kprof::snapshot();
+  INFO(all_paths(p));
+  CHECK(calls(p, "around/Op k=1 l=0/new second/new third/Op k=4 l=0/Op k=5 l=0") == 1);
+  CHECK(calls(p, "around/Op k=1 l=0/new second/new third/Op k=6 l=0") == 1);
+  CHECK(calls(p, "around/Op k=7 l=0") == 1);
+  CHECK(calls(p, "Op k=8 l=0") == 1);
+  CHECK(p.complete.closed_by_parent == 3);
+  CHECK(p.complete.closed_elsewhere == 3);   // the third, and the two regions when their blocks ended
+  CHECK(p.complete.open == 0);
+}
+
+TEST_CASE("guard.random_order_of_destruction_keeps_the_tree_well_formed") {
+  // Against a plain model: a stack from which a guard takes itself and all above it, if it is still there.
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    REQUIRE(kprof::start());
+    std::map<std::string, std::uint64_t> expected;
+    std::uint64_t by_parent = 0, elsewhere = 0;
+    struct open_guard { int number; std::unique_ptr<kprof::op_guard<Op>> guard; };
+    std::vector<open_guard> guards;   // alive
+    std::vector<int> stack;           // open
+    for (int i = 0; i < 60; ++i) {
+      if (stack.size() < 20 && random() % 2 == 0) {
+        guards.push_back({i, std::make_unique<kprof::op_guard<Op>>(Op{i})});
+        stack.push_back(i);
+        std::string path;
+        for (const int at : stack) path += (path.empty() ? "Op k=" : "/Op k=") + std::to_string(at) + " l=0";
+        ++expected[path];
+      } else if (!guards.empty()) {
+        const auto victim = guards.begin() + static_cast<std::ptrdiff_t>(random() % 3 != 0 ? guards.size() - 1 : random() % guards.size());
+        const auto at = std::find(stack.begin(), stack.end(), victim->number);
+        if (at == stack.end()) ++elsewhere;
+        else by_parent += static_cast<std::uint64_t>(stack.end() - at - 1);
+        stack.erase(at, stack.end());
+        guards.erase(victim);
+      }
+    }
+    while (!guards.empty()) {
+      const auto at = std::find(stack.begin(), stack.end(), guards.back().number);
+      if (at == stack.end()) ++elsewhere;
+      else by_parent += static_cast<std::uint64_t>(stack.end() - at - 1);
+      stack.erase(at, stack.end());
+      guards.pop_back();
+    }
+    const kprof::profile p = kprof::snapshot();
+    INFO("round " << round << '\n' << all_paths(p));
+    for (const auto& [path, times] : expected) REQUIRE(calls(p, path) == times);
+    REQUIRE(p.complete.closed_by_parent == by_parent);
+    REQUIRE(p.complete.closed_elsewhere == elsewhere);
+    REQUIRE(p.complete.open == 0);
+    REQUIRE(p.complete.recorded == expected.size());
+  }
+}
+
+TEST_CASE("guard.ends_out_of_order_have_room_wherever_a_chunk_of_the_log_ends") {
+  REQUIRE(kprof::start());
+  constexpr std::uint64_t rounds = 20'000, deep = 24;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    std::vector<std::unique_ptr<kprof::op_guard<Op>>> guards;
+    for (std::uint64_t d = 0; d < deep; ++d) guards.push_back(std::make_unique<kprof::op_guard<Op>>(Op{static_cast<int>(d)}));
+    for (std::uint64_t d = 0; d < i % 7; ++d) { KPROF_OP(Op, {-1}); }   // so that chunks end at every place of a round
+    guards[deep - 2].reset();
+    for (std::uint64_t d = deep; d-- > 0;) guards[d].reset();
+  }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(p.complete.closed_by_parent == rounds);
+  CHECK(p.complete.closed_elsewhere == rounds);
+  CHECK(p.complete.open == 0);
+  CHECK(p.complete.dropped == 0);
+  CHECK(p.complete.recorded == rounds * deep + rounds / 7 * 21);   // of the last, incomplete seven only the first came, which adds none
 }
 
 TEST_CASE("guard.destroyed_on_another_thread_is_counted_and_harmless") {

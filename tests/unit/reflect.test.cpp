@@ -97,7 +97,6 @@ TEST_CASE("reflect.every_supported_type_of_field_is_described") {
   const struct_desc& d = described<Everything>();
   CHECK(str(d.name) == "Everything");
   CHECK(d.size == sizeof(Everything));
-  CHECK(d.alignment == alignof(Everything));
   REQUIRE(d.field_count == 23);
   std::size_t i = 0;
 #define FIELD(name, extent, kind) check_field(d.fields[i++], #name, offsetof(Everything, name), element_size(Everything{}.name), extent, field_kind::kind)
@@ -153,7 +152,6 @@ struct Aligned {
 TEST_CASE("reflect.offsets_of_over_aligned_members_are_measured") {
   const struct_desc& d = described<demo::Aligned>();
   REQUIRE(d.field_count == 5);
-  CHECK(d.alignment == 64);
   CHECK(d.size == 128);
   CHECK(d.fields[0].offset == 0);
   CHECK(d.fields[1].offset == 64);

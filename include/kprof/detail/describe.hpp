@@ -164,7 +164,7 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   field_desc fields[size == 0 ? 1 : size];
   struct_desc desc;
 
-  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), alignof(T), static_cast<std::uint32_t>(size), fields} {
+  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
     fill(std::make_index_sequence<size>{});
   }
 

@@ -47,7 +47,6 @@ struct field_desc {
 struct struct_desc {
   text name;
   std::uint32_t size;
-  std::uint32_t alignment;
   std::uint32_t field_count;
   const field_desc* fields;
 };

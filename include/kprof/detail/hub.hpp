@@ -33,8 +33,9 @@ struct [[gnu::visibility("hidden")]] site {
   const module_record* home;
 };
 
-/// Names an open scope: the number of its thread's log in the upper half, how deep it lies there in the lower. One word,
-/// so that closing a scope in order is one comparison and the call site keeps one register.
+/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change whenever scopes end out
+/// of order there, then how deep it lies. One word, so that closing a scope in order is one comparison and the call site
+/// keeps one register.
 using scope_token = std::uint64_t;
 
 /// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known size costs 2 ns less

@@ -42,7 +42,7 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_mod
 
 /// Room for a record and the ends of all that is open then: an end never has to look for room.
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{static_cast<std::uint32_t>(log.top)};
+  return record + 8 + 8 * std::size_t{depth_of(log.top)};
 }
 
 // Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
@@ -219,9 +219,7 @@ class KPROF_DETAIL_LOCAL recorder {
     thread_log* log = free_logs_;
     if (log != nullptr) {
       free_logs_ = log->next_free;
-      log->top = std::uint64_t{++last_number_} << 32U;
-      log->emitted = 0;
-      log->emitted_deeper = 0;
+      log->begin_again(++last_number_);
     } else {
       log = new thread_log(++last_number_, sites_, paths_, budget_);
     }

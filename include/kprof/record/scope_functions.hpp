@@ -8,6 +8,7 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/hub.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
 
 #include <cstdint>
@@ -74,32 +75,38 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
-  static void end(scope_token token) noexcept {
-    const std::uint64_t now = Clock::now();
-    if constexpr (Emit) pop(*my_log, token);
-    close(token, now);
-  }
+  static void end(scope_token token) noexcept { close<Emit>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
-  static void release(scope_token token) noexcept { close(token, Clock::now()); }
+  static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
 
+  template <bool Pop>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order(token, now);
+    if (log->top != token) [[unlikely]] return close_out_of_order<Pop>(token, now);
+    if constexpr (Pop) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
     __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
   }
 
+  template <bool Pop>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    log_head* const log = my_log;
-    const auto depth = static_cast<std::uint32_t>(token);
     if (token == 0) return;   // its beginning was dropped, and counted then
-    if (log == &no_log || token >> 32U != log->top >> 32U || depth > static_cast<std::uint32_t>(log->top)) return own_recorder->count_closed_elsewhere();
-    // A scope around others that are still open: they end with it. There is room: at least two ends were provided for.
-    put(log->cursor, record_word(record_kind::end_to, depth, 0));
-    put(log->cursor + 8, now);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
+    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
+    auto* const log = static_cast<thread_log*>(my_log);
+    const std::uint16_t depth = depth_of(token);
+    if constexpr (Pop) pop(*log, depth);
+    char* at = log->cursor;
+    if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
+      put(at, now | end_bit);
+      at += 8;
+    } else {   // around others that are still open: they end with it; there is room, since at least two ends were provided for
+      put(at, record_word(record_kind::end_to, depth, 0));
+      put(at + 8, now);
+      at += record_header;
+    }
+    log->close_from(depth);
+    __atomic_store_n(&log->cursor, at, __ATOMIC_RELEASE);
   }
 
   static std::uint32_t capture() noexcept {
@@ -144,13 +151,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     emitter->push(where, bytes, size);
-    const auto depth = static_cast<std::uint32_t>(log.top);
+    const std::uint32_t depth = depth_of(log.top);
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;
   }
-  [[gnu::noinline]] static void pop(log_head& log, scope_token token) noexcept {
-    const auto depth = static_cast<std::uint32_t>(token), innermost = static_cast<std::uint32_t>(log.top);
-    if (token >> 32U != log.top >> 32U || depth > innermost || depth == 0) return;
+  [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
+    const std::uint32_t innermost = depth_of(log.top);
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;

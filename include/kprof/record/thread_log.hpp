@@ -4,16 +4,14 @@
 
 // One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
 // may fold what has been published so far into the call tree, also while the thread goes on writing.
-//
-// A record is words of 8 bytes. The first tells what it is:
-//   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
 
 #include <kprof/config.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/log_words.hpp>
 #include <kprof/record/path_table.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -23,35 +21,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-enum class record_kind : std::uint8_t {
-  begin,    // subject: call site
-  folded,   // a begin that is in the totals; subject: node of the call tree
-  end_to,   // subject: depth; that scope and all inside it ended
-  adopt,    // subject: path; what follows belongs under it
-};
-
-inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
-
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
-}
-inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
-inline std::uint64_t get(const char* at) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-/// What begin and end touch: one cache line of the thread's own.
-struct alignas(64) log_head {
-  char* cursor = nullptr;      // published with release
-  char* limit = nullptr;
-  scope_token top = 0;         // the innermost open scope's token; its upper half numbers the log
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
-};
 
 /// A scope that folding has seen begin and not end.
 struct open_frame {
@@ -64,10 +33,39 @@ struct open_frame {
 class KPROF_DETAIL_LOCAL thread_log : public log_head {
  public:
   thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), paths_(&paths) { top = std::uint64_t{number} << 32U; }
+      : tree(sites, budget), paths_(&paths) { begin_again(number); }
+
+  /// For a thread that begins.
+  void begin_again(std::uint32_t number) noexcept {
+    top = scope_token{number} << 32U;
+    emitted = 0;
+    emitted_deeper = 0;
+    cuts_size_ = 0;
+  }
 
   std::mutex& mutex() noexcept { return mutex_; }
-  std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(top); }
+
+  // The next two are for the thread itself.
+
+  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not, whatever has been opened
+  /// at its depth since.
+  bool is_open(scope_token token) const noexcept {
+    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut deepest
+      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
+    return true;
+  }
+  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before no longer name what is there.
+  void close_from(std::uint16_t depth) noexcept {
+    const bool scopes_inside = depth < depth_of(top);
+    top -= depth_of(top) - depth + 1U;
+    if (!scopes_inside) return;
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    if (cuts_size_ == max_cuts) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    cuts_[cuts_size_++] = {epoch, depth};
+    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+  }
 
   // Everything below needs the lock.
 
@@ -212,7 +210,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           continue;
         }
         const auto subject = static_cast<std::uint32_t>(word);
-        switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+        switch (kind_of(word)) {
           case record_kind::begin: break;   // not before it is folded
           case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
           case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
@@ -236,8 +234,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   thread_log* next_free = nullptr;
 
  private:
-  static std::size_t record_size(std::uint64_t word) noexcept { return record_header + ((word >> 32U & 0xFFFFU) + 7) / 8 * 8; }
-
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -260,9 +256,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       ticks = get(at + 8);
       const auto subject = static_cast<std::uint32_t>(word);
       read_at_ = at + record_size(word);
-      switch (static_cast<record_kind>(word >> 48U & 0xFFU)) {
+      switch (kind_of(word)) {
         case record_kind::begin: {
-          const auto bytes = static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+          const auto bytes = payload_bytes_of(word);
           const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
           put(at, record_word(record_kind::folded, node, bytes));
           if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
@@ -327,6 +323,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     return captured_[node] = path;
   }
 
+  struct cut {
+    std::uint16_t epoch;   // that began with it
+    std::uint16_t depth;   // from here on all ended
+  };
+  static constexpr std::uint32_t max_cuts = 16;
+
   std::mutex mutex_;
   path_table* paths_;
   chunk* first_ = nullptr;     // of the timeline, oldest first
@@ -336,6 +338,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   char* read_at_ = nullptr;
   std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
   std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+  cut cuts_[max_cuts] = {};   // later ones are deeper
+  std::uint32_t cuts_size_ = 0;
 };
 
 }  // namespace detail
