@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What including kprof costs, beside what else one could include: preprocessed lines and the compiler's front end; and how
-much code a scope adds where it stands. Prints JSON.
+"""What including kprof costs, beside what else one could include: preprocessed lines and the compiler's front end; how long
+whole files take to compile; and how much code a scope adds where it stands. Prints JSON.
 
 usage: include_cost.py [--cxx COMPILER] [--runs N] [--include FOLDER]...
 """
@@ -28,6 +28,26 @@ HEADERS = [  # key, what to include
     ("lttng/tracepoint.h", "#include <lttng/tracepoint.h>"),
     ("ATen/record_function.h", "#include <ATen/record_function.h>"),
 ]
+
+# Whole files: the one that has the session compiles all of kprof, the others only declare and guard.
+GUARDED = """struct Gemm {
+  std::int64_t M = 0, N = 0, K = 0;
+  constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
+  constexpr kprof::traffic bytes() const { return {.read = 4 * (kprof::count{M} * K + kprof::count{K} * N), .written = 4 * kprof::count{M} * N}; }
+};
+void work();
+void gemm(const Gemm& p) {
+  KPROF_OP(Gemm, p);
+  work();
+}
+"""
+FILES = {
+    "an operator and a guard, with guard.hpp": "#include <kprof/guard.hpp>\n" + GUARDED,
+    "the same with kprof.hpp, main() and report()":
+        "#include <kprof/kprof.hpp>\n" + GUARDED + "int main() {\n  gemm({1, 2, 3});\n  return kprof::report() ? 0 : 1;\n}\n",
+    "nothing but kprof.hpp": "#include <kprof/kprof.hpp>\n",
+}
+LEVELS = ("-O2", "-O0")
 
 # What a scope is made of: what precedes all functions, what opens it, what closes it. The function around it has two tensors.
 OPERATOR = """#include <kprof/guard.hpp>
@@ -112,6 +132,19 @@ class Compiler:
                 best[i] = min(best[i], children_cpu_s() - begin)
         return best
 
+    def object_seconds(self, text, level, runs):
+        """Processor time to compile the text to an object, the least of `runs`; None when it does not compile."""
+        best = float("inf")
+        for _ in range(runs):
+            path = self.write(text)
+            begin = children_cpu_s()
+            if self.run(level, "-c", str(path), "-o", str(self.folder / "object.o")).returncode != 0:
+                return None
+            best = min(best, children_cpu_s() - begin)
+            if best > 2:
+                break   # long ones vary less
+        return round(best, 2)
+
     def code_bytes(self, text):
         """Bytes in executable sections, or None when it does not compile."""
         compiled = self.folder / "object.o"
@@ -142,6 +175,7 @@ def main():
         front_end = {key: round(1000 * (s - nothing), 1) for (key, _), s in zip(found, seconds)}
         result = {
             "headers": {key: lines[key] and {"lines": lines[key], "front_end_ms": front_end[key]} for key, _ in HEADERS},
+            "object_s": {key: {level: compiler.object_seconds(text, level, arguments.runs) for level in LEVELS} for key, text in FILES.items()},
             "code_bytes": {key: bytes_a_scope(compiler, *scope) for key, scope in SCOPES.items()},
         }
     print(json.dumps(result, indent=1))

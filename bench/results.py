@@ -162,6 +162,9 @@ def add_includes(table, by_compiler):
             has_budget = name == "op.hpp + guard.hpp"
             ok = cost["lines"] <= LINES and relative <= FRONT_END if has_budget else None
             table.add(name, f"{cost['front_end_ms']:,.0f} ms", f"{cost['lines']:,}", f"{relative:.2f} PFR", f"≤ {FRONT_END:.1f} PFR, {LINES:,}" if has_budget else "", ok)
+        table.section(f"A file to its object, {compiler}: CPU time at -O2, at -O0")
+        for name, seconds in data["object_s"].items():
+            table.add(name, *("n/a" if seconds[level] is None else f"{seconds[level]:.2f} s" for level in ("-O2", "-O0")))
         table.section(f"Code a scope adds at its call site, {compiler} -O2")
         for name, size in data["code_bytes"].items():
             has_budget = name.startswith("kprof operator")

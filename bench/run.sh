@@ -27,24 +27,42 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# install COMMAND-OR-FILE PACKAGE...: only what is missing, and only where there is apt-get.
-install() {
+# Packages are installed only where what they bring is missing: wanted COMMAND-OR-FILE PACKAGE... puts them on the list.
+missing=()
+wanted() {
   local sign=$1; shift
   if command -v "$sign" > /dev/null || [ -e "$sign" ] || compgen -G "$sign" > /dev/null; then return 0; fi
-  echo "bench: installing $*"
-  if ! command -v apt-get > /dev/null; then echo "bench: no apt-get here; install $* by hand"; return 0; fi
-  local as=(); [ "$(id -u)" -eq 0 ] || as=(sudo)
-  if ! "${as[@]}" apt-get install -y --no-install-recommends "$@" > /dev/null; then echo "bench: could not install $*"; fi
+  missing+=("$@")
 }
-install cmake cmake
-install ninja ninja-build
-install g++ g++
-install "/usr/include/benchmark/benchmark.h" libbenchmark-dev
-install "/usr/include/boost/pfr/core.hpp" libboost-dev
+install_missing() {
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! command -v apt-get > /dev/null; then echo "bench: no apt-get here; install by hand: ${missing[*]}"; return 0; fi
+  echo "bench: installing ${missing[*]}"
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  "${sudo[@]}" apt-get update -q > /dev/null || echo "bench: the lists of packages could not be brought up to date"
+  # Boost.PFR is in every Boost from 1.75 on. Debian 12's libboost-dev is older, but it has 1.81 beside it.
+  case " ${missing[*]} " in *" libboost1.81-dev "*)
+    apt-cache show libboost1.81-dev > /dev/null 2>&1 || missing=("${missing[@]/libboost1.81-dev/libboost-dev}") ;;
+  esac
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" > /dev/null ||
+    echo "bench: could not install ${missing[*]}"
+}
+wanted cmake cmake
+wanted ninja ninja-build
+wanted g++ g++
+wanted python3 python3
+wanted lscpu util-linux
+wanted size binutils
+wanted "/usr/include/benchmark/benchmark.h" libbenchmark-dev
+wanted "/usr/include/boost/pfr/tuple_size.hpp" libboost1.81-dev
+install_missing
+# One by one: a peer that cannot be had must not keep the others away.
+peer() { missing=(); wanted "$@"; install_missing; }
 if [ "$peers" = yes ]; then
-  install lttng-sessiond lttng-tools
-  install "/usr/include/*/lttng/tracepoint.h" liblttng-ust-dev pkg-config
-  install "/usr/include/ATen/record_function.h" libtorch-dev
+  peer lttng-sessiond lttng-tools
+  peer "/usr/include/*/lttng/tracepoint.h" liblttng-ust-dev pkg-config
+  peer "/usr/include/ATen/record_function.h" libtorch-dev
 fi
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKPROF_BUILD_BENCH=ON -DKPROF_BUILD_TESTS=OFF -DKPROF_BUILD_EXAMPLES=OFF | grep 'kprof benchmarks' || true

@@ -17,8 +17,9 @@ if(NOT TARGET Boost::headers)
   find_path(KPROF_BOOST_INCLUDE_DIR boost/pfr/tuple_size.hpp HINTS ${BOOST_ROOT} $ENV{BOOST_ROOT} PATH_SUFFIXES include
             DOC "Folder that holds boost/pfr")
   if(NOT KPROF_BOOST_INCLUDE_DIR)
-    message(FATAL_ERROR "kprof needs Boost.PFR, which is in Boost 1.75 or newer: install libboost-dev, or set BOOST_ROOT "
-                        "or KPROF_BOOST_INCLUDE_DIR to the folder that holds boost/pfr")
+    message(FATAL_ERROR "kprof needs Boost.PFR, which is in Boost 1.75 or newer: install libboost-dev, on Debian 12 "
+                        "libboost1.81-dev (its libboost-dev is 1.74), or set BOOST_ROOT or KPROF_BOOST_INCLUDE_DIR to the "
+                        "folder that holds boost/pfr")
   endif()
   add_library(Boost::headers INTERFACE IMPORTED)
   target_include_directories(Boost::headers SYSTEM INTERFACE ${KPROF_BOOST_INCLUDE_DIR})

@@ -32,29 +32,29 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 308 ms · 1 thread · 40 scopes
+// kprof 0.1.0 · wall 333 ms · 1 thread · 40 scopes
 //
-// Operators by parameters, sorted by self; share is of 296 ms in all scopes
+// Operators by parameters, sorted by self; share is of 319 ms in all scopes
 //
 // operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=16777216 type=f32     20  296 ms  99.9%  296 ms  14.8 ms  16.7 ms     2.27  13.6   0.167
-// Saxpy     n=65536 type=f32        20  389 µs   0.1%  389 µs  19.4 µs  32.8 µs     6.74  40.5   0.167
+// Saxpy     n=16777216 type=f32     20  319 ms  99.9%  319 ms  15.9 ms  16.1 ms     2.11  12.6   0.167
+// Saxpy     n=65536 type=f32        20  469 µs   0.1%  469 µs  23.5 µs  34.6 µs     5.59  33.5   0.167
 //
 // not shown at width 100: median, min
 //
-// Call tree, sorted by total; share is total, of 296 ms in all scopes
+// Call tree, sorted by total; share is total, of 319 ms in all scopes
 //
 // scope                       calls   total  share    self     mean
 // ─────────────────────────────────────────────────────────────────
-// Saxpy(n=16777216 type=f32)     20  296 ms  99.9%  296 ms  14.8 ms
-// Saxpy(n=65536 type=f32)        20  389 µs   0.1%  389 µs  19.4 µs
+// Saxpy(n=16777216 type=f32)     20  319 ms  99.9%  319 ms  15.9 ms
+// Saxpy(n=65536 type=f32)        20  469 µs   0.1%  469 µs  23.5 µs
 //
 // Completeness
-//   scopes    40 recorded; none open, left open, dropped, closed by an outer scope, closed elsewhere,
-//             invalid or merged
-//   timeline  all 40 scopes, 308 ms
-//   own cost  32.7 ns a scope, 1.31 µs in all (<0.1% of wall time); folding 22.4 µs; an empty scope
-//             shows 18.4 ns
-//   memory    33.4 KiB of 64.0 MiB
+//   scopes    40 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
+//             scope, closed elsewhere, invalid or merged
+//   timeline  all 40 scopes, 333 ms
+//   own cost  32.4 ns a scope, 1.30 µs in all (<0.1% of wall time); folding 19.3 µs; an empty scope
+//             shows 12.0 ns
+//   memory    33.3 KiB of 64.0 MiB
 //   clock     tsc, 0.400 ns a tick, calibrated twice

@@ -64,17 +64,17 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 61.0 ms · 1 thread · 11 scopes
+// kprof 0.1.0 · wall 59.4 ms · 1 thread · 11 scopes
 //
-// Operators by parameters, sorted by self; share is of 60.7 ms in all scopes
+// Operators by parameters, sorted by self; share is of 59.3 ms in all scopes
 //
 // operator  parameters                                               calls     self  GFLOP/s  GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// Reduce    kind=sum shape=[4096,1024] type=f32 layer=mean               6  34.8 ms    0.724  2.90
-// Reduce    kind=max shape=[4096,1024] type=f32 layer=softmax            3  17.5 ms    0.721  2.88
-// Reduce    invalid: kind=max shape=[4096,-1] type=f32 layer=logits      1  5.85 ms      n/a   n/a
-// Fill      n=4194304                                                    1  2.68 ms      n/a  6.27
+// Reduce    kind=sum shape=[4096,1024] type=f32 layer=mean               6  34.2 ms    0.736  2.95
+// Reduce    kind=max shape=[4096,1024] type=f32 layer=softmax            3  17.2 ms    0.730  2.92
+// Reduce    invalid: kind=max shape=[4096,-1] type=f32 layer=logits      1  5.72 ms      n/a   n/a
+// Fill      n=4194304                                                    1  2.14 ms      n/a  7.86
 //
 // n/a, no flops() declared: Fill
-// n/a, invalid parameters: Reduce
+// n/a, invalid parameters, or a formula that gives no number for them: Reduce (1 of 3 rows)
 // ...

@@ -63,14 +63,14 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 67.7 ms · 1 thread · 15 scopes
+// kprof 0.1.0 · wall 65.8 ms · 1 thread · 15 scopes
 //
-// Operators by parameters, sorted by self; share is of 67.6 ms in all scopes
+// Operators by parameters, sorted by self; share is of 65.7 ms in all scopes
 //
 // operator     parameters                calls     self  share    total     mean  GFLOP/s   GB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────
-// vendor.gemm  M=256 N=256 K=256 beta=0     10  59.9 ms  88.6%  59.9 ms  5.99 ms     5.61  0.131
-// vendor.gemm  M=256 N=256 K=64 beta=1       5  7.70 ms  11.4%  7.70 ms  1.54 ms     5.45  0.426
+// vendor.gemm  M=256 N=256 K=256 beta=0     10  58.3 ms  88.8%  58.3 ms  5.83 ms     5.75  0.135
+// vendor.gemm  M=256 N=256 K=64 beta=1       5  7.34 ms  11.2%  7.34 ms  1.47 ms     5.71  0.446
 //
 // not shown at width 100: FLOP/B, max, median, min
 // ...

@@ -59,20 +59,20 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 19.6 ms · 1 thread · 46 scopes
+// kprof 0.1.0 · wall 19.4 ms · 1 thread · 46 scopes
 //
 // Call tree, sorted by total; share is total, of 19.4 ms in all scopes
 //
 // scope                                              calls    total  share     self     mean
 // ──────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  19.4 ms  99.8%  9.25 µs  3.88 ms
-// ├─ layer 0                                             5  14.5 ms  74.6%  12.0 µs  2.90 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  14.5 ms  74.6%   430 µs  2.90 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  8.75 ms  45.0%  8.75 ms  1.75 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  5.32 ms  27.4%  5.32 ms  1.06 ms
-// └─ layer 1                                             5  4.89 ms  25.1%  1.11 µs   977 µs
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  4.89 ms  25.1%  56.2 µs   977 µs
-//       ├─ Matmul(M=64 N=64 K=128)                       5  2.64 ms  13.6%  2.64 ms   529 µs
-//       └─ Matmul(M=64 N=128 K=128)                      5  2.18 ms  11.2%  2.18 ms   437 µs
-// load                                                   1  33.1 µs   0.2%  33.1 µs  33.1 µs
+// forward                                                5  19.3 ms  99.8%  10.2 µs  3.86 ms
+// ├─ layer 0                                             5  15.4 ms  79.7%  12.6 µs  3.09 ms
+// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  15.4 ms  79.6%   396 µs  3.08 ms
+// │     ├─ Matmul(M=64 N=512 K=128)                      5  9.55 ms  49.3%  9.55 ms  1.91 ms
+// │     └─ Matmul(M=64 N=64 K=512)                       5  5.46 ms  28.2%  5.46 ms  1.09 ms
+// └─ layer 1                                             5  3.88 ms  20.0%  1.49 µs   776 µs
+//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  3.88 ms  20.0%  57.1 µs   775 µs
+//       ├─ Matmul(M=64 N=128 K=128)                      5  2.42 ms  12.5%  2.42 ms   484 µs
+//       └─ Matmul(M=64 N=64 K=128)                       5  1.40 ms   7.2%  1.40 ms   280 µs
+// load                                                   1  47.4 µs   0.2%  47.4 µs  47.4 µs
 // ...

@@ -44,21 +44,21 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 4.67 ms · 3 threads · 9 scopes
+// kprof 0.1.0 · wall 3.19 ms · 3 threads · 9 scopes
 //
-// Operators by parameters, sorted by self; share is of 9.81 ms in all scopes
+// Operators by parameters, sorted by self; share is of 8.30 ms in all scopes
 //
 // operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s  FLOP/B
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  5.23 ms  53.3%  5.23 ms  653 µs  652 µs  672 µs     1.61  12.8   0.125
+// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9   0.125
 //
 // not shown at width 100: min
-// in regions, outside operators: self 4.58 ms, 46.7%
+// in regions, outside operators: self 3.11 ms, 37.5%
 //
-// Call tree, sorted by total; share is total, of 9.81 ms in all scopes
+// Call tree, sorted by total; share is total, of 8.30 ms in all scopes
 //
 // scope                calls    total  share     self     mean
 // ────────────────────────────────────────────────────────────
-// batch                    1  4.58 ms  46.7%  4.58 ms  4.58 ms
-// └─ Scale(n=1048576)      8  5.23 ms  53.3%  5.23 ms   653 µs
+// batch                    1  3.11 ms  37.5%  3.11 ms  3.11 ms
+// └─ Scale(n=1048576)      8  5.19 ms  62.5%  5.19 ms   648 µs
 // ...

@@ -64,7 +64,8 @@ test_configuration() {
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
     # What reads sources, or builds the same small programs again, is done by ci-gcc.
-    ci-clang) options+=(-E '^(docs\.|structure\.(style|include_graph)|package\.(find_package_without|add_subdirectory))') ;;
+    ci-clang) options+=(-E '^(docs\.|structure\.(style|include_graph)|package\.(find_package_without|add_subdirectory)|integration.soak)') ;;
+    noexcept-*) options+=(-E '^integration.soak') ;;   # a minute, not optimised
   esac
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
     ctest --test-dir "$build/$1" --output-on-failure --no-label-summary --no-tests=error -j "$jobs" "${options[@]}"

@@ -31,21 +31,21 @@ int main(int argc, char** argv) {
 }
 
 // Output:
-// kprof 0.1.0 · wall 71.9 ms · 1 thread · 6 scopes
+// kprof 0.1.0 · wall 76.0 ms · 1 thread · 6 scopes
 //
-// Operators by parameters, sorted by self; share is of 71.7 ms in all scopes
+// Operators by parameters, sorted by self; share is of 75.8 ms in all scopes
 //
 // operator  parameters              calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Blur      H=1080 W=1920 radius=3      5  71.7 ms  100.0%  71.7 ms  14.3 ms     1.01  1.16   0.875
+// Blur      H=1080 W=1920 radius=3      5  75.7 ms  100.0%  75.7 ms  15.1 ms    0.958  1.10   0.875
 //
 // not shown at width 100: max, median, min
-// in regions, outside operators: self 20.4 µs, <0.1%
+// in regions, outside operators: self 19.1 µs, <0.1%
 //
-// Call tree, sorted by total; share is total, of 71.7 ms in all scopes
+// Call tree, sorted by total; share is total, of 75.8 ms in all scopes
 //
 // scope                            calls    total   share     self     mean
 // ─────────────────────────────────────────────────────────────────────────
-// frame                                1  71.7 ms  100.0%  20.4 µs  71.7 ms
-// └─ Blur(H=1080 W=1920 radius=3)      5  71.7 ms  100.0%  71.7 ms  14.3 ms
+// frame                                1  75.8 ms  100.0%  19.1 µs  75.8 ms
+// └─ Blur(H=1080 W=1920 radius=3)      5  75.7 ms  100.0%  75.7 ms  15.1 ms
 // ...

@@ -166,7 +166,8 @@ void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
 
-/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope.
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope: end it through one
+/// of them only.
 class open_scope {
  public:
   constexpr open_scope() noexcept = default;

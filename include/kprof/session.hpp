@@ -16,6 +16,7 @@
 #include <kprof/detail/session_state.hpp>
 #endif
 
+#include <cstdio>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -78,6 +79,10 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() {
   const session_state* s = find_session(why);
   return s == nullptr ? report_options{} : s->report_settings();
 }
+KPROF_DETAIL_LOCAL inline void reported(const profile& run) {
+  std::string why;
+  if (session_state* s = find_session(why)) s->reported(run);
+}
 }  // namespace detail
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
@@ -85,6 +90,7 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() {
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
+KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
 struct snapshot_options {
@@ -103,16 +109,25 @@ KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
 
 #endif
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing.
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
+/// is returned and, since a report is easily missed, told on standard error.
 KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
   std::string text;
-  if (status s = write_text(run, options, text); !s) return s;
-  return write_output(expand_path(options.path), text);
+  status s = write_text(run, options, text);
+  if (s) s = write_output(expand_path(options.path), text);
+  if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
+  return s;
 }
 /// Prints the run so far.
 KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say.
-KPROF_DETAIL_LOCAL inline status report() { return report(snapshot(), detail::default_report_options()); }
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and nothing has been recorded
+/// since, that one is left out.
+KPROF_DETAIL_LOCAL inline status report() {
+  const profile run = snapshot();
+  status s = report(run, detail::default_report_options());
+  if (s) detail::reported(run);
+  return s;
+}
 
 KPROF_DETAIL_END
 

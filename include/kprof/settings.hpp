@@ -15,18 +15,23 @@
 //   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
 //                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
-//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
 #include <kprof/config.hpp>
+#include <kprof/report/format.hpp>
 #include <kprof/report/options.hpp>
+#include <kprof/report/text_plan.hpp>
+#include <kprof/status.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -40,16 +45,19 @@ struct parsed_config;
 struct config {
   bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;                  ///< send scopes to an attached NVTX tool
-  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process
+  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
   bool report_at_exit = false;       ///< print a report when the program ends
   report_options report{};           ///< what report() shows when it is not told otherwise
+
+  static constexpr std::size_t smallest_memory = std::size_t{1024} * 1024;   ///< bytes; parse() raises what is less
 
   /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
   static parsed_config parse(std::string_view text);
 };
 
-/// Settings, and one line for each mistake in the text: what is wrong and what is valid.
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines are fit to print,
+/// whatever the text holds, and no more than 20.
 struct parsed_config {
   config value;
   std::vector<std::string> errors;
@@ -65,14 +73,11 @@ class settings_parser {
   parsed_config run() {
     skip_spaces();
     while (!rest_.empty()) {
-      setting();
-      if (rest_.empty()) break;
-      if (!take(',')) {
-        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' before \"" + std::string(rest_.substr(0, 20)) + "\"; settings are separated by commas");
-        skip_to(",");
-        take(',');
-      }
+      const std::string what = setting();
+      if (!ends(",")) unexpected(what, "", "settings", ",");
+      take(',');
     }
+    if (more_mistakes_ > 0) out_.errors.push_back("more mistakes: " + format_count(more_mistakes_));
     return std::move(out_);
   }
 
@@ -81,11 +86,14 @@ class settings_parser {
   static constexpr std::string_view options_list =
       "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
 
-  void setting() {
+  /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
+  std::string setting() {
     const std::string word = bare();
     if (take('(')) return options(word);
     const bool has_value = take('=');
     const std::string value = has_value ? this->value() : std::string{};
+    const std::string what = has_value ? word + "=" + value : word;
+    if (!ends(",")) return what;
     config& c = out_.value;
     if (word == "on" && !has_value) c.enabled = true;
     else if (word == "off" && !has_value) c.enabled = false;
@@ -95,45 +103,53 @@ class settings_parser {
     else if (word == "memory") memory(value);
     else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
     else if (word == "clock" && value == "system") c.clock = clock_choice::system;
-    else if (word == "clock") wrong("clock=" + value + " is unknown; valid: clock=auto, clock=system");
-    else if (word.empty()) wrong("a setting is missing before \"" + std::string(rest_.substr(0, 20)) + "\"");
-    else wrong("unknown setting '" + word + (has_value ? "=" + value : "") + "'; valid: " + std::string(settings_list));
+    else if (word == "clock") wrong(shown(what) + " is unknown; valid: clock=auto, clock=system");
+    else if (word.empty()) wrong("a setting is missing before \"" + printable(rest_, 20) + "\"");
+    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
+    return what;
   }
 
-  void options(const std::string& word) {
+  std::string options(const std::string& word) {
     const bool known = word == "report";
+    const std::string what = word + "(...)";
     if (known) out_.value.report_at_exit = true;
-    else wrong("unknown setting '" + word + "(...)'; valid: " + std::string(settings_list));
+    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
     while (!rest_.empty() && !take(')')) {
       const std::string key = bare();
       const bool has_value = take('=');
       const std::string value = has_value ? this->value() : std::string{};
-      if (known) option(key, has_value, value);
-      if (take(')')) return;
-      if (!take(',') && !rest_.empty()) {
-        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' in " + word + "(...); options are separated by commas");
-        skip_to(",)");
-        take(',');
-      } else if (rest_.empty()) {
-        wrong(word + "( has no closing ')'");
-      }
+      if (!ends(",)")) unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
+      else if (known) option(key, has_value, value);
+      if (take(')')) return what;
+      if (!take(',')) wrong(shown(word) + "( has no closing ')'");
     }
+    return what;
   }
 
   void option(const std::string& key, bool has_value, const std::string& value) {
     report_options& r = out_.value.report;
     if (key == "path" && has_value) r.path = value;
-    else if (key == "sort" && has_value) r.sort = value;
-    else if (key == "filter" && has_value) r.filter = value;
+    else if (key == "sort" && has_value) checked(&report_options::sort, value);
+    else if (key == "filter" && has_value) checked(&report_options::filter, value);
     else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
     else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
-    else if (key == "columns" && has_value) r.columns = split(value);
+    else if (key == "columns" && has_value) checked(&report_options::columns, split(value));
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
     else if (key == "tree") flag(key, value, r.tree);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
-    else wrong("unknown option '" + key + (has_value ? "=" + value : "") + "' of report; valid: " + std::string(options_list));
+    else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));
+  }
+
+  /// Takes what the report itself would take: found out now, and not when the program ends and the report is due.
+  template <class T>
+  void checked(T report_options::*member, const T& value) {
+    report_options alone;
+    alone.*member = value;
+    text_plan plan(alone);
+    if (status s = plan.prepare(); !s) wrong(std::move(s.message));
+    else out_.value.report.*member = value;
   }
 
   void by(const std::string& value) {
@@ -142,13 +158,13 @@ class settings_parser {
     else if (value == "parameters") by = grouping::parameters;
     else if (value == "call_site") by = grouping::call_site;
     else if (value == "thread") by = grouping::thread;
-    else wrong("by=" + value + " is unknown; valid: op, parameters, call_site, thread");
+    else wrong("by=" + shown(value) + " is unknown; valid: op, parameters, call_site, thread");
   }
 
   void flag(const std::string& word, const std::string& value, bool& into) {
     if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
     else if (value == "off" || value == "0" || value == "false") into = false;
-    else wrong(word + "=" + value + " is unknown; valid: " + word + "=on, " + word + "=off");
+    else wrong(shown(word + "=" + value) + " is unknown; valid: " + word + "=on, " + word + "=off");
   }
 
   static bool digits(std::string_view text, std::uint64_t& n, std::size_t& used) {
@@ -165,7 +181,7 @@ class settings_parser {
     std::uint64_t n = 0;
     std::size_t used = 0;
     if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
-    else wrong(key + "=" + value + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+    else wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
   }
 
   void memory(const std::string& value) {
@@ -179,8 +195,9 @@ class settings_parser {
       else if (suffix == "M" || suffix == "MiB") shift = 20;
       else if (suffix == "G" || suffix == "GiB") shift = 30;
     }
-    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) wrong("memory=" + value + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
-    else out_.value.memory = static_cast<std::size_t>(n << shift);
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) return wrong(shown("memory=" + value) + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    out_.value.memory = std::max(config::smallest_memory, static_cast<std::size_t>(n << shift));
+    if (n << shift < config::smallest_memory) wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
   }
 
   static std::vector<std::string> split(const std::string& joined) {
@@ -203,8 +220,21 @@ class settings_parser {
     skip_spaces();
     return true;
   }
-  void skip_to(std::string_view any_of) {
-    while (!rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos) rest_.remove_prefix(1);
+  /// Whether a setting or an option ends here.
+  bool ends(std::string_view any_of) {
+    skip_spaces();
+    return rest_.empty() || any_of.find(rest_[0]) != std::string_view::npos;
+  }
+  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are skipped in pairs.
+  void unexpected(const std::string& what, const std::string& where, const std::string& these, std::string_view any_of) {
+    const std::string_view character = rest_.substr(0, std::max(1U, first_character(rest_).size));
+    wrong("unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where + "; " + these + " are separated by commas" +
+          (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+    for (std::size_t inside = 0; !rest_.empty(); rest_.remove_prefix(1)) {
+      if (inside == 0 && any_of.find(rest_[0]) != std::string_view::npos) return;
+      if (rest_[0] == '(') ++inside;
+      else if (rest_[0] == ')' && inside > 0) --inside;
+    }
   }
   std::string until(std::string_view any_of) {
     std::string out;
@@ -226,10 +256,19 @@ class settings_parser {
     else rest_.remove_prefix(1);
     return out;
   }
-  void wrong(std::string what) { out_.errors.push_back(std::move(what)); }
+
+  // ---- complaints: a line each, which a terminal shows and does not obey, whatever the text holds
+
+  static std::string shown(std::string_view text) { return printable(text, 60); }
+  void wrong(std::string what) {
+    if (out_.errors.size() < most_mistakes_told) out_.errors.push_back(std::move(what));
+    else ++more_mistakes_;
+  }
+  static constexpr std::size_t most_mistakes_told = 19;
 
   std::string_view rest_;
   parsed_config out_;
+  std::uint64_t more_mistakes_ = 0;
 };
 
 }  // namespace detail

@@ -146,6 +146,7 @@ struct enumerator {
 
 struct enum_desc {
   text name;
+  bool is_signed;
   std::uint32_t size;
   const enumerator* list;
 };
@@ -1172,7 +1173,7 @@ struct KPROF_DETAIL_LOCAL enum_storage {
   enumerator list[capacity];
   enum_desc desc;
 
-  enum_storage() noexcept : list{}, desc{type_name<E>(), 0, list} {
+  enum_storage() noexcept : list{}, desc{type_name<E>(), std::is_signed_v<std::underlying_type_t<E>>, 0, list} {
     // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin with a cast.
     const char* p = printed_enum<E>(std::make_index_sequence<capacity>{});
     const char* start = p;
@@ -1693,7 +1694,8 @@ void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
 
-/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope.
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope: end it through one
+/// of them only.
 class open_scope {
  public:
   constexpr open_scope() noexcept = default;
@@ -2224,6 +2226,8 @@ struct completeness {
   std::uint64_t open = 0;              ///< open at the snapshot
   std::uint64_t never_closed = 0;      ///< open when their thread ended
   std::uint64_t dropped = 0;           ///< not recorded for want of memory
+  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was at work on that thread, in
+                                       ///< an allocator for instance
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
   std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
   std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
@@ -2582,9 +2586,8 @@ inline const char* remedy_for(int error) noexcept {
 
 inline status cannot_write(const std::string& where, int error) {
   const char* remedy = remedy_for(error);
-  std::string message = "cannot write the report to " + where + ": ";
-  return {message +
-          (remedy != nullptr ? std::string{remedy} : "error " + std::to_string(error) + " of the system: write to a file elsewhere")};
+  return {"cannot write the report to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
 }
 
 inline bool write_all(std::FILE* file, std::string_view text) noexcept {
@@ -2763,6 +2766,9 @@ class key_numbers {
 
 inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
 
+/// Whether no call of the node ever ended or is open: it only leads to what its thread did for another, whose path it is.
+inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0; }
+
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
   return parent < node ? parent : scope_node::none;
@@ -2807,6 +2813,145 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/node_walk.hpp>
 
+// <kprof/model/tree_summary.hpp>
+#ifndef KPROF_MODEL_TREE_SUMMARY_HPP
+#define KPROF_MODEL_TREE_SUMMARY_HPP
+
+// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
+// and memory are linear in profile::nodes, sorting aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A node of the call tree of all threads together.
+struct tree_row {
+  scope_kind kind = scope_kind::region;
+  std::string name;
+  std::string parameters;
+  bool merged = false;               ///< its calls' parameters were not kept
+  bool invalid = false;
+  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t depth = 0;
+  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  double total_ns = 0;
+  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
+  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
+  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_share = 0;
+};
+
+namespace detail {
+
+/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
+/// thread handed over leads to work, but takes no time here, and so hides nothing.
+inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
+  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind == scope_kind::root) {
+      thread_row[i] = row_of[i];
+      continue;
+    }
+    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
+    if (is_placeholder(n)) thread_row[i] = row;
+    if (row == scope_node::none) continue;
+    rows[row].total_ns += not_negative(n.total_ns);
+    rows[row].open_ns += not_negative(n.open_ns);
+  }
+}
+
+/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
+inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
+  std::vector<tree_row> rows;
+  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const bool root = n.kind == scope_kind::root;
+    if (root && !threads_apart) continue;
+    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
+                       root ? n.thread : 0U}};
+    const auto [number, is_new] = numbers.of(key);
+    row_of[i] = number;
+    if (is_new) {
+      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
+      if (root) rows.back().thread = n.thread;
+    }
+    tree_row& row = rows[number];
+    if (root) continue;
+    row.invalid = row.invalid || !n.work.valid;
+    row.calls += n.calls;
+    row.open += n.open;
+    row.open_ns += not_negative(n.open_ns);
+    row.total_ns += not_negative(n.total_ns);
+    row.self_ns += not_negative(n.self_ns);
+  }
+  if (threads_apart) sum_threads(p, row_of, rows);
+  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
+    rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
+    if (rows[i].parent == scope_node::none) continue;
+    double& above = rows[rows[i].parent].largest_ns;
+    above = std::max(above, rows[i].largest_ns);
+  }
+  return rows;
+}
+
+}  // namespace detail
+
+/// The call tree, a parent before its children and these by falling `largest_ns`: what handed its work to other threads
+/// stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
+/// the outermost scopes that ran on them.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
+  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const double x = rows[a].largest_ns, y = rows[b].largest_ns;
+    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
+  });
+  std::uint32_t top = none;
+  for (const std::uint32_t i : order) {
+    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  const double all = detail::all_self_ns(p);
+  std::vector<tree_row> tree;
+  tree.reserve(rows.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  if (top != none) path.emplace_back(top, none);
+  while (!path.empty()) {
+    const auto [at, parent] = path.back();
+    path.pop_back();
+    if (next[at] != none) path.emplace_back(next[at], parent);
+    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
+    tree_row& row = rows[at];
+    row.parent = parent;
+    row.total_share = all > 0 ? row.total_ns / all : 0;
+    row.self_share = all > 0 ? row.self_ns / all : 0;
+    tree.push_back(std::move(row));
+  }
+  return tree;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tree_summary.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -2827,7 +2972,7 @@ enum class absence : std::uint8_t {
   no_time,         ///< the calls took no time that the clock could see
   zero_bytes,      ///< a division by the bytes of calls that move none
   merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid
+  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
   no_bytes,        ///< bytes() is not declared
   no_flops,        ///< flops() is not declared
 };
@@ -2843,6 +2988,10 @@ struct figure {
 ///
 /// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
 /// formulas cover it. So rates divide what belongs together, and recursion counts once.
+///
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
+/// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
+/// regions took is in it. By thread, such time belongs to no row.
 struct operator_row {
   std::string name;
   std::string parameters;           ///< as the profile has them; empty where variants > 1
@@ -2860,33 +3009,14 @@ struct operator_row {
   std::uint64_t calls = 0;          ///< finished
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;
+  double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
   double total_ns = 0;
-  double share = 0;                 ///< self time, of the self time of all scopes of the profile; 0 to 1
+  double share = 0;                 ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
   figure flops, bytes;                                   ///< of the calls in total_ns, summed
   figure flops_per_call, bytes_per_call;                 ///< their means
   figure flops_per_s, bytes_per_s;                       ///< flops and bytes over total_ns
   figure flops_per_byte;                                 ///< arithmetic intensity
-};
-
-/// A node of the call tree of all threads together.
-struct tree_row {
-  scope_kind kind = scope_kind::region;
-  std::string name;
-  std::string parameters;
-  bool merged = false;               ///< its calls' parameters were not kept
-  bool invalid = false;
-  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
-  std::uint32_t depth = 0;
-  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;           ///< finished
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  double total_ns = 0;
-  double self_ns = 0;
-  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
-  double self_share = 0;
 };
 
 namespace detail {
@@ -2915,7 +3045,6 @@ struct row_sum {
     row.calls += n.calls;
     row.open += n.open;
     row.open_ns += not_negative(n.open_ns);
-    row.self_ns += not_negative(n.self_ns);
     duration_ns += not_negative(n.total_ns);
     add_durations(n.durations);
     if (n.calls > 0) {
@@ -2992,53 +3121,71 @@ struct row_sum {
   }
 };
 
-/// For each node the number of its row; none for what is not an operator. Rows are numbered as they first appear.
+/// For each node the number of its operator's row or, for a region, of the row of the operator around it; none where there
+/// is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing ran, make
+/// no row; the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
   std::vector<std::uint32_t> first;       // the first node of each row
   std::vector<std::uint64_t> variants;    // sets of parameters of each row
 
-  row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
+  template <class Keep>
+  row_numbers(const profile& p, grouping by, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
-    key_numbers rows(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    std::vector<std::uint32_t> row_of_key;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (n.kind != scope_kind::op) continue;
+      if (n.kind != scope_kind::op || !keep(n)) continue;
       const row_key variant{{names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U}};
       row_key key{{variant.part[0]}};
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
       if (by >= grouping::thread) key.part[5] = n.thread;
-      const auto [row, is_new] = rows.of(key);
-      row_of[i] = row;
-      if (is_new) {
+      row_of[i] = keys.of(key).first;
+      if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
+      if (is_placeholder(n)) continue;
+      std::uint32_t& row = row_of_key[row_of[i]];
+      if (row == scope_node::none) {
+        row = static_cast<std::uint32_t>(first.size());
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
       if (by == grouping::op && sets.of(variant).second) ++variants[row];
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
+      else if (p.nodes[i].kind == scope_kind::region && parent_of(p, i) != scope_node::none) row_of[i] = row_of[parent_of(p, i)];
     }
   }
 };
 
 }  // namespace detail
 
-/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
-inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
-  const detail::row_numbers numbers(p, by);
-  constexpr std::uint32_t none = scope_node::none;
+/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about operators only. The other
+/// calls are in no row, nor is the time of regions in them; shares are still of all scopes.
+///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
+template <class Keep>
+std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
+  const detail::row_numbers numbers(p, by, keep);
   std::vector<detail::row_sum> sums(numbers.first.size());
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
+  const auto row_of = [&](std::uint32_t node) { return numbers.row_of[node] == scope_node::none ? nullptr : &sums[numbers.row_of[node]]; };
+  // A call that is still open is in no total and covers nothing.
+  const auto covers = [](const scope_node& n) { return n.kind == scope_kind::op && n.calls > 0; };
   detail::walk(
       p,
       [&](std::uint32_t node) {
-        if (numbers.row_of[node] == none) return;
-        detail::row_sum& row = sums[numbers.row_of[node]];
-        row.add(p.nodes[node], row.active == 0);
-        if (p.nodes[node].calls > 0) ++row.active;   // a call that is still open is in no total and covers nothing
+        const scope_node& n = p.nodes[node];
+        detail::row_sum* const row = row_of(node);
+        if (row == nullptr) return;
+        row->row.self_ns += detail::not_negative(n.self_ns);
+        if (n.kind == scope_kind::op && !detail::is_placeholder(n)) row->add(n, row->active == 0);
+        if (covers(n)) ++row->active;
       },
       [&](std::uint32_t node) {
-        if (numbers.row_of[node] != none && p.nodes[node].calls > 0) --sums[numbers.row_of[node]].active;
+        detail::row_sum* const row = row_of(node);
+        if (row != nullptr && covers(p.nodes[node])) --row->active;
       });
   const double all = detail::all_self_ns(p);
   std::vector<operator_row> table;
@@ -3047,80 +3194,11 @@ inline std::vector<operator_row> operator_table(const profile& p, grouping by = 
   return table;
 }
 
-namespace detail {
-
-/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
-inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
-  text_numbers names, parameters(p.nodes.size());
-  key_numbers numbers(p.nodes.size());
-  std::vector<tree_row> rows;
-  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const scope_node& n = p.nodes[i];
-    const bool root = n.kind == scope_kind::root;
-    if (root && !threads_apart) continue;
-    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
-                       root ? n.thread : 0U}};
-    const auto [number, is_new] = numbers.of(key);
-    row_of[i] = number;
-    if (is_new) {
-      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
-      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
-      if (root) rows.back().thread = n.thread;
-    }
-    tree_row& row = rows[number];
-    if (root) continue;
-    row.invalid = row.invalid || !n.work.valid;
-    row.calls += n.calls;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    row.total_ns += not_negative(n.total_ns);
-    row.self_ns += not_negative(n.self_ns);
-    if (parent == scope_node::none || rows[parent].kind != scope_kind::root) continue;
-    rows[parent].total_ns += not_negative(n.total_ns);
-    rows[parent].open_ns += not_negative(n.open_ns);
-  }
-  return rows;
-}
-
-}  // namespace detail
-
-/// The call tree, a parent before its children and these by falling total time (that of open scopes included). Nodes
-/// with the same path (kinds, names and parameters) are one row: call sites, and threads unless `threads_apart`, make no
-/// difference. Threads are rows only if `threads_apart`; their times are those of the scopes just below.
-inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
-  constexpr std::uint32_t none = scope_node::none;
-  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
-  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double x = rows[a].total_ns + rows[a].open_ns, y = rows[b].total_ns + rows[b].open_ns;
-    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
-  });
-  std::uint32_t top = none;
-  for (const std::uint32_t i : order) {
-    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
-    next[i] = head;
-    head = i;
-  }
-  const double all = detail::all_self_ns(p);
-  std::vector<tree_row> tree;
-  tree.reserve(rows.size());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
-  if (top != none) path.emplace_back(top, none);
-  while (!path.empty()) {
-    const auto [at, parent] = path.back();
-    path.pop_back();
-    if (next[at] != none) path.emplace_back(next[at], parent);
-    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
-    tree_row& row = rows[at];
-    row.parent = parent;
-    row.total_share = all > 0 ? row.total_ns / all : 0;
-    row.self_share = all > 0 ? row.self_ns / all : 0;
-    tree.push_back(std::move(row));
-  }
-  return tree;
+/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
+/// Operators of which no call has finished or is open have none.
+///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
+inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
+  return operator_table(p, by, [](const scope_node&) { return true; });
 }
 
 KPROF_DETAIL_END
@@ -3151,6 +3229,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+inline constexpr std::size_t widest_page = 1000;
 inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
 
 /// Like printable(), but keeps the end of a text that is too long: for paths.
@@ -3213,12 +3292,13 @@ class page {
     line(current);
   }
 
-  /// `lead`, then as many of the names (foreign text) as fit on its line, and how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names) {
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
     const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = printable(names[i], 40, ascii_), more = " and " + format_count(names.size() - i) + " more";
+      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
         text += more;
@@ -3291,7 +3371,8 @@ class grid {
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], out.width(), out.ascii())));
+      for (const auto& row : rows)   // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
     }
   }
 
@@ -3313,6 +3394,21 @@ class grid {
     std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
     for (const grid_column& c : columns) sum += least_width(c);
     return sum;
+  }
+
+  /// The page width at which no cell is cut.
+  std::size_t whole_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += c.natural;
+    return sum;
+  }
+
+  /// The headers of the columns that print() had to cut cells of.
+  std::vector<std::string> cut() const {
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns)
+      if (c.width < c.natural) headers.push_back(c.header);
+    return headers;
   }
 
   void drop(std::size_t column) {
@@ -3396,6 +3492,9 @@ inline void print_scopes(page& out, const profile& p) {
       {c.dropped, "dropped",
        "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
            limit + ", or put guards around larger pieces of work."},
+      {c.dropped_inside, "dropped inside kprof",
+       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for instance. Nothing is wrong "
+       "unless there are many; put no guards into operator new or malloc."},
       {c.closed_by_parent, "closed by an outer scope",
        "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
        "heap, none moved out of its block."},
@@ -3406,8 +3505,8 @@ inline void print_scopes(page& out, const profile& p) {
        "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
        "Correct the parameters or the formula."},
       {c.merged, "merged",
-       "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit +
-           ", or have fewer distinct parameters."},
+       "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
+           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
   };
   std::string none;
   const char* before = "";
@@ -3495,7 +3594,8 @@ KPROF_DETAIL_BEGIN
 ///     o.filter = "^(Gemm|Conv)";
 ///     o.columns = {"operator", "calls", "p99", "gflops"};
 struct report_options {
-  int width = 0;                ///< columns of the terminal; 0: the terminal's, else $COLUMNS, else 100. 40 to 1000
+  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
+                                ///< 40 is 40, more than 1000 is 1000
   std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
   std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
   grouping by = grouping::parameters;
@@ -3562,9 +3662,10 @@ inline constexpr column columns[] = {
     {"open", "open", 5, look::open, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
     {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
-     "time in the calls less the time in the scopes inside them, summed over calls and threads"},
+     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "that it is in"},
     {"share", "share", 5, look::share, &operator_row::share, nullptr,
-     "self / self time of all scopes, operators and regions, of all threads"},
+     "self / self time of all scopes, operators and regions outside them, of all threads"},
     {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
      "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
     {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
@@ -3699,7 +3800,7 @@ inline const char* explain(absence why) noexcept {
     case absence::no_time: return "took less than the clock can see";
     case absence::zero_bytes: return "bytes() is 0";
     case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
     case absence::no_bytes: return "no bytes() declared";
     case absence::no_flops: return "no flops() declared";
     case absence::none: break;
@@ -3770,6 +3871,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/filter.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -3803,6 +3906,17 @@ struct text_plan {
   }
 };
 
+/// Says which columns were cut, and at which page width they are `whole`.
+inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
+  if (headers.empty()) return;
+  std::string text = "cut at width " + std::to_string(out.width()) + ": ";
+  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
+  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
+  out.paragraph("", text, 2);
+}
+
 /// Rows that are not shown: counted and summed, so that nothing is lost in silence.
 struct hidden_rows {
   std::uint64_t rows = 0, calls = 0;
@@ -3832,7 +3946,6 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -3846,18 +3959,33 @@ struct chosen_rows {
   double operators_self_ns = 0;
 
   chosen_rows(const profile& p, const text_plan& plan) {
-    std::vector<operator_row> all = operator_table(p, plan.options.by);
+    std::vector<operator_row> all = wanted(p, plan);
     std::vector<std::uint32_t> order;
     for (std::size_t i = 0; i < all.size(); ++i) {
       operators_self_ns += all[i].self_ns;
-      if (plan.filter.matches(all[i].name, all[i].parameters)) order.push_back(static_cast<std::uint32_t>(i));
-      else filtered.add(all[i]);
+      order.push_back(static_cast<std::uint32_t>(i));
     }
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comes_before(*plan.sort, all[a], all[b]); });
     for (const std::uint32_t i : order) {
       if (plan.options.top == 0 || rows.size() < plan.options.top) rows.push_back(std::move(all[i]));
       else cut.add(all[i]);
     }
+  }
+
+ private:
+  // Calls are filtered one set of parameters after another, before rows are made of them: a row of several sets has no
+  // parameters that an expression could be searched in. Of a row matched in part, the other calls are a row filtered out.
+  std::vector<operator_row> wanted(const profile& p, const text_plan& plan) {
+    if (!plan.filter.active()) return operator_table(p, plan.options.by);
+    std::vector<bool> matches(p.nodes.size());
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      matches[i] = p.nodes[i].kind == scope_kind::op && plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    const auto match = [&](const scope_node& n) { return matches[static_cast<std::size_t>(&n - p.nodes.data())]; };
+    for (const operator_row& row : operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
+      operators_self_ns += row.self_ns;
+      filtered.add(row);
+    }
+    return operator_table(p, plan.options.by, match);
   }
 };
 
@@ -3885,6 +4013,7 @@ class table_columns {
   std::vector<const column*> shown;
   std::vector<std::string> left_out;
   grid cells;
+  std::size_t whole_width = 0;   // of a page on which nothing is cut or left out
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()) {
@@ -3900,6 +4029,7 @@ class table_columns {
     for (std::size_t i = 0; i < shown.size(); ++i)
       if (shown[i]->as == look::rate) cells.align_points(i);
     cells.measure(out);
+    whole_width = cells.whole_width();
     set_least(out);
     while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
     std::reverse(left_out.begin(), left_out.end());
@@ -3924,37 +4054,53 @@ class table_columns {
   bool asked_;
 };
 
-/// Names, each once, in the order in which they came.
-struct unique_names {
-  std::vector<std::string> list;
-  std::unordered_set<std::string_view> seen;   // into the rows
-
-  void add(const std::string& name) {
-    if (seen.insert(name).second) list.push_back(name);
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+class concerned_names {
+ public:
+  explicit concerned_names(const std::vector<operator_row>& rows) : rows_(rows), name_of_(rows.size()) {
+    text_numbers names;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      name_of_[i] = names.of(rows[i].name);
+      if (name_of_[i] == shown_.size()) shown_.push_back(0);
+      ++shown_[name_of_[i]];
+    }
   }
+
+  /// A line, if concerned(row) holds for a row.
+  template <class Concerned>
+  void print(page& out, const std::string& lead, Concerned concerned) const {
+    std::vector<std::size_t> count(shown_.size());
+    std::vector<std::uint32_t> order;
+    std::vector<std::string> names, notes;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (!concerned(rows_[i]) || ++count[name_of_[i]] > 1) continue;
+      order.push_back(name_of_[i]);
+      names.push_back(rows_[i].name);
+    }
+    if (names.empty()) return;
+    for (const std::uint32_t name : order)
+      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+    out.list(lead, names, notes);
+  }
+
+ private:
+  const std::vector<operator_row>& rows_;
+  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
+  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows) {
+inline void print_absences(page& out, const std::vector<const column*>& shown, const concerned_names& names) {
   for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
-                            absence::no_calls}) {
-    unique_names names;
-    for (const operator_row& row : rows)
-      for (const column* c : shown)
-        if (c->value != nullptr && (row.*c->value).why == why) {
-          names.add(row.name);
-          break;
-        }
-    if (!names.list.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names.list);
-  }
+                            absence::no_calls})
+    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](const operator_row& row) {
+      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (row.*c->value).why == why; });
+    });
 }
 
-inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows) {
-  unique_names names;
-  for (const operator_row& row : rows)
-    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) names.add(row.name);
-  if (names.list.empty()) return;
-  out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names.list);
+inline void print_short_calls(page& out, const profile& p, const concerned_names& names) {
+  names.print(out, "short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ",
+              [&](const operator_row& row) { return row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns; });
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
@@ -3976,14 +4122,18 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     out.space();
     chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
                      plan.all_self_ns);
-    print_absences(out, table.shown, chosen.rows);
-    print_short_calls(out, p, chosen.rows);
+    const concerned_names names(chosen.rows);
+    print_absences(out, table.shown, names);
+    print_short_calls(out, p, names);
     if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
+    print_cut(out, table.cells.cut(), table.whole_width);
   }
   chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
-  if (regions > plan.all_self_ns * 1e-9)
-    out.paragraph("", "in regions, outside operators: self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
+  if (!(regions > plan.all_self_ns * 1e-9)) return;
+  // The operator that handed a path to another thread has its row by=thread elsewhere.
+  const std::string where = plan.options.by == grouping::thread ? "in regions, outside operators of their thread" : "in regions, outside operators";
+  out.paragraph("", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
 }
 
 inline void print_legend(page& out) {
@@ -4052,15 +4202,12 @@ struct chosen_tree {
   }
 
   void keep_largest(std::size_t top) {
-    std::vector<double> size(rows.size());
     std::vector<std::uint32_t> order;
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      size[i] = std::max(size[i], rows[i].total_ns + rows[i].open_ns);
-      if (rows[i].parent != scope_node::none) size[rows[i].parent] = std::max(size[rows[i].parent], size[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i)
       if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
-    }
     if (order.size() <= top) return;
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return size[a] != size[b] ? size[a] > size[b] : a < b; });
+    // A parent is no smaller than its children and comes before them.
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].largest_ns > rows[b].largest_ns; });
     for (std::size_t i = top; i < order.size(); ++i) {
       shown[order[i]] = false;
       cut.add(rows[order[i]]);
@@ -4069,16 +4216,16 @@ struct chosen_tree {
 };
 
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
-inline std::string tree_lines(const chosen_tree& tree, std::size_t at, const page& out) {
+inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width, bool ascii) {
   const std::size_t depth = tree.rows[at].depth;
   if (depth == 0) return {};
-  const char* branch = tree.last[at] ? (out.ascii() ? "`- " : "\u2514\u2500 ") : (out.ascii() ? "|- " : "\u251C\u2500 ");
-  if (3 * depth > out.width() * 2 / 5) return (out.ascii() ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
+  const char* branch = tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
+  if (3 * depth > page_width * 2 / 5) return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
   std::vector<bool> ends;
   for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent)
     ends.push_back(tree.last[up]);
   std::string lines;
-  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : out.ascii() ? "|  " : "\u2502  ";
+  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
   return lines + branch;
 }
 
@@ -4094,13 +4241,28 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
 inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
+  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
   cells.push_back(thread ? "" : row.calls == 0 ? "n/a" : out.time(row.total_ns / static_cast<double>(row.calls)));
   return cells;
+}
+
+/// The page width at which no label is cut. A wider page has more of the lines that lead to deep rows, so that it is
+/// approached from below. `others`: the width of all other columns.
+inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out, std::size_t others) {
+  for (std::size_t width = out.width();;) {
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+      if (!tree.shown[i]) continue;
+      const std::string label = tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p);
+      wanted = std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
+    }
+    if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
+    width = wanted;
+  }
 }
 
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
@@ -4117,12 +4279,14 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     out.line("no scope matches the filter");
   } else {
     cells.measure(out);
+    const std::size_t others = cells.whole_width() - cells.columns[0].natural;
     cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
     while (cells.columns.size() > 3 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
     cells.columns[0].least = 10;
     while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
     cells.print(out);
     out.space();
+    if (const auto cut = cells.cut(); !cut.empty()) print_cut(out, cut, whole_tree_width(tree, p, out, others));
   }
   tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
   tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
@@ -4183,7 +4347,7 @@ inline status write_text(const profile& p, const report_options& options, std::s
   if (status s = plan.prepare(); !s) return s;
   plan.all_self_ns = detail::all_self_ns(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, 1000)), options.ascii);
+  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
   detail::print_header(page, p);
   if (!detail::has_scopes(p)) {
     page.space();
@@ -4219,15 +4383,17 @@ KPROF_DETAIL_END
 //   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
 //                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
-//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -4241,16 +4407,19 @@ struct parsed_config;
 struct config {
   bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;                  ///< send scopes to an attached NVTX tool
-  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process
+  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
   bool report_at_exit = false;       ///< print a report when the program ends
   report_options report{};           ///< what report() shows when it is not told otherwise
+
+  static constexpr std::size_t smallest_memory = std::size_t{1024} * 1024;   ///< bytes; parse() raises what is less
 
   /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
   static parsed_config parse(std::string_view text);
 };
 
-/// Settings, and one line for each mistake in the text: what is wrong and what is valid.
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines are fit to print,
+/// whatever the text holds, and no more than 20.
 struct parsed_config {
   config value;
   std::vector<std::string> errors;
@@ -4266,14 +4435,11 @@ class settings_parser {
   parsed_config run() {
     skip_spaces();
     while (!rest_.empty()) {
-      setting();
-      if (rest_.empty()) break;
-      if (!take(',')) {
-        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' before \"" + std::string(rest_.substr(0, 20)) + "\"; settings are separated by commas");
-        skip_to(",");
-        take(',');
-      }
+      const std::string what = setting();
+      if (!ends(",")) unexpected(what, "", "settings", ",");
+      take(',');
     }
+    if (more_mistakes_ > 0) out_.errors.push_back("more mistakes: " + format_count(more_mistakes_));
     return std::move(out_);
   }
 
@@ -4282,11 +4448,14 @@ class settings_parser {
   static constexpr std::string_view options_list =
       "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
 
-  void setting() {
+  /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
+  std::string setting() {
     const std::string word = bare();
     if (take('(')) return options(word);
     const bool has_value = take('=');
     const std::string value = has_value ? this->value() : std::string{};
+    const std::string what = has_value ? word + "=" + value : word;
+    if (!ends(",")) return what;
     config& c = out_.value;
     if (word == "on" && !has_value) c.enabled = true;
     else if (word == "off" && !has_value) c.enabled = false;
@@ -4296,45 +4465,53 @@ class settings_parser {
     else if (word == "memory") memory(value);
     else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
     else if (word == "clock" && value == "system") c.clock = clock_choice::system;
-    else if (word == "clock") wrong("clock=" + value + " is unknown; valid: clock=auto, clock=system");
-    else if (word.empty()) wrong("a setting is missing before \"" + std::string(rest_.substr(0, 20)) + "\"");
-    else wrong("unknown setting '" + word + (has_value ? "=" + value : "") + "'; valid: " + std::string(settings_list));
+    else if (word == "clock") wrong(shown(what) + " is unknown; valid: clock=auto, clock=system");
+    else if (word.empty()) wrong("a setting is missing before \"" + printable(rest_, 20) + "\"");
+    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
+    return what;
   }
 
-  void options(const std::string& word) {
+  std::string options(const std::string& word) {
     const bool known = word == "report";
+    const std::string what = word + "(...)";
     if (known) out_.value.report_at_exit = true;
-    else wrong("unknown setting '" + word + "(...)'; valid: " + std::string(settings_list));
+    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
     while (!rest_.empty() && !take(')')) {
       const std::string key = bare();
       const bool has_value = take('=');
       const std::string value = has_value ? this->value() : std::string{};
-      if (known) option(key, has_value, value);
-      if (take(')')) return;
-      if (!take(',') && !rest_.empty()) {
-        wrong("unexpected '" + std::string(rest_.substr(0, 1)) + "' in " + word + "(...); options are separated by commas");
-        skip_to(",)");
-        take(',');
-      } else if (rest_.empty()) {
-        wrong(word + "( has no closing ')'");
-      }
+      if (!ends(",)")) unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
+      else if (known) option(key, has_value, value);
+      if (take(')')) return what;
+      if (!take(',')) wrong(shown(word) + "( has no closing ')'");
     }
+    return what;
   }
 
   void option(const std::string& key, bool has_value, const std::string& value) {
     report_options& r = out_.value.report;
     if (key == "path" && has_value) r.path = value;
-    else if (key == "sort" && has_value) r.sort = value;
-    else if (key == "filter" && has_value) r.filter = value;
+    else if (key == "sort" && has_value) checked(&report_options::sort, value);
+    else if (key == "filter" && has_value) checked(&report_options::filter, value);
     else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
     else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
-    else if (key == "columns" && has_value) r.columns = split(value);
+    else if (key == "columns" && has_value) checked(&report_options::columns, split(value));
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
     else if (key == "tree") flag(key, value, r.tree);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
-    else wrong("unknown option '" + key + (has_value ? "=" + value : "") + "' of report; valid: " + std::string(options_list));
+    else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));
+  }
+
+  /// Takes what the report itself would take: found out now, and not when the program ends and the report is due.
+  template <class T>
+  void checked(T report_options::*member, const T& value) {
+    report_options alone;
+    alone.*member = value;
+    text_plan plan(alone);
+    if (status s = plan.prepare(); !s) wrong(std::move(s.message));
+    else out_.value.report.*member = value;
   }
 
   void by(const std::string& value) {
@@ -4343,13 +4520,13 @@ class settings_parser {
     else if (value == "parameters") by = grouping::parameters;
     else if (value == "call_site") by = grouping::call_site;
     else if (value == "thread") by = grouping::thread;
-    else wrong("by=" + value + " is unknown; valid: op, parameters, call_site, thread");
+    else wrong("by=" + shown(value) + " is unknown; valid: op, parameters, call_site, thread");
   }
 
   void flag(const std::string& word, const std::string& value, bool& into) {
     if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
     else if (value == "off" || value == "0" || value == "false") into = false;
-    else wrong(word + "=" + value + " is unknown; valid: " + word + "=on, " + word + "=off");
+    else wrong(shown(word + "=" + value) + " is unknown; valid: " + word + "=on, " + word + "=off");
   }
 
   static bool digits(std::string_view text, std::uint64_t& n, std::size_t& used) {
@@ -4366,7 +4543,7 @@ class settings_parser {
     std::uint64_t n = 0;
     std::size_t used = 0;
     if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
-    else wrong(key + "=" + value + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+    else wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
   }
 
   void memory(const std::string& value) {
@@ -4380,8 +4557,9 @@ class settings_parser {
       else if (suffix == "M" || suffix == "MiB") shift = 20;
       else if (suffix == "G" || suffix == "GiB") shift = 30;
     }
-    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) wrong("memory=" + value + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
-    else out_.value.memory = static_cast<std::size_t>(n << shift);
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) return wrong(shown("memory=" + value) + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    out_.value.memory = std::max(config::smallest_memory, static_cast<std::size_t>(n << shift));
+    if (n << shift < config::smallest_memory) wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
   }
 
   static std::vector<std::string> split(const std::string& joined) {
@@ -4404,8 +4582,21 @@ class settings_parser {
     skip_spaces();
     return true;
   }
-  void skip_to(std::string_view any_of) {
-    while (!rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos) rest_.remove_prefix(1);
+  /// Whether a setting or an option ends here.
+  bool ends(std::string_view any_of) {
+    skip_spaces();
+    return rest_.empty() || any_of.find(rest_[0]) != std::string_view::npos;
+  }
+  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are skipped in pairs.
+  void unexpected(const std::string& what, const std::string& where, const std::string& these, std::string_view any_of) {
+    const std::string_view character = rest_.substr(0, std::max(1U, first_character(rest_).size));
+    wrong("unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where + "; " + these + " are separated by commas" +
+          (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+    for (std::size_t inside = 0; !rest_.empty(); rest_.remove_prefix(1)) {
+      if (inside == 0 && any_of.find(rest_[0]) != std::string_view::npos) return;
+      if (rest_[0] == '(') ++inside;
+      else if (rest_[0] == ')' && inside > 0) --inside;
+    }
   }
   std::string until(std::string_view any_of) {
     std::string out;
@@ -4427,10 +4618,19 @@ class settings_parser {
     else rest_.remove_prefix(1);
     return out;
   }
-  void wrong(std::string what) { out_.errors.push_back(std::move(what)); }
+
+  // ---- complaints: a line each, which a terminal shows and does not obey, whatever the text holds
+
+  static std::string shown(std::string_view text) { return printable(text, 60); }
+  void wrong(std::string what) {
+    if (out_.errors.size() < most_mistakes_told) out_.errors.push_back(std::move(what));
+    else ++more_mistakes_;
+  }
+  static constexpr std::size_t most_mistakes_told = 19;
 
   std::string_view rest_;
   parsed_config out_;
+  std::uint64_t more_mistakes_ = 0;
 };
 
 }  // namespace detail
@@ -4470,6 +4670,69 @@ KPROF_DETAIL_END
 // Any thread; allocates when it meets something new, and never frees what a tool was told.
 
 #if KPROF_NVTX
+
+// <kprof/detail/division_trap.hpp>
+#ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
+#define KPROF_DETAIL_DIVISION_TRAP_HPP
+
+// Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
+// program: a signal here would kill a program that had done nothing wrong.
+
+#include <csetjmp>
+#include <csignal>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL division_trap {
+ public:
+  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
+  /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
+  static void run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    const bool was_there = !install();
+    run_installed(evaluate, params, out);
+    if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
+  }
+
+  /// Puts the handler in place for good; false when it was there. For code that is never unloaded.
+  static bool install() noexcept {
+    struct sigaction ours{}, before{};
+    ours.sa_sigaction = &handler;
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGFPE, &ours, &before);
+    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
+    theirs_ = before;
+    return true;
+  }
+  /// The same as run() behind install(), on any number of threads at once and without a system call.
+  static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    sigjmp_buf back;
+    if (sigsetjmp(back, 0) == 0) {   // the handler blocks no signals, so that there are none to restore
+      jump_ = &back;
+      evaluate(params, out);
+    } else {
+      out = work{};
+      out.has_flops = out.has_bytes = 1;
+    }
+    jump_ = nullptr;
+  }
+
+ private:
+  static void handler(int signal, siginfo_t* info, void* context) noexcept {
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // A fault of the program's own: for the handler that was there.
+    if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
+    else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
+    else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
+  }
+  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/division_trap.hpp>
 
 // The C headers of the SDK are not written for the warnings that kprof's users may turn on.
 #pragma GCC diagnostic push
@@ -4638,9 +4901,9 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
 /// NVTX's type of one element of a field; 0 when it has none.
 KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
   static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
-  const bool is_signed = f.kind == field_kind::signed_integer;
+  const bool is_signed = f.kind == field_kind::signed_integer || (f.kind == field_kind::enumeration && f.enumerators->is_signed);
   switch (f.kind) {
-    case field_kind::boolean: return enum_id({{"bool", 4}, 2, truth}, f.size);
+    case field_kind::boolean: return enum_id({{"bool", 4}, false, 2, truth}, f.size);
     case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
     case field_kind::aggregate: {
       const known* nested = describe(role::nested, f.nested->name, *f.nested);
@@ -4727,7 +4990,7 @@ struct payloads {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {
-      op.evaluate(params, numbers);
+      division_trap::run_installed(op.evaluate, params, numbers);
       // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
       const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
       if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
@@ -4930,8 +5193,9 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
   if (const emitter_api* other = load(hub.emitter)) return other;
   told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
   if (told.domain == nullptr) return nullptr;
-  register_work();
   keep_loaded();
+  division_trap::install();
+  register_work();
   self.next_detach = load(hub.detach);
   while (!exchange(hub.detach, self.next_detach, &forget)) {}
   const emitter_api* other = nullptr;
@@ -5081,8 +5345,69 @@ KPROF_DETAIL_END
 // What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
 // stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
 
+// <kprof/detail/division_trap.hpp>
+#ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
+#define KPROF_DETAIL_DIVISION_TRAP_HPP
+
+// Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
+// program: a signal here would kill a program that had done nothing wrong.
+
 #include <csetjmp>
 #include <csignal>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL division_trap {
+ public:
+  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
+  /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
+  static void run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    const bool was_there = !install();
+    run_installed(evaluate, params, out);
+    if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
+  }
+
+  /// Puts the handler in place for good; false when it was there. For code that is never unloaded.
+  static bool install() noexcept {
+    struct sigaction ours{}, before{};
+    ours.sa_sigaction = &handler;
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGFPE, &ours, &before);
+    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
+    theirs_ = before;
+    return true;
+  }
+  /// The same as run() behind install(), on any number of threads at once and without a system call.
+  static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+    sigjmp_buf back;
+    if (sigsetjmp(back, 0) == 0) {   // the handler blocks no signals, so that there are none to restore
+      jump_ = &back;
+      evaluate(params, out);
+    } else {
+      out = work{};
+      out.has_flops = out.has_bytes = 1;
+    }
+    jump_ = nullptr;
+  }
+
+ private:
+  static void handler(int signal, siginfo_t* info, void* context) noexcept {
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // A fault of the program's own: for the handler that was there.
+    if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
+    else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
+    else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
+  }
+  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/division_trap.hpp>
+
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -5106,6 +5431,7 @@ struct field_info {
   std::uint32_t size;
   std::uint32_t extent;
   field_kind kind;
+  bool is_signed;   // kind == enumeration
   std::vector<field_info> nested;
   std::vector<enumerator_info> enumerators;
 };
@@ -5116,7 +5442,7 @@ inline bool same_fields(const std::vector<field_info>& a, const std::vector<fiel
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const field_info &x = a[i], &y = b[i];
-    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind) return false;
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
     if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
     for (std::size_t e = 0; e < x.enumerators.size(); ++e)
       if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
@@ -5128,7 +5454,7 @@ inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
     const field_desc& f = from.fields[i];
-    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, {}, {}};
+    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
     if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
     if (f.enumerators != nullptr)
       for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
@@ -5163,38 +5489,6 @@ inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>&
   }
 }
 
-/// Runs formulas that may divide by zero. They are users' code over users' values, run long after the call: a signal here
-/// would kill a program that had done nothing wrong. The handler is in place only while a formula runs; the caller sees to
-/// it that one runs at a time.
-class KPROF_DETAIL_LOCAL division_trap {
- public:
-  /// False when the formula was stopped by SIGFPE.
-  static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
-    struct sigaction ours{};
-    ours.sa_sigaction = &handler;
-    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGFPE, &ours, &theirs_);
-    sigjmp_buf back;
-    volatile bool finished = false;
-    if (sigsetjmp(back, 1) == 0) {
-      jump_ = &back;
-      evaluate(params, out);
-      finished = true;
-    }
-    jump_ = nullptr;
-    sigaction(SIGFPE, &theirs_, nullptr);
-    return finished;
-  }
-
- private:
-  static void handler(int, siginfo_t*, void*) noexcept {
-    if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    sigaction(SIGFPE, &theirs_, nullptr);   // another thread's own fault: it happens again, to the handler that was there
-  }
-  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
-};
-
 /// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
 class op_info {
  public:
@@ -5222,10 +5516,7 @@ class op_info {
   work evaluate(const char* params) const noexcept {
     work out{};
     if (evaluators_.empty()) return out;
-    if (!division_trap::run(evaluators_.back().evaluate, params, out)) {
-      out = work{};
-      out.has_flops = out.has_bytes = 1;
-    }
+    division_trap::run(evaluators_.back().evaluate, params, out);
     return out;
   }
 
@@ -5390,11 +5681,10 @@ inline std::string write_value(const field_info& f, const char* from) {
     case field_kind::string: return {from, strnlen(from, f.size)};
     case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
     case field_kind::enumeration: {
-      const std::int64_t value = read_signed(from, f.size);
-      const auto unsigned_value = static_cast<std::int64_t>(read_unsigned(from, f.size));
+      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
       for (const enumerator_info& e : f.enumerators)
-        if (e.value == value || e.value == unsigned_value) return e.name;
-      return std::to_string(value);
+        if (e.value == value) return e.name;
+      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
     }
   }
   return {};
@@ -5657,7 +5947,9 @@ calibration_point calibrate() noexcept {
 /// The line through the calibration points, by which ticks become nanoseconds since the first.
 class timebase {
  public:
+  /// Begins anew. The rate that is known goes on to hold until there is a second point.
   void reset(calibration_point first) {
+    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
     points_.assign(1, first);
   }
   /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
@@ -5675,7 +5967,7 @@ class timebase {
 
   double ns_per_tick() const noexcept {
     const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0 ? 1.0 : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
   }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
@@ -5695,6 +5987,7 @@ class timebase {
  private:
   static constexpr std::size_t capacity = 64;
   std::vector<calibration_point> points_;
+  double known_rate_ = 1.0;
 };
 
 }  // namespace detail
@@ -6132,7 +6425,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// at its depth since.
   bool is_open(scope_token token) const noexcept {
     if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
-    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut deepest
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut the most
       if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
     return true;
   }
@@ -6141,9 +6434,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const bool scopes_inside = depth < depth_of(top);
     top -= depth_of(top) - depth + 1U;
     if (!scopes_inside) return;
-    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
-    if (cuts_size_ == max_cuts) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its own comes again.
+    const bool oldest_goes = cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
+    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     cuts_[cuts_size_++] = {epoch, depth};
     top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
   }
@@ -6484,9 +6779,11 @@ class KPROF_DETAIL_LOCAL recorder {
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
-    pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); });
+    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
   }
-  ~recorder() { pthread_key_delete(thread_end_); }
+  ~recorder() {
+    if (knows_thread_ends_) pthread_key_delete(thread_end_);
+  }
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
@@ -6518,7 +6815,13 @@ class KPROF_DETAIL_LOCAL recorder {
     return true;
   }
 
-  /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
+  /// Counts a scope for which the tables have no place; always false.
+  bool drop() noexcept {
+    __atomic_fetch_add(&dropped_, 1, __ATOMIC_RELAXED);
+    return false;
+  }
+  std::uint64_t dropped() const noexcept { return __atomic_load_n(&dropped_, __ATOMIC_RELAXED); }
+  /// Counts a scope that came while kprof itself was at work on its thread; always false.
   bool drop_inside() noexcept {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
     return false;
@@ -6644,7 +6947,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
     threads_.push_back(log);
     my_log = log;
-    pthread_setspecific(thread_end_, log);
+    if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
   }
 
   /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
@@ -6700,6 +7003,7 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
   }
@@ -6725,6 +7029,7 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   pthread_key_t thread_end_{};
+  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
   thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
@@ -6735,6 +7040,7 @@ class KPROF_DETAIL_LOCAL recorder {
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t dropped_ = 0;          // beside what the logs count
   std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;
@@ -6828,7 +7134,8 @@ inline profile build_profile(recorder& from, const moment& at) {
   profile out;
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
-  out.complete.dropped += from.dropped_inside();
+  out.complete.dropped += from.dropped();
+  out.complete.dropped_inside = from.dropped_inside();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;
@@ -6910,27 +7217,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
-  static void end(scope_token token) noexcept { close<Emit>(token, Clock::now()); }
+  static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
 
-  template <bool Pop>
+  /// `Sent`: a tool may have been told of the scope, and not only of scopes inside it.
+  template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order<Pop>(token, now);
-    if constexpr (Pop) pop(*log, depth_of(token));
+    if (log->top != token) [[unlikely]] return close_out_of_order<Sent>(token, now);
+    if constexpr (Emit && Sent) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
     __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
   }
 
-  template <bool Pop>
+  template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
     if (token == 0) return;   // its beginning was dropped, and counted then
     if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
     auto* const log = static_cast<thread_log*>(my_log);
     const std::uint16_t depth = depth_of(token);
-    if constexpr (Pop) pop(*log, depth);
+    if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
     if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
       put(at, now | end_bit);
@@ -6976,7 +7284,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static bool prepare(site& where, std::size_t record) noexcept {
     if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
     const staying_inside guard;
-    if (!own_recorder->number(where)) return own_recorder->drop_inside();
+    if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
@@ -6992,6 +7300,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
   [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
     const std::uint32_t innermost = depth_of(log.top);
+    if (depth > innermost) return;
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;
@@ -7058,6 +7367,7 @@ KPROF_DETAIL_END
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -7090,7 +7400,7 @@ class KPROF_DETAIL_LOCAL session_state {
   session_state() {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }};
+             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
   }
 
   /// This binary's code serves the process from now on.
@@ -7101,7 +7411,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// Waits for the first scope, as KPROF says.
   void arm() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ != session_phase::idle) return;
     const config& settings = environment();
     report_when_the_program_ends(settings);
@@ -7115,19 +7425,21 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
     look_for_tool(settings.nvtx);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
+    settings_are_from_environment_ = false;
     if (!environment().nvtx) settings.nvtx = false;
     return start_locked(settings);
   }
   /// As KPROF says.
   status start() {
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
+    settings_are_from_environment_ = true;
     return start_locked(environment());
   }
 
   void stop() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
     if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
@@ -7139,7 +7451,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void pause() {
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
     listen(nullptr);
@@ -7148,7 +7460,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void resume() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ != session_phase::paused) return;
     add_pause();
     phase_ = session_phase::recording;
@@ -7156,7 +7468,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   profile snapshot(bool timeline) {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     profile out;
     if (started_) {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
@@ -7175,7 +7487,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   report_options report_settings() const {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     return settings_.report;
   }
 
@@ -7201,6 +7513,7 @@ class KPROF_DETAIL_LOCAL session_state {
       time_.reset(now);
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
+      reported_scopes_ = none_reported;
       notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
     }
     mutex_.unlock();
@@ -7210,13 +7523,21 @@ class KPROF_DETAIL_LOCAL session_state {
   void wake() {
     const staying_inside guard;
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
+  }
+
+  /// The program has printed `run` as the settings say: the report at the end need not say it again.
+  void reported(const profile& run) {
+    const entry in(*this);
+    if (settings_are_from_environment_) reported_scopes_ = scopes_of(run);
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
 
  private:
+  static constexpr std::uint64_t none_reported = ~std::uint64_t{0};
+
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
     const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
@@ -7225,6 +7546,21 @@ class KPROF_DETAIL_LOCAL session_state {
     void (*refuse_nvtx)() noexcept;
     void (*disarm_nvtx)() noexcept;
     void (*at_exit)();
+    bool& (*inside)() noexcept;            // this thread's flag that guards' slow paths look at
+  };
+
+  /// The lock, and word to the guards in the program's allocator that this thread must not come back for it.
+  class entry {
+   public:
+    explicit entry(const session_state& s) noexcept : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
+    ~entry() { flag_ = before_; }
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
+
+   private:
+    bool& flag_;
+    bool before_;
+    std::lock_guard<std::mutex> lock_;
   };
 
   static const emitter_api* attach() noexcept {
@@ -7236,7 +7572,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
   void look_for_tool(bool wanted) {
     {
-      const std::lock_guard lock(mutex_);
+      const entry in(*this);
       wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
@@ -7303,6 +7639,7 @@ class KPROF_DETAIL_LOCAL session_state {
       note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
     else uses_counter_ = counter;
     std::size_t memory = settings.memory;
+    static_assert(config::smallest_memory == recorder::smallest_memory);
     if (memory < recorder::smallest_memory) {
       note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
@@ -7311,6 +7648,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = calibrate_now();
     if (started_) recorder_.restart(now.ticks);
     started_ = true;
+    reported_scopes_ = none_reported;
     time_.reset(now);
     paused_ns_ = 0;
     const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
@@ -7330,7 +7668,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// The report that KPROF asks for is as KPROF says, whatever the program has set meanwhile.
   report_options exit_report_settings() const {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     return environment_.report_at_exit ? environment_.report : settings_.report;
   }
 
@@ -7375,10 +7713,14 @@ class KPROF_DETAIL_LOCAL session_state {
     return {};
   }
 
+  static std::uint64_t scopes_of(const profile& run) noexcept { return run.complete.recorded + run.complete.open; }
+
   void report_at_exit() {
     const report_options options = exit_report_settings();
+    const profile run = snapshot(false);
+    if (scopes_of(run) == reported_scopes_) return;
     std::string text;
-    status s = write_text(snapshot(false), options, text);
+    status s = write_text(run, options, text);
     if (s) s = write_output(expand_path(options.path), text);
     if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
   }
@@ -7400,6 +7742,8 @@ class KPROF_DETAIL_LOCAL session_state {
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
+  bool settings_are_from_environment_ = true;
+  std::uint64_t reported_scopes_ = none_reported;   // by the program, last, as the settings in KPROF say
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 
@@ -7438,6 +7782,7 @@ KPROF_DETAIL_END
 
 #endif
 
+#include <cstdio>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -7500,6 +7845,10 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() {
   const session_state* s = find_session(why);
   return s == nullptr ? report_options{} : s->report_settings();
 }
+KPROF_DETAIL_LOCAL inline void reported(const profile& run) {
+  std::string why;
+  if (session_state* s = find_session(why)) s->reported(run);
+}
 }  // namespace detail
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
@@ -7507,6 +7856,7 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() {
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
+KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
 struct snapshot_options {
@@ -7525,16 +7875,25 @@ KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
 
 #endif
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing.
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
+/// is returned and, since a report is easily missed, told on standard error.
 KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
   std::string text;
-  if (status s = write_text(run, options, text); !s) return s;
-  return write_output(expand_path(options.path), text);
+  status s = write_text(run, options, text);
+  if (s) s = write_output(expand_path(options.path), text);
+  if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
+  return s;
 }
 /// Prints the run so far.
 KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say.
-KPROF_DETAIL_LOCAL inline status report() { return report(snapshot(), detail::default_report_options()); }
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and nothing has been recorded
+/// since, that one is left out.
+KPROF_DETAIL_LOCAL inline status report() {
+  const profile run = snapshot();
+  status s = report(run, detail::default_report_options());
+  if (s) detail::reported(run);
+  return s;
+}
 
 KPROF_DETAIL_END
 

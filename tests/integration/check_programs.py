@@ -31,6 +31,12 @@ check("without KPROF nothing is printed", r.returncode == 5 and r.stdout == "" a
 r = run(plain, kprof="report")
 check("KPROF=report prints at exit", r.returncode == 5 and "Gemm" in r.stdout and "M=8 N=8 K=8" in r.stdout and r.stderr == "", r)
 
+r = run(plain, "report", kprof="report")
+check("a report at exit that says the same again is left out", r.returncode == 5 and r.stdout.count("Completeness") == 1, r)
+
+r = run(plain, "report then more", kprof="report")
+check("a report at exit that says more is printed", r.returncode == 5 and r.stdout.count("Completeness") == 2, r)
+
 r = run(plain, kprof="off,report")
 check("KPROF=off says so", r.returncode == 5 and "off (KPROF=off)" in r.stdout and "Gemm" not in r.stdout, r)
 
@@ -48,10 +54,15 @@ r = run(plain, kprof="report(width=60,ascii,tree=off)")
 check("options reach the report", r.stdout.isascii() and max(map(len, r.stdout.splitlines())) <= 60 and "Call tree" not in r.stdout, r)
 
 r = run(plain, kprof="report(sort=colour)")
-check("a wrong sort key is explained", r.returncode == 5 and "colour" in r.stderr and "self" in r.stderr, r)
+check("a wrong sort key is explained, and the report comes all the same",
+      r.returncode == 5 and "colour" in r.stderr and "self" in r.stderr and "Gemm" in r.stdout, r)
 
 r = run(plain, kprof='report(filter="(")')
-check("a wrong regular expression is explained", r.returncode == 5 and r.stderr != "" and "(" in r.stderr, r)
+check("a wrong regular expression is explained, and the report comes all the same",
+      r.returncode == 5 and "(" in r.stderr and "Gemm" in r.stdout, r)
+
+r = run(plain, kprof="report,memory=1KiB")
+check("too little memory is told at once", r.returncode == 5 and "memory=1KiB" in r.stderr and "Gemm" in r.stdout, r)
 
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "run-%p.txt")
@@ -70,7 +81,7 @@ check("a full disk is explained", r.returncode == 5 and "/dev/full" in r.stderr,
 
 with open("/dev/full", "w") as full:
     r = run(plain, "report", stdout=full)
-check("a full standard output is explained", r.returncode == 5 and "status:" in r.stderr, r)
+check("a full standard output is explained", r.returncode == 5 and "status:" in r.stderr and "kprof: no report:" in r.stderr, r)
 
 r = run("/bin/sh", "-c", f"exec '{plain}' report >&-")
 check("a closed standard output is explained", r.returncode == 5 and "status:" in r.stderr, r)

@@ -26,9 +26,10 @@ int main(int argc, char** argv) {
     int state = 0;
     waitpid(child, &state, 0);
   }
-  if (argc > 1 && std::strcmp(argv[1], "report") == 0) {
+  if (argc > 1 && std::strncmp(argv[1], "report", 6) == 0) {
     const kprof::status s = kprof::report();
     if (!s) std::fprintf(stderr, "status: %s\n", s.message.c_str());
+    if (std::strcmp(argv[1], "report then more") == 0) { KPROF_OP(Gemm, {8, 8, 8}); }
   }
   return 5;
 }

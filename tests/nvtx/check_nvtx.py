@@ -11,6 +11,7 @@ With --session the scopes that are closed out of order, or on another thread, on
 """
 import argparse
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -74,7 +75,7 @@ class Expected:
 EVERY_FIELD = (
     "i8=-128 i16=-32768 i32=-2147483648 i64=-9223372036854775808 u8=255 u16=65535 u32=4294967295 u64=18446744073709551615 "
     "yes=true(1) no=false(0) f=0.10000000149011612 d=-2.5e+300 ld=1.25 plain={plain} gaps={gaps} negative=minus(255) "
-    "broad=below(18446744073709551615) number=513 shape=[1,-2,3,-4] layouts=[nhwc(1),nchw(0)] matrix=[1,2,3,4,5,6] "
+    "broad=below(18446744073709551615) number=513 drift=-5 shape=[1,-2,3,-4] layouts=[nhwc(1),nchw(0)] matrix=[1,2,3,4,5,6] "
     "mask=[true(1),false(0),true(1)] inner={{corner={{tag=1 x=1.5}} others=[{{tag=2 x=2.5}},{{tag=3 x=3.5}}] last=9}} "
     'points=[{{tag=-4 x=4.5}},{{tag=-5 x=5.5}}] text="{text}" texts[0]="xyz" texts[1]="q" type=bf16(5)')
 
@@ -96,6 +97,8 @@ def scopes_of_main(payloads, names):
             ("conv2d", "n=9223372036854775807 c=3 k=3 type=f32(2)", ""),
             ("OnlyBytes", "n=-1", ""),
             ("OnlyFlops", "n=0", "flops=0"),
+            ("Divides", "n=6 k=2", "flops=3"),
+            *([("Divides", "n=6 k=0", "")] if platform.machine() == "x86_64" else []),
             ("NoFormula", "shape=[1,2,3" + 17 * ",0" + "]", ""),
             ("NoField", "", "flops=7"),
             ("vendor", "first=1 third=3", "")):
@@ -115,7 +118,11 @@ def scopes_of_main(payloads, names):
     e.pop()
     e.op("OnlyFlops", "n=4", "flops=12")
     e.region("within 4")
-    e.pop(3)
+    e.pop(2)
+    for _ in range(3):
+        e.op("OnlyFlops", "n=5", "flops=15")
+        e.pop()
+    e.pop()
     names.update(("owner", "other thread", "its second", "its third"))
 
     for _ in range(100):

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -30,6 +31,7 @@ enum class gappy : std::uint8_t { low, five = 5, high = 63 };
 enum class sign : std::int8_t { minus = -1, zero, plus };
 enum class wide : std::int64_t { below = -1, far = 40 };
 enum class nameless : std::uint16_t {};
+enum class signed_nameless : std::int8_t {};
 enum class layout : std::uint32_t { nchw, nhwc };
 
 struct point {
@@ -62,6 +64,7 @@ struct Everything {
   sign negative = sign::zero;
   wide broad = wide::far;
   nameless number = nameless{};
+  signed_nameless drift = signed_nameless{};
   std::array<std::int64_t, 4> shape{};
   std::array<layout, 2> layouts{};
   std::array<std::array<std::int16_t, 3>, 2> matrix{};
@@ -88,6 +91,10 @@ struct OnlyFlops {
 struct OnlyBytes {
   std::int32_t n = 0;
   constexpr kprof::traffic bytes() const { return {.read = n, .written = 2 * n}; }
+};
+struct Divides {
+  std::int32_t n = 0, k = 1;
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(n / k); }
 };
 struct NoFormula {
   std::array<std::int64_t, 20> shape{};   // more words than the guard has functions for
@@ -139,6 +146,7 @@ void all_field_types() {
   e.negative = sign::minus;
   e.broad = wide::below;
   e.number = nameless{513};
+  e.drift = signed_nameless{-5};
   e.shape = {1, -2, 3, -4};
   e.layouts = {layout::nhwc, layout::nchw};
   e.matrix = {{{1, 2, 3}, {4, 5, 6}}};
@@ -167,6 +175,10 @@ void guards_and_formulas() {
   { KPROF_OP(Conv, {.n = INT64_MAX, .c = 3, .k = 3}); }                 // overflows
   { KPROF_OP(OnlyBytes, {.n = -1}); }                                   // a negative count
   { KPROF_OP(OnlyFlops, {.n = 0}); }                                    // a declared formula that really is 0
+  { KPROF_OP(Divides, {.n = 6, .k = 2}); }
+#if defined(__x86_64__)
+  { KPROF_OP(Divides, {.n = 6, .k = 0}); }                              // stops the formula and not the program
+#endif
   { KPROF_OP(NoFormula, {.shape = {1, 2, 3}}); }
   { KPROF_OP(NoField); }
   { KPROF_OP(vendor_descriptor, {.first = 1, .second = 2, .third = 3}); }
@@ -213,6 +225,12 @@ void out_of_order() {
   kprof::end(copy);                                // must not close it
   { KPROF_REGION("within 4"); }
   kprof::end(fourth);
+  for (int i = 0; i < 3; ++i) {
+    auto under = std::make_unique<kprof::context_guard>(kprof::context::current());
+    auto fifth = kprof::begin(OnlyFlops{.n = 5});
+    under.reset();   // in a session, closes what is inside
+    kprof::end(fifth);
+  }
 }
 
 /// Fresh threads, so that the scope which is closed on the wrong one and the one that is open there are alike.

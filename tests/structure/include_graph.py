@@ -7,7 +7,8 @@ A header includes its own stage or an earlier one:
     declare < guard < registry < record, emit, collect < model < report < session
 
 - The stage of a header is the folder it lies in, or for those directly in kprof/ what STAGE_OF says.
-- A header in detail/ belongs to the earliest stage that includes it, so its own includes must not lie later than that.
+- A header in detail/ belongs to the earliest stage that includes it, so its own includes must not lie later than that;
+  when stages that stand beside one another share it, to what comes before all of them.
 - record, emit and collect stand beside one another and do not include each other. report does not include collect, and
   model includes neither collect nor report: not directly, and not through other headers.
 - There is no cycle, and every kprof header that is included exists.
@@ -21,6 +22,7 @@ import sys
 import tempfile
 
 ORDER = {"declare": 0, "ops": 1, "guard": 1, "registry": 2, "record": 3, "emit": 3, "collect": 3, "model": 4, "report": 5, "session": 6}
+BESIDE = {"record", "emit", "collect"}
 STAGE_OF = {
     "config.hpp": "declare", "version.hpp": "declare", "dtype.hpp": "declare", "fixed_string.hpp": "declare", "op.hpp": "declare",
     "status.hpp": "declare",   # how anything set up or written tells of a failure; it includes nothing of kprof
@@ -80,6 +82,8 @@ def stages(graph, errors):
                 continue
             by = [known[other] for other, names in graph.items() if header in names and other in known]
             earliest = min(by, key=ORDER.get, default=None)
+            if earliest in BESIDE and len(BESIDE & set(by)) > 1:
+                earliest = "registry"   # shared by stages that do not include each other: it comes before them
             if earliest is not None and (header not in known or ORDER[earliest] < ORDER[known[header]]):
                 known[header] = earliest
                 changed = True
@@ -150,8 +154,8 @@ def check(root):
 def self_test():
     """Feeds the checks one bad tree for each rule; each must be refused for its own reason."""
     good = {"op.hpp": "<kprof/config.hpp> <cstdint> <kprof/detail/a.hpp>", "config.hpp": "", "guard.hpp": "<kprof/op.hpp>",
-            "detail/a.hpp": "<kprof/detail/b.hpp>", "detail/b.hpp": "<utility>", "record/log.hpp": "<kprof/guard.hpp> <vector>",
-            "emit/nvtx.hpp": "<kprof/guard.hpp>", "collect/cupti.hpp": "<kprof/op.hpp>", "model/profile.hpp": "<kprof/record/log.hpp>",
+            "detail/a.hpp": "<kprof/detail/b.hpp>", "detail/b.hpp": "<utility>", "record/log.hpp": "<kprof/guard.hpp> <kprof/detail/shared.hpp> <vector>",
+            "detail/shared.hpp": "<kprof/op.hpp>", "emit/nvtx.hpp": "<kprof/guard.hpp> <kprof/detail/shared.hpp>", "collect/cupti.hpp": "<kprof/op.hpp>", "model/profile.hpp": "<kprof/record/log.hpp>",
             "report/text.hpp": "<kprof/model/profile.hpp>", "session.hpp": "<kprof/report/text.hpp> <kprof/collect/cupti.hpp>"}
     bad = {
         "an arrow against the order": ({"op.hpp": "<kprof/guard.hpp>", "guard.hpp": ""}, "op.hpp (declare) includes guard.hpp (guard)"),
@@ -161,6 +165,8 @@ def self_test():
         "model to report": ({"model/profile.hpp": "<kprof/report/text.hpp>", "report/text.hpp": ""}, "model must not reach report"),
         "a detail header of an early stage that includes a late one":
             ({"detail/b.hpp": "<kprof/model/profile.hpp>"}, "detail/b.hpp (declare) includes model/profile.hpp (model)"),
+        "a detail header that two stages beside one another share and that includes a third":
+            ({"detail/shared.hpp": "<kprof/collect/cupti.hpp>"}, "detail/shared.hpp (registry) includes collect/cupti.hpp (collect)"),
         "a heavy header": ({"op.hpp": "<string>"}, "op.hpp reaches the heavy header <string>"),
         "a heavy header behind another": ({"detail/b.hpp": "<atomic>"}, "guard.hpp reaches the heavy header <atomic>"),
         "a cycle": ({"detail/b.hpp": "<kprof/detail/a.hpp>"}, "cycle: detail/a.hpp -> detail/b.hpp -> detail/a.hpp"),

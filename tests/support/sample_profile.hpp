@@ -280,7 +280,7 @@ inline kprof::profile random_profile(unsigned seed) {
   p.wall_ns = 1e3 * static_cast<double>(random());
   if (below(2) == 0) {
     kprof::completeness& c = p.complete;
-    for (std::uint64_t* n : {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.closed_by_parent, &c.closed_elsewhere, &c.invalid,
+    for (std::uint64_t* n : {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.dropped_inside, &c.closed_by_parent, &c.closed_elsewhere, &c.invalid,
                              &c.merged, &c.in_timeline})
       *n = below(3) == 0 ? 0 : random() * below(1'000'000'000);
     c.timeline_ns = 1e3 * static_cast<double>(random());

@@ -324,6 +324,31 @@ TEST_CASE("guard.random_order_of_destruction_keeps_the_tree_well_formed") {
   }
 }
 
+TEST_CASE("guard.any_number_of_ends_out_of_order_lose_no_scope") {
+  // What tells late ends from others goes round after 65,536 of them.
+  REQUIRE(kprof::start());
+  constexpr int rounds = 150'000;
+  auto early = kprof::begin(Op{1});
+  auto inside = kprof::begin(Op{2});
+  kprof::end(early);
+  kprof::end(inside);
+  {
+    KPROF_REGION("around");
+    for (int i = 0; i < rounds; ++i) {
+      auto a = kprof::begin(Op{3});
+      auto b = kprof::begin(Op{4});
+      kprof::end(a);
+      kprof::end(b);
+    }
+  }
+  const kprof::profile p = kprof::snapshot();
+  CHECK(calls(p, "around") == 1);
+  CHECK(calls(p, "around/Op k=3 l=0") == rounds);
+  CHECK(calls(p, "around/Op k=3 l=0/Op k=4 l=0") == rounds);
+  CHECK(p.complete.closed_elsewhere == rounds + 1);
+  CHECK(p.complete.open == 0);
+}
+
 TEST_CASE("guard.ends_out_of_order_have_room_wherever_a_chunk_of_the_log_ends") {
   REQUIRE(kprof::start());
   constexpr std::uint64_t rounds = 20'000, deep = 24;

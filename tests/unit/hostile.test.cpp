@@ -38,6 +38,15 @@ struct Signed {
   constexpr int flops() const { return n; }
 };
 
+enum class small_mode : std::uint8_t { one = 1 };
+enum wide_flags : std::uint32_t { first_flag = 1 };
+enum class offset_kind : std::int8_t { none = 0 };
+struct Enums {
+  small_mode mode = small_mode::one;
+  wide_flags flags = first_flag;
+  offset_kind offset = offset_kind::none;
+};
+
 kprof::work_per_call work_of(const kprof::profile& p, const std::string& path) { return only(p, path).work; }
 
 }  // namespace
@@ -96,4 +105,14 @@ TEST_CASE("hostile.valid_guards_the_formulas") {
   CHECK(work_of(p, "Validated groups=2 channels=4").valid);
   CHECK(work_of(p, "Validated groups=2 channels=4").flops == 2);
   CHECK(p.complete.invalid == 2);
+}
+
+TEST_CASE("hostile.enum_values_without_a_name_are_shown_as_the_numbers_they_are") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(Enums, {small_mode{200}, wide_flags{0x80000000U}, offset_kind{-56}}); }
+  { KPROF_OP(Enums); }
+  const kprof::profile p = kprof::snapshot();
+  INFO(all_paths(p));
+  CHECK(calls(p, "Enums mode=200 flags=2147483648 offset=-56") == 1);
+  CHECK(calls(p, "Enums mode=one flags=first_flag offset=none") == 1);
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The grammar of KPROF: what is valid holds, what is not is described, nothing stops.
 
+#include <kprof/record/recorder.hpp>
+#include <kprof/report/format.hpp>
 #include <kprof/settings.hpp>
 
 #include "catch.hpp"
 
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using kprof::config;
 using kprof::parsed_config;
@@ -20,6 +24,15 @@ std::string complaint(const std::string& text) {
   return p.errors.size() == 1 ? p.errors[0] : "(" + std::to_string(p.errors.size()) + " complaints) " + p.errors[0];
 }
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+bool fit_to_print(std::string_view text) {
+  while (!text.empty()) {
+    const kprof::detail::code_point c = kprof::detail::first_character(text);
+    if (c.size == 0 || kprof::detail::is_unsafe(c.value)) return false;
+    text.remove_prefix(c.size);
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -51,10 +64,10 @@ TEST_CASE("settings.every_word_is_understood") {
 }
 
 TEST_CASE("settings.sizes_have_units") {
-  CHECK(config::parse("memory=123").value.memory == 123);
-  CHECK(config::parse("memory=123B").value.memory == 123);
-  CHECK(config::parse("memory=4KiB").value.memory == 4096);
-  CHECK(config::parse("memory=4K").value.memory == 4096);
+  CHECK(config::parse("memory=1234567").value.memory == 1234567);
+  CHECK(config::parse("memory=1234567B").value.memory == 1234567);
+  CHECK(config::parse("memory=4096KiB").value.memory == 4096 * 1024);
+  CHECK(config::parse("memory=4096K").value.memory == 4096 * 1024);
   CHECK(config::parse("memory=256MiB").value.memory == 256U << 20U);
   CHECK(config::parse("memory=2G").value.memory == 2ULL << 30U);
   for (const char* text : {"memory=", "memory", "memory=lots", "memory=-1", "memory=1.5G", "memory=1TB", "memory=99999999999999999999", "memory=99999999G"}) {
@@ -62,6 +75,16 @@ TEST_CASE("settings.sizes_have_units") {
     CHECK(contains(complaint(text), "memory=64MiB"));
     CHECK(config::parse(text).value.memory == 64U << 20U);
   }
+}
+
+TEST_CASE("settings.too_little_memory_is_told_and_raised") {
+  STATIC_REQUIRE(config::smallest_memory == kprof::detail::recorder::smallest_memory);
+  for (const char* text : {"memory=0", "memory=1KiB", "memory=1048575"}) {
+    INFO(text);
+    CHECK(complaint(text) == std::string(text) + " is too small to work with; the smallest, 1 MiB, is used");
+    CHECK(config::parse(text).value.memory == 1U << 20U);
+  }
+  CHECK(complaint("memory=1MiB").empty());
 }
 
 TEST_CASE("settings.report_options_are_read") {
@@ -108,6 +131,72 @@ TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
   CHECK(p.errors.size() == 4);
 }
 
+TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
+  const parsed_config p = config::parse("report(sort=gflosp,columns=operator+colour,filter=\"(\",top=7)");
+  REQUIRE(p.errors.size() == 3);
+  CHECK(contains(p.errors[0], "unknown sort \"gflosp\"; choose from: operator, parameters, "));
+  CHECK(contains(p.errors[1], "unknown column \"colour\"; choose from: operator, parameters, "));
+  CHECK(contains(p.errors[2], "filter \"(\" is not a POSIX extended regular expression"));
+  CHECK(p.value.report_at_exit);
+  CHECK(p.value.report.sort == "self");
+  CHECK(p.value.report.columns.empty());
+  CHECK(p.value.report.filter.empty());
+  CHECK(p.value.report.top == 7);
+  CHECK(contains(complaint("report(sort=)"), "unknown sort \"\""));
+  CHECK(contains(complaint("report(columns=)"), "unknown column \"\""));
+  for (const char* text : {"report(sort=name)", "report(sort=GFLOP/s)", "report(columns=name+p99)", "report(filter=)"}) {
+    INFO(text);
+    CHECK(complaint(text).empty());
+  }
+  CHECK(config::parse("report(sort=total,sort=colour)").value.report.sort == "total");
+}
+
+TEST_CASE("settings.a_value_with_parentheses_wants_quotes") {
+  const parsed_config p = config::parse("report(filter=^(Gemm|Conv),top=7),memory=2MiB");
+  REQUIRE(p.errors.size() == 1);
+  CHECK(p.errors[0] ==
+        "unexpected '(' after \"filter=^\" in report(...); options are separated by commas, and a value with parentheses or commas goes in double quotes");
+  CHECK(p.value.report.filter.empty());
+  CHECK(p.value.report.top == 7);
+  CHECK(p.value.memory == 2U << 20U);
+  CHECK(contains(complaint("report(filter=\"^(Gemm)\"x)"), "unexpected 'x' after \"filter=^(Gemm)\" in report(...); options are separated by commas"));
+  CHECK_FALSE(contains(complaint("report(filter=\"a\"x)"), "double quotes"));
+  // What is not read to its end is not half applied.
+  const parsed_config half = config::parse("nvtx=off,nvtx=(on),clock=\"system\"x,report(ascii(off))");
+  CHECK(half.errors.size() == 3);
+  CHECK_FALSE(half.value.nvtx);
+  CHECK(half.value.clock == kprof::clock_choice::automatic);
+  CHECK_FALSE(half.value.report.ascii);
+}
+
+TEST_CASE("settings.complaints_are_fit_to_print") {
+  const std::string esc = "\x1b[31mred\n\xff", much(100'000, 'x');
+  for (const std::string& bad : {esc, much, much + "\u202e"})
+    for (const std::string& text :
+         {bad, bad + "=" + bad, bad + "(" + bad + ")", "nvtx=" + bad, "memory=" + bad, "memory=1" + bad, "clock=" + bad, "report=" + bad, "=" + bad, "on,," + bad,
+          "report(" + bad + ")", "report(" + bad + "=" + bad + ")", "report(width=" + bad + ")", "report(by=" + bad + ")", "report(tree=" + bad + ")",
+          "report(sort=" + bad + ")", "report(columns=" + bad + ")", "report(filter=\"(" + bad + "\")", "report()" + bad, "report(filter=\"a\"" + bad + ")",
+          "report(" + bad, "report(filter=\"" + bad, "memory=" + std::string(100'000, '0')}) {
+      const parsed_config p = config::parse(text);
+      CHECK_FALSE(p.errors.empty());
+      for (const std::string& error : p.errors) {
+        INFO(error);
+        CHECK(error.size() < 600);
+        CHECK(fit_to_print(error));
+      }
+    }
+  CHECK(contains(complaint(esc), "unknown setting '\\x1b[31mred\\n\\xff'"));
+}
+
+TEST_CASE("settings.many_mistakes_are_counted") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "a,";
+  const parsed_config p = config::parse(text + "memory=2MiB");
+  CHECK(p.errors.size() == 20);
+  CHECK(p.errors.back() == "more mistakes: 981");
+  CHECK(p.value.memory == 2U << 20U);
+}
+
 TEST_CASE("settings.any_text_is_survived") {
   std::mt19937 random(1);
   const std::string alphabet = "on,off=()\"\\report width%1 \n\t\xFF";
@@ -116,5 +205,6 @@ TEST_CASE("settings.any_text_is_survived") {
     for (auto n = random() % 40; n > 0; --n) text += alphabet[random() % alphabet.size()];
     const parsed_config p = config::parse(text);
     CHECK(p.errors.size() <= text.size() + 1);
+    for (const std::string& error : p.errors) CHECK(fit_to_print(error));
   }
 }

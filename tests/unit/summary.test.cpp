@@ -87,7 +87,7 @@ TEST_CASE("summary.recursion_counts_once") {
   CHECK(all.flops_per_call.value == Approx(800));
   CHECK(all.flops_per_s.value == Approx(800e9 / 1000));
   CHECK(all.mean_ns.value == Approx((1000 + 600 + 160) / 7.0));
-  CHECK(all.self_ns == Approx(400 + 200 + 160));
+  CHECK(all.self_ns == Approx(400 + 200 + 240 + 160));   // the region between them too
 
   const auto rows = operator_table(p, grouping::parameters);
   REQUIRE(rows.size() == 2);
@@ -146,6 +146,82 @@ TEST_CASE("summary.shares_are_of_all_scopes_regions_too") {
   const auto region = b.region(main, "step"), op = b.op(region, "A");
   b.calls(region, 1, 400).calls(op, 1, 100);
   CHECK(row_of(b.done(), "A").share == Approx(0.25));
+}
+
+TEST_CASE("summary.regions_inside_an_operator_count_to_its_self_time") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto before = b.region(main, "before"), outer = b.op(before, "Outer"), kernel = b.region(outer, "kernel"), loop = b.region(kernel, "loop"),
+             inner = b.op(loop, "Inner"), copy = b.region(inner, "copy");
+  b.calls(before, 1, 1000).calls(outer, 1, 900).calls(kernel, 1, 880).calls(loop, 1, 800).calls(inner, 1, 500).calls(copy, 1, 450);
+  const kprof::profile p = b.done();
+  for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+    const operator_row all = row_of(p, "Outer", by), nested = row_of(p, "Inner", by);
+    CHECK(all.self_ns == Approx(20 + 80 + 300));
+    CHECK(all.share == Approx(0.4));
+    CHECK(nested.self_ns == Approx(50 + 450));
+    CHECK(nested.share == Approx(0.5));
+  }
+  CHECK(kprof::call_tree(p)[1].self_ns == Approx(20));   // the tree has the scope's own
+}
+
+// On the worker the path that came with a context has nodes in which nothing ran.
+TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
+  profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  const auto batch = b.op(main, "Batch", "n=1");
+  b.calls(batch, 1, 1000).work(batch, 500, 10, 10).site(batch, "a.cpp", 1);
+  const auto handed = b.op(worker, "Batch", "n=1"), part = b.op(handed, "Part"), annotation = b.region(handed, "copy");
+  b.work(handed, 500, 10, 10).site(handed, "a.cpp", 1).calls(part, 4, 200).calls(annotation, 1, 50);
+  const auto never = b.op(worker, "Batch", "n=2");   // handed over by a thread whose log is lost
+  b.site(never, "b.cpp", 2);
+  const kprof::profile p = b.done();
+
+  for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+    INFO("grouping " << static_cast<int>(by));
+    const auto rows = operator_table(p, by);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].name == "Batch");
+    CHECK(rows[0].variants == 1);
+    CHECK(rows[0].parameters == "n=1");
+    CHECK(rows[0].thread == 0);
+    CHECK(rows[0].file == "a.cpp");
+    CHECK_FALSE(rows[0].several_sites);
+    CHECK(rows[0].calls == 1);
+    CHECK(rows[0].flops_per_s.known());
+    CHECK(rows[0].self_ns == Approx(by == grouping::thread ? 1000 : 1050));   // a row of one thread has no time of another
+    CHECK(rows[1].name == "Part");
+    CHECK(rows[1].thread == 1);
+  }
+  b.p.nodes[handed].open = 1;
+  CHECK(row_of(b.p, "Batch").thread == scope_node::none);
+  CHECK(operator_table(b.p, grouping::thread).size() == 3);
+}
+
+TEST_CASE("summary.a_table_of_some_calls_sums_these_alone") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto large = b.op(main, "Sort", "n=8"), pack = b.region(large, "pack"), small = b.op(pack, "Sort", "n=4"), copy = b.region(small, "copy"),
+             other = b.op(copy, "Copy", "n=4");
+  b.calls(large, 1, 1000).calls(pack, 1, 500).calls(small, 2, 200).calls(copy, 2, 150).calls(other, 2, 50);
+  b.work(large, 800, 80, 0).work(small, 400, 40, 0);
+  b.p.nodes[large].work.valid = false;
+  const kprof::profile p = b.done();
+  const auto rows = operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters == "n=4"; });
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].name == "Sort");
+  CHECK(rows[0].variants == 1);
+  CHECK(rows[0].parameters == "n=4");
+  CHECK_FALSE(rows[0].invalid);
+  CHECK(rows[0].calls == 2);
+  CHECK(rows[0].total_ns == Approx(400));        // what is around them is not in the table
+  CHECK(rows[0].flops.value == Approx(2 * 400));
+  CHECK(rows[0].self_ns == Approx(100 + 200));
+  CHECK(rows[0].share == Approx(0.3));           // of all scopes
+  const auto rest = operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters != "n=4"; });
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].self_ns == Approx(500 + 100));   // not the region in the call left out
+  CHECK(operator_table(p, grouping::op, [](const scope_node&) { return false; }).empty());
 }
 
 TEST_CASE("summary.what_is_not_known_has_a_reason") {
@@ -259,17 +335,26 @@ TEST_CASE("summary.totals_agree_with_a_slow_reading_of_the_definition") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const kprof::profile p = kprof_test::random_profile(seed);
     std::map<std::string, std::tuple<double, double, std::uint64_t>> expected;
+    for (const scope_node& n : p.nodes)
+      if (n.kind == scope_kind::op && n.calls + n.open > 0) expected[n.name];
+    double outside = 0;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (n.kind != scope_kind::op) continue;
+      if (n.kind == scope_kind::root) continue;
+      std::uint32_t nearest = static_cast<std::uint32_t>(i);
+      while (p.nodes[nearest].kind == scope_kind::region) nearest = p.nodes[nearest].parent;
+      const auto row = p.nodes[nearest].kind == scope_kind::root ? expected.end() : expected.find(p.nodes[nearest].name);
+      if (row == expected.end()) outside += std::max(0.0, n.self_ns);
+      else std::get<1>(row->second) += std::max(0.0, n.self_ns);
+      if (n.kind != scope_kind::op || n.calls + n.open == 0) continue;
       bool covered = false;
       for (std::uint32_t up = n.parent; up != scope_node::none; up = p.nodes[up].parent)
         covered = covered || (p.nodes[up].kind == scope_kind::op && p.nodes[up].name == n.name && p.nodes[up].calls > 0);
-      auto& [total, self, calls] = expected[n.name];
+      auto& [total, self, calls] = row->second;
       if (!covered) total += n.total_ns;
-      self += std::max(0.0, n.self_ns);
       calls += n.calls;
     }
+    double all = outside, shares = 0;
     const auto rows = operator_table(p, grouping::op);
     REQUIRE(rows.size() == expected.size());
     for (const operator_row& row : rows) {
@@ -278,7 +363,11 @@ TEST_CASE("summary.totals_agree_with_a_slow_reading_of_the_definition") {
       REQUIRE(row.total_ns == Approx(total));
       REQUIRE(row.self_ns == Approx(self));
       REQUIRE(row.calls == calls);
+      all += row.self_ns;
+      shares += row.share;
     }
+    REQUIRE(all == Approx(kprof::detail::all_self_ns(p)));
+    if (all > 0) REQUIRE(shares == Approx(1 - outside / all));
   }
 }
 
@@ -347,6 +436,40 @@ TEST_CASE("call_tree.threads_can_be_kept_apart") {
   CHECK(tree[1].calls == 2);
   CHECK(tree[2].thread == 0);
   CHECK(tree[3].calls == 1);
+}
+
+TEST_CASE("call_tree.a_thread_has_the_time_of_what_it_ran_for_another") {
+  profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  const auto step = b.region(main, "step");
+  b.calls(step, 1, 1000);
+  const auto handed = b.region(worker, "step"), deeper = b.op(handed, "Batch"), part = b.op(deeper, "Part"), inside = b.op(part, "Inside");
+  b.calls(part, 2, 1200).calls(inside, 2, 100).calls(b.op(worker, "Own"), 1, 7);
+  b.p.nodes[part].open = 1;
+  b.p.nodes[part].open_ns = 30;
+  const auto tree = kprof::call_tree(b.done(), true);
+  REQUIRE(tree.size() == 8);
+  CHECK(tree[0].thread == 1);
+  CHECK(tree[0].total_ns == Approx(2407));
+  CHECK(tree[0].open_ns == Approx(30));
+  CHECK(tree[1].name == "step");
+  CHECK(tree[1].calls == 0);
+  CHECK(tree[1].total_ns == 0);
+  CHECK(tree[6].thread == 0);
+  CHECK(tree[6].total_ns == Approx(1000));
+}
+
+TEST_CASE("call_tree.a_scope_whose_work_others_did_stands_where_the_work_belongs") {
+  profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  const auto submit = b.region(main, "submit"), merge = b.region(main, "merge");
+  b.calls(merge, 1, 500).calls(submit, 1, 10).calls(b.op(main, "Small"), 1, 100);
+  const auto handed = b.region(worker, "submit");
+  b.calls(b.op(handed, "Light"), 1, 20).calls(b.op(b.region(handed, "group"), "Part"), 4, 400);
+  const auto tree = kprof::call_tree(b.done());
+  std::string order;
+  for (const auto& row : tree) order += row.name + ' ';
+  CHECK(order == "submit group Part Light merge Small ");
 }
 
 TEST_CASE("call_tree.nothing_is_lost_in_merging") {

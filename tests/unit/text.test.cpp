@@ -66,7 +66,9 @@ void check_golden(const std::string& name, std::string page) {
 }  // namespace
 
 TEST_CASE("report.pages_are_as_accepted") {
-  const kprof::profile sample = kprof_test::sample_profile(), troubled = kprof_test::troubled_profile();
+  const kprof::profile sample = kprof_test::sample_profile();
+  kprof::profile troubled = kprof_test::troubled_profile();
+  troubled.complete.dropped_inside = 31;
   check_golden("report_40.txt", page_of(sample, at_width(40)));
   check_golden("report_100.txt", page_of(sample, at_width(100)));
   check_golden("report_160.txt", page_of(sample, at_width(160)));
@@ -176,6 +178,46 @@ TEST_CASE("report.columns_that_do_not_fit_are_named") {
   CHECK_FALSE(has(page_of(kprof_test::sample_profile(), at_width(160)), "not shown"));
 }
 
+TEST_CASE("report.texts_that_are_cut_say_at_which_width_they_are_not") {
+  const std::string page = page_of(kprof_test::sample_profile(), at_width(100));
+  CHECK(has(page, "\ncut at width 100: parameters; whole with width=171, or KPROF='report(width=171)'\n"));
+  CHECK(has(page, "\ncut at width 100: scope; whole with width=125, or KPROF='report(width=125)'\n"));
+  CHECK(count_of(page, "cut at width") == 2);
+  CHECK(count_of(page_of(kprof_test::sample_profile(), at_width(171)), "cut at width") == 0);
+  CHECK(count_of(page_of(kprof_test::sample_profile(), at_width(170)), "cut at width") == 1);
+  CHECK(has(page_of(kprof_test::hostile_profile(), at_width(300)), "cut at width 300: operator, parameters; not whole even with width=1000\n"));
+  CHECK(has(page_of(kprof_test::hostile_profile(), at_width(1000)), "cut at width 1000: operator, parameters\n"));
+}
+
+// The width that a report names is tried, and the one below it.
+TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
+  std::vector<kprof::profile> profiles = {kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::deep_profile(60),
+                                          kprof_test::deep_profile(130)};
+  for (unsigned seed = 0; seed < 40; ++seed) profiles.push_back(kprof_test::random_profile(seed));
+  std::size_t tried = 0, variant = 0;
+  for (const kprof::profile& p : profiles)
+    for (const int width : {40, 55, 70, 100, 130})
+      for (const bool table : {true, false}) {
+        report_options options = at_width(width);
+        options.by = static_cast<grouping>(variant % 4);
+        options.ascii = variant++ % 3 == 0;
+        options.table = table;
+        options.tree = !table;
+        std::string page = page_of(p, options);
+        const std::string lead = "KPROF='report(width=";
+        const std::size_t at = page.find(lead);
+        if (at == std::string::npos) continue;
+        ++tried;
+        options.width = std::stoi(page.substr(at + lead.size()));
+        INFO("variant " << variant << " from " << width << " to " << options.width);
+        REQUIRE(options.width > width);
+        page = page_of(p, options);
+        REQUIRE_FALSE(has(page, "cut at width"));
+        REQUIRE_FALSE(has(page, "not shown at width"));
+      }
+  CHECK(tried > 50);
+}
+
 TEST_CASE("report.rows_are_sorted_as_asked_and_unknown_numbers_come_last") {
   const auto order = [](const std::string& sort) {
     report_options options = at_width(160);
@@ -246,6 +288,49 @@ TEST_CASE("report.a_filter_is_searched_in_name_and_parameters") {
   CHECK(has(none, "no scope matches the filter"));
 }
 
+// Three sizes of one operator are one row of by=op; what the filter does not match is in none of its numbers.
+TEST_CASE("report.a_filter_finds_calls_before_they_are_put_together") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto small = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=20"), third = b.op(main, "Gemm", "n=30"), copy = b.op(large, "Copy");
+  const auto inside = b.region(small, "pack"), alone = b.region(main, "setup");
+  b.calls(small, 3, 1000).calls(inside, 3, 400).calls(large, 2, 10'000).calls(third, 1, 5000).calls(copy, 2, 1000).calls(alone, 1, 2000);
+  kprof::profile p = b.done();
+  kprof_test::add_surroundings(p);
+  report_options options = at_width(100);
+  options.by = grouping::op;
+  options.tree = false;
+  options.filter = "n=1$";
+  options.columns = {"operator", "parameters", "calls", "self", "share"};
+  std::string page = page_of(p, options);
+  CHECK(line_with(page, "Gemm ") == "Gemm      n=1             3  3.00 \u00B5s  10.0%");
+  CHECK(has(page, "filtered out: 2 (filter=n=1$): 5 calls, self 25.0 \u00B5s, 83.3%"));
+  CHECK(has(page, "in regions, outside operators: self 2.00 \u00B5s, 6.7%"));
+  options.filter = "n=[23]0";
+  page = page_of(p, options);
+  CHECK(line_with(page, "Gemm ") == "Gemm      2 variants      3  23.0 \u00B5s  76.7%");
+  CHECK(has(page, "filtered out: 2 (filter=n=[23]0): 5 calls, self 5.00 \u00B5s, 16.7%"));
+}
+
+TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const kprof::profile p = kprof_test::random_profile(seed);
+    std::uint64_t calls = 0;
+    for (const kprof::scope_node& n : p.nodes) calls += n.kind == kprof::scope_kind::op ? n.calls : 0;
+    report_options options;
+    options.by = static_cast<grouping>(seed % 4);
+    options.filter = seed % 3 == 0 ? "" : "[aeiou]";
+    options.top = 5;
+    kprof::detail::text_plan plan(options);
+    REQUIRE(plan.prepare().ok());
+    const kprof::detail::chosen_rows chosen(p, plan);
+    double self = 0;
+    for (const kprof::operator_row& row : chosen.rows) self += row.self_ns, calls -= row.calls;
+    REQUIRE(calls == chosen.cut.calls + chosen.filtered.calls);
+    REQUIRE(self + chosen.cut.self_ns + chosen.filtered.self_ns == Approx(chosen.operators_self_ns));
+  }
+}
+
 TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
   report_options options;
   options.sort = "gigaflops\x1b";
@@ -282,15 +367,25 @@ TEST_CASE("report.the_legend_explains_every_column") {
 TEST_CASE("report.what_went_wrong_stands_out") {
   const kprof::profile clean = kprof_test::sample_profile();
   CHECK(count_of(page_of(clean, at_width(200)), "\n! ") == 0);
-  CHECK(has(page_of(clean, at_width(200)), "none open, left open, dropped, closed by an outer scope, closed elsewhere, invalid or merged"));
+  CHECK(has(page_of(clean, at_width(200)), "none open, left open, dropped, dropped inside kprof, closed by an outer scope, closed "
+                                              "elsewhere, invalid or merged"));
   kprof::profile dropped = clean;
   dropped.complete.dropped = 1234;
   const std::string page = page_of(dropped, at_width(200));
   CHECK(count_of(page, "\n! ") == 1);
   CHECK(has(page, "\n! 1,234 dropped: "));
   CHECK(has(page, "Raise the memory limit (64.0 MiB)"));
-  CHECK(has(page, "none open, left open, closed by an outer scope, closed elsewhere, invalid or merged"));
+  CHECK(has(page, "none open, left open, dropped inside kprof, closed by an outer scope, closed elsewhere, invalid or merged"));
+  kprof::profile inside = clean;
+  inside.complete.dropped_inside = 12;
+  CHECK(has(page_of(inside, at_width(300)),
+            "\n! 12 dropped inside kprof: not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for "
+            "instance. Nothing is wrong unless there are many; put no guards into operator new or malloc.\n"));
+  CHECK(has(page_of(inside, at_width(300)), "none open, left open, dropped, closed by"));
   CHECK(count_of(page_of(kprof_test::troubled_profile(), at_width(200)), "\n! ") == 7);
+  CHECK(has(page_of(kprof_test::troubled_profile(), at_width(300)),
+            "\n! 77,000 merged: calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of "
+            "the memory limit (64.0 MiB), and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters.\n"));
 }
 
 TEST_CASE("report.the_state_is_told_when_nothing_is_being_recorded") {
@@ -309,4 +404,38 @@ TEST_CASE("report.long_lists_of_names_say_how_many_are_left_out") {
   for (int i = 0; i < 30; ++i) b.calls(b.op(main, "Operator" + std::to_string(i)), 1, 1000);
   const std::string line = line_with(page_of(b.done(), at_width(100)), "n/a, no flops() declared: ");
   CHECK(line == "n/a, no flops() declared: Operator0, Operator1, Operator2, Operator3, Operator4 and 25 more");
+}
+
+TEST_CASE("report.names_under_the_table_say_how_many_rows_they_mean") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int i = 0; i < 5; ++i) {
+    const auto gemm = b.op(main, "Gemm", "n=" + std::to_string(i));
+    b.calls(gemm, 1, i < 2 ? 20 : 1000).work(gemm, 100, 10, 10);
+    b.p.nodes[gemm].work.valid = i != 3;
+  }
+  b.calls(b.op(main, std::string(50, 'x'), "n=1"), 1, 1000).calls(b.op(main, "Relu", "n=1"), 1, 10).calls(b.op(main, "Relu", "n=2"), 1, 10);
+  const auto good = b.op(main, std::string(50, 'x'), "n=2");
+  b.calls(good, 1, 1000).work(good, 100, 10, 10);
+  kprof::profile p = b.done();
+  kprof_test::add_surroundings(p);
+  const std::string page = page_of(p, at_width(160));
+  CHECK(line_with(page, "n/a, no flops()") == "n/a, no flops() declared: " + std::string(39, 'x') + "\u2026 (1 of 2 rows), Relu");
+  CHECK(line_with(page, "n/a, invalid") == "n/a, invalid parameters, or a formula that gives no number for them: Gemm (1 of 5 rows)");
+  CHECK(line_with(page, "short, so") == "short, so partly kprof's own time (an empty scope shows 11.2 ns): Gemm (2 of 5 rows), Relu");
+}
+
+TEST_CASE("report.what_others_ran_for_a_thread_is_outside_its_operators") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  b.calls(b.op(main, "Batch"), 1, 900);
+  b.calls(b.region(b.op(worker, "Batch"), "copy"), 1, 100);
+  const kprof::profile p = b.done();
+  report_options options = at_width(100);
+  CHECK_FALSE(has(page_of(p, options), "in regions"));
+  CHECK_FALSE(has(page_of(p, options), "no call has finished"));
+  CHECK(has(line_with(page_of(p, options), "Batch "), "1.00 \u00B5s  100.0%"));
+  options.by = grouping::thread;
+  CHECK(has(page_of(p, options), "in regions, outside operators of their thread: self 100 ns, 10.0%"));
+  CHECK_FALSE(has(page_of(p, options), "no call has finished"));
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -250,6 +251,27 @@ TEST_CASE("fork.a_child_may_close_what_was_open_before_it_opens_anything") {
     kprof::end(open);
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("fork.a_child_of_a_stopped_session_keeps_the_clock") {
+  REQUIRE(kprof::start());
+  kprof::open_scope open = kprof::begin_region("open at the fork");
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kprof::stop();
+  const double rate = kprof::snapshot().clock.ns_per_tick;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kprof::end(open);
+    const kprof::profile p = kprof::snapshot();
+    const double ns = only(p, "open at the fork").total_ns;
+    _exit(p.clock.ns_per_tick == rate && ns > 15e6 && ns < 15e9 ? 0 : 1);
+  }
+  int state = 0;
+  REQUIRE(waitpid(child, &state, 0) == child);
+  CHECK(WIFEXITED(state));
+  CHECK(WEXITSTATUS(state) == 0);
+  kprof::end(open);
 }
 
 TEST_CASE("fork.parent_and_child_have_their_own_profiles") {

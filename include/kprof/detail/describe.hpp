@@ -102,7 +102,7 @@ struct KPROF_DETAIL_LOCAL enum_storage {
   enumerator list[capacity];
   enum_desc desc;
 
-  enum_storage() noexcept : list{}, desc{type_name<E>(), 0, list} {
+  enum_storage() noexcept : list{}, desc{type_name<E>(), std::is_signed_v<std::underlying_type_t<E>>, 0, list} {
     // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin with a cast.
     const char* p = printed_enum<E>(std::make_index_sequence<capacity>{});
     const char* start = p;

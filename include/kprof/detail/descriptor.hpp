@@ -28,6 +28,7 @@ struct enumerator {
 
 struct enum_desc {
   text name;
+  bool is_signed;
   std::uint32_t size;
   const enumerator* list;
 };

@@ -25,6 +25,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -57,7 +58,7 @@ class KPROF_DETAIL_LOCAL session_state {
   session_state() {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }};
+             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
   }
 
   /// This binary's code serves the process from now on.
@@ -68,7 +69,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// Waits for the first scope, as KPROF says.
   void arm() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ != session_phase::idle) return;
     const config& settings = environment();
     report_when_the_program_ends(settings);
@@ -82,19 +83,21 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
     look_for_tool(settings.nvtx);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
+    settings_are_from_environment_ = false;
     if (!environment().nvtx) settings.nvtx = false;
     return start_locked(settings);
   }
   /// As KPROF says.
   status start() {
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
+    settings_are_from_environment_ = true;
     return start_locked(environment());
   }
 
   void stop() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
     if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
@@ -106,7 +109,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void pause() {
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
     listen(nullptr);
@@ -115,7 +118,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   void resume() {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ != session_phase::paused) return;
     add_pause();
     phase_ = session_phase::recording;
@@ -123,7 +126,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   profile snapshot(bool timeline) {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     profile out;
     if (started_) {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
@@ -142,7 +145,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   report_options report_settings() const {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     return settings_.report;
   }
 
@@ -168,6 +171,7 @@ class KPROF_DETAIL_LOCAL session_state {
       time_.reset(now);
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
+      reported_scopes_ = none_reported;
       notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
     }
     mutex_.unlock();
@@ -177,13 +181,21 @@ class KPROF_DETAIL_LOCAL session_state {
   void wake() {
     const staying_inside guard;
     look_for_tool(true);
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
+  }
+
+  /// The program has printed `run` as the settings say: the report at the end need not say it again.
+  void reported(const profile& run) {
+    const entry in(*this);
+    if (settings_are_from_environment_) reported_scopes_ = scopes_of(run);
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
 
  private:
+  static constexpr std::uint64_t none_reported = ~std::uint64_t{0};
+
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
     const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
@@ -192,6 +204,21 @@ class KPROF_DETAIL_LOCAL session_state {
     void (*refuse_nvtx)() noexcept;
     void (*disarm_nvtx)() noexcept;
     void (*at_exit)();
+    bool& (*inside)() noexcept;            // this thread's flag that guards' slow paths look at
+  };
+
+  /// The lock, and word to the guards in the program's allocator that this thread must not come back for it.
+  class entry {
+   public:
+    explicit entry(const session_state& s) noexcept : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
+    ~entry() { flag_ = before_; }
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
+
+   private:
+    bool& flag_;
+    bool before_;
+    std::lock_guard<std::mutex> lock_;
   };
 
   static const emitter_api* attach() noexcept {
@@ -203,7 +230,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
   void look_for_tool(bool wanted) {
     {
-      const std::lock_guard lock(mutex_);
+      const entry in(*this);
       wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
@@ -270,6 +297,7 @@ class KPROF_DETAIL_LOCAL session_state {
       note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
     else uses_counter_ = counter;
     std::size_t memory = settings.memory;
+    static_assert(config::smallest_memory == recorder::smallest_memory);
     if (memory < recorder::smallest_memory) {
       note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
@@ -278,6 +306,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = calibrate_now();
     if (started_) recorder_.restart(now.ticks);
     started_ = true;
+    reported_scopes_ = none_reported;
     time_.reset(now);
     paused_ns_ = 0;
     const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
@@ -297,7 +326,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// The report that KPROF asks for is as KPROF says, whatever the program has set meanwhile.
   report_options exit_report_settings() const {
-    const std::lock_guard lock(mutex_);
+    const entry in(*this);
     return environment_.report_at_exit ? environment_.report : settings_.report;
   }
 
@@ -342,10 +371,14 @@ class KPROF_DETAIL_LOCAL session_state {
     return {};
   }
 
+  static std::uint64_t scopes_of(const profile& run) noexcept { return run.complete.recorded + run.complete.open; }
+
   void report_at_exit() {
     const report_options options = exit_report_settings();
+    const profile run = snapshot(false);
+    if (scopes_of(run) == reported_scopes_) return;
     std::string text;
-    status s = write_text(snapshot(false), options, text);
+    status s = write_text(run, options, text);
     if (s) s = write_output(expand_path(options.path), text);
     if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
   }
@@ -367,6 +400,8 @@ class KPROF_DETAIL_LOCAL session_state {
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
+  bool settings_are_from_environment_ = true;
+  std::uint64_t reported_scopes_ = none_reported;   // by the program, last, as the settings in KPROF say
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 

@@ -179,8 +179,9 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
   if (const emitter_api* other = load(hub.emitter)) return other;
   told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
   if (told.domain == nullptr) return nullptr;
-  register_work();
   keep_loaded();
+  division_trap::install();
+  register_work();
   self.next_detach = load(hub.detach);
   while (!exchange(hub.detach, self.next_detach, &forget)) {}
   const emitter_api* other = nullptr;

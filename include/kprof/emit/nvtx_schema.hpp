@@ -10,6 +10,7 @@
 
 #if KPROF_NVTX
 
+#include <kprof/detail/division_trap.hpp>
 #include <kprof/detail/hub.hpp>
 
 // The C headers of the SDK are not written for the warnings that kprof's users may turn on.
@@ -179,9 +180,9 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
 /// NVTX's type of one element of a field; 0 when it has none.
 KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
   static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
-  const bool is_signed = f.kind == field_kind::signed_integer;
+  const bool is_signed = f.kind == field_kind::signed_integer || (f.kind == field_kind::enumeration && f.enumerators->is_signed);
   switch (f.kind) {
-    case field_kind::boolean: return enum_id({{"bool", 4}, 2, truth}, f.size);
+    case field_kind::boolean: return enum_id({{"bool", 4}, false, 2, truth}, f.size);
     case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
     case field_kind::aggregate: {
       const known* nested = describe(role::nested, f.nested->name, *f.nested);
@@ -268,7 +269,7 @@ struct payloads {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {
-      op.evaluate(params, numbers);
+      division_trap::run_installed(op.evaluate, params, numbers);
       // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
       const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
       if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};

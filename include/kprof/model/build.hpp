@@ -93,7 +93,8 @@ inline profile build_profile(recorder& from, const moment& at) {
   profile out;
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
-  out.complete.dropped += from.dropped_inside();
+  out.complete.dropped += from.dropped();
+  out.complete.dropped_inside = from.dropped_inside();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;

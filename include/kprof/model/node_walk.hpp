@@ -107,6 +107,9 @@ class key_numbers {
 
 inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
 
+/// Whether no call of the node ever ended or is open: it only leads to what its thread did for another, whose path it is.
+inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0; }
+
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
   return parent < node ? parent : scope_node::none;

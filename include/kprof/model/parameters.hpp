@@ -62,11 +62,10 @@ inline std::string write_value(const field_info& f, const char* from) {
     case field_kind::string: return {from, strnlen(from, f.size)};
     case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
     case field_kind::enumeration: {
-      const std::int64_t value = read_signed(from, f.size);
-      const auto unsigned_value = static_cast<std::int64_t>(read_unsigned(from, f.size));
+      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
       for (const enumerator_info& e : f.enumerators)
-        if (e.value == value || e.value == unsigned_value) return e.name;
-      return std::to_string(value);
+        if (e.value == value) return e.name;
+      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
     }
   }
   return {};

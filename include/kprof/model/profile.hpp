@@ -86,6 +86,8 @@ struct completeness {
   std::uint64_t open = 0;              ///< open at the snapshot
   std::uint64_t never_closed = 0;      ///< open when their thread ended
   std::uint64_t dropped = 0;           ///< not recorded for want of memory
+  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was at work on that thread, in
+                                       ///< an allocator for instance
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
   std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
   std::uint64_t invalid = 0;           ///< calls whose parameters are invalid

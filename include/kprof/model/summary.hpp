@@ -9,6 +9,7 @@
 #include <kprof/dtype.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/profile.hpp>
+#include <kprof/model/tree_summary.hpp>
 #include <kprof/record/histogram.hpp>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ enum class absence : std::uint8_t {
   no_time,         ///< the calls took no time that the clock could see
   zero_bytes,      ///< a division by the bytes of calls that move none
   merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid
+  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
   no_bytes,        ///< bytes() is not declared
   no_flops,        ///< flops() is not declared
 };
@@ -47,6 +48,10 @@ struct figure {
 ///
 /// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
 /// formulas cover it. So rates divide what belongs together, and recursion counts once.
+///
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
+/// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
+/// regions took is in it. By thread, such time belongs to no row.
 struct operator_row {
   std::string name;
   std::string parameters;           ///< as the profile has them; empty where variants > 1
@@ -64,33 +69,14 @@ struct operator_row {
   std::uint64_t calls = 0;          ///< finished
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;
+  double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
   double total_ns = 0;
-  double share = 0;                 ///< self time, of the self time of all scopes of the profile; 0 to 1
+  double share = 0;                 ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
   figure flops, bytes;                                   ///< of the calls in total_ns, summed
   figure flops_per_call, bytes_per_call;                 ///< their means
   figure flops_per_s, bytes_per_s;                       ///< flops and bytes over total_ns
   figure flops_per_byte;                                 ///< arithmetic intensity
-};
-
-/// A node of the call tree of all threads together.
-struct tree_row {
-  scope_kind kind = scope_kind::region;
-  std::string name;
-  std::string parameters;
-  bool merged = false;               ///< its calls' parameters were not kept
-  bool invalid = false;
-  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
-  std::uint32_t depth = 0;
-  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;           ///< finished
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  double total_ns = 0;
-  double self_ns = 0;
-  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
-  double self_share = 0;
 };
 
 namespace detail {
@@ -119,7 +105,6 @@ struct row_sum {
     row.calls += n.calls;
     row.open += n.open;
     row.open_ns += not_negative(n.open_ns);
-    row.self_ns += not_negative(n.self_ns);
     duration_ns += not_negative(n.total_ns);
     add_durations(n.durations);
     if (n.calls > 0) {
@@ -196,53 +181,71 @@ struct row_sum {
   }
 };
 
-/// For each node the number of its row; none for what is not an operator. Rows are numbered as they first appear.
+/// For each node the number of its operator's row or, for a region, of the row of the operator around it; none where there
+/// is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing ran, make
+/// no row; the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
   std::vector<std::uint32_t> first;       // the first node of each row
   std::vector<std::uint64_t> variants;    // sets of parameters of each row
 
-  row_numbers(const profile& p, grouping by) : row_of(p.nodes.size(), scope_node::none) {
+  template <class Keep>
+  row_numbers(const profile& p, grouping by, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
-    key_numbers rows(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    std::vector<std::uint32_t> row_of_key;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (n.kind != scope_kind::op) continue;
+      if (n.kind != scope_kind::op || !keep(n)) continue;
       const row_key variant{{names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U}};
       row_key key{{variant.part[0]}};
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
       if (by >= grouping::thread) key.part[5] = n.thread;
-      const auto [row, is_new] = rows.of(key);
-      row_of[i] = row;
-      if (is_new) {
+      row_of[i] = keys.of(key).first;
+      if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
+      if (is_placeholder(n)) continue;
+      std::uint32_t& row = row_of_key[row_of[i]];
+      if (row == scope_node::none) {
+        row = static_cast<std::uint32_t>(first.size());
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
       if (by == grouping::op && sets.of(variant).second) ++variants[row];
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
+      else if (p.nodes[i].kind == scope_kind::region && parent_of(p, i) != scope_node::none) row_of[i] = row_of[parent_of(p, i)];
     }
   }
 };
 
 }  // namespace detail
 
-/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
-inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
-  const detail::row_numbers numbers(p, by);
-  constexpr std::uint32_t none = scope_node::none;
+/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about operators only. The other
+/// calls are in no row, nor is the time of regions in them; shares are still of all scopes.
+///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
+template <class Keep>
+std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
+  const detail::row_numbers numbers(p, by, keep);
   std::vector<detail::row_sum> sums(numbers.first.size());
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
+  const auto row_of = [&](std::uint32_t node) { return numbers.row_of[node] == scope_node::none ? nullptr : &sums[numbers.row_of[node]]; };
+  // A call that is still open is in no total and covers nothing.
+  const auto covers = [](const scope_node& n) { return n.kind == scope_kind::op && n.calls > 0; };
   detail::walk(
       p,
       [&](std::uint32_t node) {
-        if (numbers.row_of[node] == none) return;
-        detail::row_sum& row = sums[numbers.row_of[node]];
-        row.add(p.nodes[node], row.active == 0);
-        if (p.nodes[node].calls > 0) ++row.active;   // a call that is still open is in no total and covers nothing
+        const scope_node& n = p.nodes[node];
+        detail::row_sum* const row = row_of(node);
+        if (row == nullptr) return;
+        row->row.self_ns += detail::not_negative(n.self_ns);
+        if (n.kind == scope_kind::op && !detail::is_placeholder(n)) row->add(n, row->active == 0);
+        if (covers(n)) ++row->active;
       },
       [&](std::uint32_t node) {
-        if (numbers.row_of[node] != none && p.nodes[node].calls > 0) --sums[numbers.row_of[node]].active;
+        detail::row_sum* const row = row_of(node);
+        if (row != nullptr && covers(p.nodes[node])) --row->active;
       });
   const double all = detail::all_self_ns(p);
   std::vector<operator_row> table;
@@ -251,80 +254,11 @@ inline std::vector<operator_row> operator_table(const profile& p, grouping by = 
   return table;
 }
 
-namespace detail {
-
-/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
-inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
-  text_numbers names, parameters(p.nodes.size());
-  key_numbers numbers(p.nodes.size());
-  std::vector<tree_row> rows;
-  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const scope_node& n = p.nodes[i];
-    const bool root = n.kind == scope_kind::root;
-    if (root && !threads_apart) continue;
-    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
-                       root ? n.thread : 0U}};
-    const auto [number, is_new] = numbers.of(key);
-    row_of[i] = number;
-    if (is_new) {
-      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
-      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
-      if (root) rows.back().thread = n.thread;
-    }
-    tree_row& row = rows[number];
-    if (root) continue;
-    row.invalid = row.invalid || !n.work.valid;
-    row.calls += n.calls;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    row.total_ns += not_negative(n.total_ns);
-    row.self_ns += not_negative(n.self_ns);
-    if (parent == scope_node::none || rows[parent].kind != scope_kind::root) continue;
-    rows[parent].total_ns += not_negative(n.total_ns);
-    rows[parent].open_ns += not_negative(n.open_ns);
-  }
-  return rows;
-}
-
-}  // namespace detail
-
-/// The call tree, a parent before its children and these by falling total time (that of open scopes included). Nodes
-/// with the same path (kinds, names and parameters) are one row: call sites, and threads unless `threads_apart`, make no
-/// difference. Threads are rows only if `threads_apart`; their times are those of the scopes just below.
-inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
-  constexpr std::uint32_t none = scope_node::none;
-  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
-  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double x = rows[a].total_ns + rows[a].open_ns, y = rows[b].total_ns + rows[b].open_ns;
-    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
-  });
-  std::uint32_t top = none;
-  for (const std::uint32_t i : order) {
-    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
-    next[i] = head;
-    head = i;
-  }
-  const double all = detail::all_self_ns(p);
-  std::vector<tree_row> tree;
-  tree.reserve(rows.size());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
-  if (top != none) path.emplace_back(top, none);
-  while (!path.empty()) {
-    const auto [at, parent] = path.back();
-    path.pop_back();
-    if (next[at] != none) path.emplace_back(next[at], parent);
-    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
-    tree_row& row = rows[at];
-    row.parent = parent;
-    row.total_share = all > 0 ? row.total_ns / all : 0;
-    row.self_share = all > 0 ? row.self_ns / all : 0;
-    tree.push_back(std::move(row));
-  }
-  return tree;
+/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
+/// Operators of which no call has finished or is open have none.
+///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
+inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
+  return operator_table(p, by, [](const scope_node&) { return true; });
 }
 
 KPROF_DETAIL_END

@@ -93,7 +93,9 @@ calibration_point calibrate() noexcept {
 /// The line through the calibration points, by which ticks become nanoseconds since the first.
 class timebase {
  public:
+  /// Begins anew. The rate that is known goes on to hold until there is a second point.
   void reset(calibration_point first) {
+    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
     points_.assign(1, first);
   }
   /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
@@ -111,7 +113,7 @@ class timebase {
 
   double ns_per_tick() const noexcept {
     const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0 ? 1.0 : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
   }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
@@ -131,6 +133,7 @@ class timebase {
  private:
   static constexpr std::size_t capacity = 64;
   std::vector<calibration_point> points_;
+  double known_rate_ = 1.0;
 };
 
 }  // namespace detail

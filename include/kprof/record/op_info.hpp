@@ -6,10 +6,9 @@
 // stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
 
 #include <kprof/config.hpp>
+#include <kprof/detail/division_trap.hpp>
 #include <kprof/detail/hub.hpp>
 
-#include <csetjmp>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -33,6 +32,7 @@ struct field_info {
   std::uint32_t size;
   std::uint32_t extent;
   field_kind kind;
+  bool is_signed;   // kind == enumeration
   std::vector<field_info> nested;
   std::vector<enumerator_info> enumerators;
 };
@@ -43,7 +43,7 @@ inline bool same_fields(const std::vector<field_info>& a, const std::vector<fiel
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const field_info &x = a[i], &y = b[i];
-    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind) return false;
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
     if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
     for (std::size_t e = 0; e < x.enumerators.size(); ++e)
       if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
@@ -55,7 +55,7 @@ inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
     const field_desc& f = from.fields[i];
-    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, {}, {}};
+    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
     if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
     if (f.enumerators != nullptr)
       for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
@@ -90,38 +90,6 @@ inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>&
   }
 }
 
-/// Runs formulas that may divide by zero. They are users' code over users' values, run long after the call: a signal here
-/// would kill a program that had done nothing wrong. The handler is in place only while a formula runs; the caller sees to
-/// it that one runs at a time.
-class KPROF_DETAIL_LOCAL division_trap {
- public:
-  /// False when the formula was stopped by SIGFPE.
-  static bool run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
-    struct sigaction ours{};
-    ours.sa_sigaction = &handler;
-    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGFPE, &ours, &theirs_);
-    sigjmp_buf back;
-    volatile bool finished = false;
-    if (sigsetjmp(back, 1) == 0) {
-      jump_ = &back;
-      evaluate(params, out);
-      finished = true;
-    }
-    jump_ = nullptr;
-    sigaction(SIGFPE, &theirs_, nullptr);
-    return finished;
-  }
-
- private:
-  static void handler(int, siginfo_t*, void*) noexcept {
-    if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    sigaction(SIGFPE, &theirs_, nullptr);   // another thread's own fault: it happens again, to the handler that was there
-  }
-  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
-};
-
 /// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
 class op_info {
  public:
@@ -149,10 +117,7 @@ class op_info {
   work evaluate(const char* params) const noexcept {
     work out{};
     if (evaluators_.empty()) return out;
-    if (!division_trap::run(evaluators_.back().evaluate, params, out)) {
-      out = work{};
-      out.has_flops = out.has_bytes = 1;
-    }
+    division_trap::run(evaluators_.back().evaluate, params, out);
     return out;
   }
 

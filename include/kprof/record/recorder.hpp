@@ -69,9 +69,11 @@ class KPROF_DETAIL_LOCAL recorder {
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
-    pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); });
+    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
   }
-  ~recorder() { pthread_key_delete(thread_end_); }
+  ~recorder() {
+    if (knows_thread_ends_) pthread_key_delete(thread_end_);
+  }
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
@@ -103,7 +105,13 @@ class KPROF_DETAIL_LOCAL recorder {
     return true;
   }
 
-  /// Counts a scope that came while kprof itself was at work on its thread, or that has no place in the tables.
+  /// Counts a scope for which the tables have no place; always false.
+  bool drop() noexcept {
+    __atomic_fetch_add(&dropped_, 1, __ATOMIC_RELAXED);
+    return false;
+  }
+  std::uint64_t dropped() const noexcept { return __atomic_load_n(&dropped_, __ATOMIC_RELAXED); }
+  /// Counts a scope that came while kprof itself was at work on its thread; always false.
   bool drop_inside() noexcept {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
     return false;
@@ -229,7 +237,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
     threads_.push_back(log);
     my_log = log;
-    pthread_setspecific(thread_end_, log);
+    if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
   }
 
   /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
@@ -285,6 +293,7 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
   }
@@ -310,6 +319,7 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   pthread_key_t thread_end_{};
+  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
   thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
@@ -320,6 +330,7 @@ class KPROF_DETAIL_LOCAL recorder {
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t dropped_ = 0;          // beside what the logs count
   std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;

@@ -75,27 +75,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
   }
 
-  static void end(scope_token token) noexcept { close<Emit>(token, Clock::now()); }
+  static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
 
-  template <bool Pop>
+  /// `Sent`: a tool may have been told of the scope, and not only of scopes inside it.
+  template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order<Pop>(token, now);
-    if constexpr (Pop) pop(*log, depth_of(token));
+    if (log->top != token) [[unlikely]] return close_out_of_order<Sent>(token, now);
+    if constexpr (Emit && Sent) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
     __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
   }
 
-  template <bool Pop>
+  template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
     if (token == 0) return;   // its beginning was dropped, and counted then
     if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
     auto* const log = static_cast<thread_log*>(my_log);
     const std::uint16_t depth = depth_of(token);
-    if constexpr (Pop) pop(*log, depth);
+    if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
     if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
       put(at, now | end_bit);
@@ -141,7 +142,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   static bool prepare(site& where, std::size_t record) noexcept {
     if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
     const staying_inside guard;
-    if (!own_recorder->number(where)) return own_recorder->drop_inside();
+    if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
@@ -157,6 +158,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
   [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
     const std::uint32_t innermost = depth_of(log.top);
+    if (depth > innermost) return;
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     std::uint32_t deeper = innermost < 64 ? 0 : innermost - (depth < 64 ? 64 : depth) + 1;

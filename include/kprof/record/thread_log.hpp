@@ -51,7 +51,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// at its depth since.
   bool is_open(scope_token token) const noexcept {
     if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
-    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut deepest
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut the most
       if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
     return true;
   }
@@ -60,9 +60,11 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const bool scopes_inside = depth < depth_of(top);
     top -= depth_of(top) - depth + 1U;
     if (!scopes_inside) return;
-    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
-    if (cuts_size_ == max_cuts) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its own comes again.
+    const bool oldest_goes = cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
+    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     cuts_[cuts_size_++] = {epoch, depth};
     top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
   }

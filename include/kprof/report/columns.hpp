@@ -44,9 +44,10 @@ inline constexpr column columns[] = {
     {"open", "open", 5, look::open, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
     {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
-     "time in the calls less the time in the scopes inside them, summed over calls and threads"},
+     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "that it is in"},
     {"share", "share", 5, look::share, &operator_row::share, nullptr,
-     "self / self time of all scopes, operators and regions, of all threads"},
+     "self / self time of all scopes, operators and regions outside them, of all threads"},
     {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
      "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
     {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
@@ -181,7 +182,7 @@ inline const char* explain(absence why) noexcept {
     case absence::no_time: return "took less than the clock can see";
     case absence::zero_bytes: return "bytes() is 0";
     case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
     case absence::no_bytes: return "no bytes() declared";
     case absence::no_flops: return "no flops() declared";
     case absence::none: break;

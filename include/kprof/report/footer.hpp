@@ -40,6 +40,9 @@ inline void print_scopes(page& out, const profile& p) {
       {c.dropped, "dropped",
        "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
            limit + ", or put guards around larger pieces of work."},
+      {c.dropped_inside, "dropped inside kprof",
+       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for instance. Nothing is wrong "
+       "unless there are many; put no guards into operator new or malloc."},
       {c.closed_by_parent, "closed by an outer scope",
        "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
        "heap, none moved out of its block."},
@@ -50,8 +53,8 @@ inline void print_scopes(page& out, const profile& p) {
        "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
        "Correct the parameters or the formula."},
       {c.merged, "merged",
-       "calls kept without their parameters for want of memory; rows by parameters lack them. Raise " + limit +
-           ", or have fewer distinct parameters."},
+       "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
+           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
   };
   std::string none;
   const char* before = "";

@@ -19,7 +19,8 @@ KPROF_DETAIL_BEGIN
 ///     o.filter = "^(Gemm|Conv)";
 ///     o.columns = {"operator", "calls", "p99", "gflops"};
 struct report_options {
-  int width = 0;                ///< columns of the terminal; 0: the terminal's, else $COLUMNS, else 100. 40 to 1000
+  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
+                                ///< 40 is 40, more than 1000 is 1000
   std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
   std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
   grouping by = grouping::parameters;

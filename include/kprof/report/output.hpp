@@ -66,9 +66,8 @@ inline const char* remedy_for(int error) noexcept {
 
 inline status cannot_write(const std::string& where, int error) {
   const char* remedy = remedy_for(error);
-  std::string message = "cannot write the report to " + where + ": ";
-  return {message +
-          (remedy != nullptr ? std::string{remedy} : "error " + std::to_string(error) + " of the system: write to a file elsewhere")};
+  return {"cannot write the report to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
 }
 
 inline bool write_all(std::FILE* file, std::string_view text) noexcept {

@@ -18,6 +18,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+inline constexpr std::size_t widest_page = 1000;
 inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
 
 /// Like printable(), but keeps the end of a text that is too long: for paths.
@@ -80,12 +81,13 @@ class page {
     line(current);
   }
 
-  /// `lead`, then as many of the names (foreign text) as fit on its line, and how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names) {
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
     const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = printable(names[i], 40, ascii_), more = " and " + format_count(names.size() - i) + " more";
+      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string more = " and " + format_count(names.size() - i) + " more";
       const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
       if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
         text += more;
@@ -158,7 +160,8 @@ class grid {
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows) columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], out.width(), out.ascii())));
+      for (const auto& row : rows)   // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
     }
   }
 
@@ -182,11 +185,25 @@ class grid {
     return sum;
   }
 
+  /// The page width at which no cell is cut.
+  std::size_t whole_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += c.natural;
+    return sum;
+  }
+
+  /// The headers of the columns that print() had to cut cells of.
+  std::vector<std::string> cut() const {
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns)
+      if (c.width < c.natural) headers.push_back(c.header);
+    return headers;
+  }
+
   void drop(std::size_t column) {
     columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
     for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
-
 
   void print(page& out) {
     const std::size_t total = lay_out(out.width());

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,18 +30,33 @@ struct chosen_rows {
   double operators_self_ns = 0;
 
   chosen_rows(const profile& p, const text_plan& plan) {
-    std::vector<operator_row> all = operator_table(p, plan.options.by);
+    std::vector<operator_row> all = wanted(p, plan);
     std::vector<std::uint32_t> order;
     for (std::size_t i = 0; i < all.size(); ++i) {
       operators_self_ns += all[i].self_ns;
-      if (plan.filter.matches(all[i].name, all[i].parameters)) order.push_back(static_cast<std::uint32_t>(i));
-      else filtered.add(all[i]);
+      order.push_back(static_cast<std::uint32_t>(i));
     }
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comes_before(*plan.sort, all[a], all[b]); });
     for (const std::uint32_t i : order) {
       if (plan.options.top == 0 || rows.size() < plan.options.top) rows.push_back(std::move(all[i]));
       else cut.add(all[i]);
     }
+  }
+
+ private:
+  // Calls are filtered one set of parameters after another, before rows are made of them: a row of several sets has no
+  // parameters that an expression could be searched in. Of a row matched in part, the other calls are a row filtered out.
+  std::vector<operator_row> wanted(const profile& p, const text_plan& plan) {
+    if (!plan.filter.active()) return operator_table(p, plan.options.by);
+    std::vector<bool> matches(p.nodes.size());
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      matches[i] = p.nodes[i].kind == scope_kind::op && plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    const auto match = [&](const scope_node& n) { return matches[static_cast<std::size_t>(&n - p.nodes.data())]; };
+    for (const operator_row& row : operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
+      operators_self_ns += row.self_ns;
+      filtered.add(row);
+    }
+    return operator_table(p, plan.options.by, match);
   }
 };
 
@@ -70,6 +84,7 @@ class table_columns {
   std::vector<const column*> shown;
   std::vector<std::string> left_out;
   grid cells;
+  std::size_t whole_width = 0;   // of a page on which nothing is cut or left out
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()) {
@@ -85,6 +100,7 @@ class table_columns {
     for (std::size_t i = 0; i < shown.size(); ++i)
       if (shown[i]->as == look::rate) cells.align_points(i);
     cells.measure(out);
+    whole_width = cells.whole_width();
     set_least(out);
     while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
     std::reverse(left_out.begin(), left_out.end());
@@ -109,37 +125,53 @@ class table_columns {
   bool asked_;
 };
 
-/// Names, each once, in the order in which they came.
-struct unique_names {
-  std::vector<std::string> list;
-  std::unordered_set<std::string_view> seen;   // into the rows
-
-  void add(const std::string& name) {
-    if (seen.insert(name).second) list.push_back(name);
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+class concerned_names {
+ public:
+  explicit concerned_names(const std::vector<operator_row>& rows) : rows_(rows), name_of_(rows.size()) {
+    text_numbers names;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      name_of_[i] = names.of(rows[i].name);
+      if (name_of_[i] == shown_.size()) shown_.push_back(0);
+      ++shown_[name_of_[i]];
+    }
   }
+
+  /// A line, if concerned(row) holds for a row.
+  template <class Concerned>
+  void print(page& out, const std::string& lead, Concerned concerned) const {
+    std::vector<std::size_t> count(shown_.size());
+    std::vector<std::uint32_t> order;
+    std::vector<std::string> names, notes;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (!concerned(rows_[i]) || ++count[name_of_[i]] > 1) continue;
+      order.push_back(name_of_[i]);
+      names.push_back(rows_[i].name);
+    }
+    if (names.empty()) return;
+    for (const std::uint32_t name : order)
+      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+    out.list(lead, names, notes);
+  }
+
+ private:
+  const std::vector<operator_row>& rows_;
+  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
+  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows) {
+inline void print_absences(page& out, const std::vector<const column*>& shown, const concerned_names& names) {
   for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
-                            absence::no_calls}) {
-    unique_names names;
-    for (const operator_row& row : rows)
-      for (const column* c : shown)
-        if (c->value != nullptr && (row.*c->value).why == why) {
-          names.add(row.name);
-          break;
-        }
-    if (!names.list.empty()) out.list("n/a, " + std::string{explain(why)} + ": ", names.list);
-  }
+                            absence::no_calls})
+    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](const operator_row& row) {
+      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (row.*c->value).why == why; });
+    });
 }
 
-inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows) {
-  unique_names names;
-  for (const operator_row& row : rows)
-    if (row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns) names.add(row.name);
-  if (names.list.empty()) return;
-  out.list("short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ", names.list);
+inline void print_short_calls(page& out, const profile& p, const concerned_names& names) {
+  names.print(out, "short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ",
+              [&](const operator_row& row) { return row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns; });
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
@@ -161,14 +193,18 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     out.space();
     chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
                      plan.all_self_ns);
-    print_absences(out, table.shown, chosen.rows);
-    print_short_calls(out, p, chosen.rows);
+    const concerned_names names(chosen.rows);
+    print_absences(out, table.shown, names);
+    print_short_calls(out, p, names);
     if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
+    print_cut(out, table.cells.cut(), table.whole_width);
   }
   chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
-  if (regions > plan.all_self_ns * 1e-9)
-    out.paragraph("", "in regions, outside operators: self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
+  if (!(regions > plan.all_self_ns * 1e-9)) return;
+  // The operator that handed a path to another thread has its row by=thread elsewhere.
+  const std::string where = plan.options.by == grouping::thread ? "in regions, outside operators of their thread" : "in regions, outside operators";
+  out.paragraph("", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
 }
 
 inline void print_legend(page& out) {

@@ -55,7 +55,7 @@ inline status write_text(const profile& p, const report_options& options, std::s
   if (status s = plan.prepare(); !s) return s;
   plan.all_self_ns = detail::all_self_ns(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, 1000)), options.ascii);
+  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
   detail::print_header(page, p);
   if (!detail::has_scopes(p)) {
     page.space();

@@ -11,6 +11,8 @@
 #include <kprof/report/page.hpp>
 #include <kprof/status.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +45,17 @@ struct text_plan {
             " (or name, which is operator)"};
   }
 };
+
+/// Says which columns were cut, and at which page width they are `whole`.
+inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
+  if (headers.empty()) return;
+  std::string text = "cut at width " + std::to_string(out.width()) + ": ";
+  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
+  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
+  out.paragraph("", text, 2);
+}
 
 /// Rows that are not shown: counted and summed, so that nothing is lost in silence.
 struct hidden_rows {

@@ -55,15 +55,12 @@ struct chosen_tree {
   }
 
   void keep_largest(std::size_t top) {
-    std::vector<double> size(rows.size());
     std::vector<std::uint32_t> order;
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      size[i] = std::max(size[i], rows[i].total_ns + rows[i].open_ns);
-      if (rows[i].parent != scope_node::none) size[rows[i].parent] = std::max(size[rows[i].parent], size[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i)
       if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
-    }
     if (order.size() <= top) return;
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return size[a] != size[b] ? size[a] > size[b] : a < b; });
+    // A parent is no smaller than its children and comes before them.
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].largest_ns > rows[b].largest_ns; });
     for (std::size_t i = top; i < order.size(); ++i) {
       shown[order[i]] = false;
       cut.add(rows[order[i]]);
@@ -72,16 +69,16 @@ struct chosen_tree {
 };
 
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
-inline std::string tree_lines(const chosen_tree& tree, std::size_t at, const page& out) {
+inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width, bool ascii) {
   const std::size_t depth = tree.rows[at].depth;
   if (depth == 0) return {};
-  const char* branch = tree.last[at] ? (out.ascii() ? "`- " : "\u2514\u2500 ") : (out.ascii() ? "|- " : "\u251C\u2500 ");
-  if (3 * depth > out.width() * 2 / 5) return (out.ascii() ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
+  const char* branch = tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
+  if (3 * depth > page_width * 2 / 5) return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
   std::vector<bool> ends;
   for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent)
     ends.push_back(tree.last[up]);
   std::string lines;
-  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : out.ascii() ? "|  " : "\u2502  ";
+  for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
   return lines + branch;
 }
 
@@ -97,13 +94,28 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
 inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
+  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
   cells.push_back(thread ? "" : row.calls == 0 ? "n/a" : out.time(row.total_ns / static_cast<double>(row.calls)));
   return cells;
+}
+
+/// The page width at which no label is cut. A wider page has more of the lines that lead to deep rows, so that it is
+/// approached from below. `others`: the width of all other columns.
+inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out, std::size_t others) {
+  for (std::size_t width = out.width();;) {
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+      if (!tree.shown[i]) continue;
+      const std::string label = tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p);
+      wanted = std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
+    }
+    if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
+    width = wanted;
+  }
 }
 
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
@@ -120,12 +132,14 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     out.line("no scope matches the filter");
   } else {
     cells.measure(out);
+    const std::size_t others = cells.whole_width() - cells.columns[0].natural;
     cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
     while (cells.columns.size() > 3 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
     cells.columns[0].least = 10;
     while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
     cells.print(out);
     out.space();
+    if (const auto cut = cells.cut(); !cut.empty()) print_cut(out, cut, whole_tree_width(tree, p, out, others));
   }
   tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
   tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);

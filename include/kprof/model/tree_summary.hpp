@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_TREE_SUMMARY_HPP
+#define KPROF_MODEL_TREE_SUMMARY_HPP
+
+// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
+// and memory are linear in profile::nodes, sorting aside.
+
+#include <kprof/config.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/model/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A node of the call tree of all threads together.
+struct tree_row {
+  scope_kind kind = scope_kind::region;
+  std::string name;
+  std::string parameters;
+  bool merged = false;               ///< its calls' parameters were not kept
+  bool invalid = false;
+  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t depth = 0;
+  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  double total_ns = 0;
+  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
+  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
+  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_share = 0;
+};
+
+namespace detail {
+
+/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
+/// thread handed over leads to work, but takes no time here, and so hides nothing.
+inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
+  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind == scope_kind::root) {
+      thread_row[i] = row_of[i];
+      continue;
+    }
+    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
+    if (is_placeholder(n)) thread_row[i] = row;
+    if (row == scope_node::none) continue;
+    rows[row].total_ns += not_negative(n.total_ns);
+    rows[row].open_ns += not_negative(n.open_ns);
+  }
+}
+
+/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
+inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
+  std::vector<tree_row> rows;
+  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const bool root = n.kind == scope_kind::root;
+    if (root && !threads_apart) continue;
+    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
+                       root ? n.thread : 0U}};
+    const auto [number, is_new] = numbers.of(key);
+    row_of[i] = number;
+    if (is_new) {
+      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
+      if (root) rows.back().thread = n.thread;
+    }
+    tree_row& row = rows[number];
+    if (root) continue;
+    row.invalid = row.invalid || !n.work.valid;
+    row.calls += n.calls;
+    row.open += n.open;
+    row.open_ns += not_negative(n.open_ns);
+    row.total_ns += not_negative(n.total_ns);
+    row.self_ns += not_negative(n.self_ns);
+  }
+  if (threads_apart) sum_threads(p, row_of, rows);
+  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
+    rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
+    if (rows[i].parent == scope_node::none) continue;
+    double& above = rows[rows[i].parent].largest_ns;
+    above = std::max(above, rows[i].largest_ns);
+  }
+  return rows;
+}
+
+}  // namespace detail
+
+/// The call tree, a parent before its children and these by falling `largest_ns`: what handed its work to other threads
+/// stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
+/// the outermost scopes that ran on them.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
+  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const double x = rows[a].largest_ns, y = rows[b].largest_ns;
+    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
+  });
+  std::uint32_t top = none;
+  for (const std::uint32_t i : order) {
+    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  const double all = detail::all_self_ns(p);
+  std::vector<tree_row> tree;
+  tree.reserve(rows.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  if (top != none) path.emplace_back(top, none);
+  while (!path.empty()) {
+    const auto [at, parent] = path.back();
+    path.pop_back();
+    if (next[at] != none) path.emplace_back(next[at], parent);
+    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
+    tree_row& row = rows[at];
+    row.parent = parent;
+    row.total_share = all > 0 ? row.total_ns / all : 0;
+    row.self_share = all > 0 ? row.self_ns / all : 0;
+    tree.push_back(std::move(row));
+  }
+  return tree;
+}
+
+KPROF_DETAIL_END
+
+#endif
