@@ -8,8 +8,10 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/descriptor.hpp>
 
+#include <signal.h>
+#include <ucontext.h>
+
 #include <csetjmp>
-#include <csignal>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -37,10 +39,11 @@ class KPROF_DETAIL_LOCAL division_trap {
   /// The same as run() behind install(), on any number of threads at once and without a system call.
   static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
     sigjmp_buf back;
-    if (sigsetjmp(back, 0) == 0) {   // the handler blocks no signals, so that there are none to restore
+    if (sigsetjmp(back, 0) == 0) {   // without the signal mask, which would be a system call every time
       jump_ = &back;
       evaluate(params, out);
     } else {
+      pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
       out = work{};
       out.has_flops = out.has_bytes = 1;
     }
@@ -49,13 +52,17 @@ class KPROF_DETAIL_LOCAL division_trap {
 
  private:
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
-    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    if (jump_ != nullptr) {
+      mask_ = static_cast<const ucontext_t*>(context)->uc_sigmask;   // that of the formula
+      siglongjmp(*jump_, 1);
+    }
     // A fault of the program's own: for the handler that was there.
     if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
     else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
     else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
+  KPROF_DETAIL_LOCAL static inline thread_local sigset_t mask_{};
   KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 
