@@ -1365,7 +1365,7 @@ struct scope_api {
 
 /// Sends scopes to a tool, with or without a session.
 struct emitter_api {
-  void (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
+  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;   // false: not sent, not to be popped
   void (*pop)() noexcept;
 };
 
@@ -4678,25 +4678,32 @@ KPROF_DETAIL_END
 // Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
 // program: a signal here would kill a program that had done nothing wrong.
 
+#include <fenv.h>
+#include <setjmp.h>
 #include <signal.h>
-#include <ucontext.h>
-
-#include <csetjmp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class KPROF_DETAIL_LOCAL division_trap {
  public:
+  using formulas = void (*)(const void*, work&) noexcept;
+
   /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
   /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
-  static void run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+  static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool was_there = !install();
-    run_installed(evaluate, params, out);
+    guarded(evaluate, params, out);
     if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
   }
+  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
+  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
+    static_cast<void>(install());
+    guarded(evaluate, params, out);
+  }
 
-  /// Puts the handler in place for good; false when it was there. For code that is never unloaded.
+ private:
+  /// False when the handler was there.
   static bool install() noexcept {
     struct sigaction ours{}, before{};
     ours.sa_sigaction = &handler;
@@ -4706,33 +4713,37 @@ class KPROF_DETAIL_LOCAL division_trap {
     theirs_ = before;
     return true;
   }
-  /// The same as run() behind install(), on any number of threads at once and without a system call.
-  static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+
+  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
+    sigset_t division, mask;   // a fault whose signal is blocked ends the process
+    sigemptyset(&division);
+    sigaddset(&division, SIGFPE);
+    pthread_sigmask(SIG_UNBLOCK, &division, &mask);
+    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    fegetenv(&arithmetic);
     sigjmp_buf back;
-    if (sigsetjmp(back, 0) == 0) {   // without the signal mask, which would be a system call every time
+    if (sigsetjmp(back, 0) == 0) {
       jump_ = &back;
       evaluate(params, out);
     } else {
-      pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+      fesetenv(&arithmetic);
       out = work{};
       out.has_flops = out.has_bytes = 1;
     }
     jump_ = nullptr;
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
 
- private:
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
-    if (jump_ != nullptr) {
-      mask_ = static_cast<const ucontext_t*>(context)->uc_sigmask;   // that of the formula
-      siglongjmp(*jump_, 1);
-    }
-    // A fault of the program's own: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
-    else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
-    else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // A fault of the program's own, or a signal that was sent: for the handler that was there.
+    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
+    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
+    const bool ignored = theirs_.sa_handler == SIG_IGN;
+    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
+    if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline thread_local sigset_t mask_{};
   KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 
@@ -4885,6 +4896,9 @@ KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
   return item;
 }
 
+/// How many binaries have gone: an operator may lie where another lay.
+KPROF_DETAIL_LOCAL inline constinit std::uint32_t unloadings = 0;
+
 #if KPROF_DETAIL_PAYLOAD
 
 KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept;
@@ -4987,6 +5001,42 @@ KPROF_DETAIL_LOCAL inline void register_work() noexcept {
   }
 }
 
+/// What the formulas said of parameters that this thread has passed before: running them safely takes system calls.
+struct remembered_work {
+  static constexpr std::uint32_t max_params = 128;
+  const op_desc* op;
+  std::uint32_t generation;   // of `unloadings`
+  std::uint32_t bytes;
+  work numbers;
+  char params[max_params];
+};
+inline constexpr std::size_t remembered_slots = 8;
+KPROF_DETAIL_LOCAL inline constinit thread_local remembered_work remembered[remembered_slots]{};
+KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+  work numbers{};
+  if (bytes > remembered_work::max_params) {
+    division_trap::run_and_stay(op.evaluate, params, numbers);
+    return numbers;
+  }
+  std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&op);
+  for (std::uint32_t at = 0; at < bytes; at += 8) {
+    std::uint64_t word = 0;
+    __builtin_memcpy(&word, static_cast<const char*>(params) + at, bytes - at < 8 ? bytes - at : 8);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32U;
+  }
+  remembered_work& slot = remembered[hash % remembered_slots];
+  const std::uint32_t generation = load(unloadings);
+  if (slot.op == &op && slot.generation == generation && slot.bytes == bytes && __builtin_memcmp(slot.params, params, bytes) == 0) return slot.numbers;
+  division_trap::run_and_stay(op.evaluate, params, numbers);
+  slot.op = &op;
+  slot.generation = generation;
+  slot.bytes = bytes;
+  slot.numbers = numbers;
+  __builtin_memcpy(slot.params, params, bytes);
+  return numbers;
+}
+
 /// The payloads of one range; lives until the range is pushed.
 struct payloads {
   nvtxPayloadData_t data[2];
@@ -4997,7 +5047,7 @@ struct payloads {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {
-      division_trap::run_installed(op.evaluate, params, numbers);
+      numbers = work_of(op, params, bytes);
       // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
       const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
       if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
@@ -5122,6 +5172,7 @@ KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
 KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
   for (op_slot& slot : self.ops)
     if (load(slot.home) == &leaving) store(slot.item, static_cast<const known*>(nullptr));
+  __atomic_fetch_add(&unloadings, 1U, __ATOMIC_SEQ_CST);
   if (self.next_detach != nullptr) self.next_detach(leaving);
 }
 
@@ -5170,7 +5221,11 @@ KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t h
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-KPROF_DETAIL_LOCAL inline void push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+/// Set while this thread is inside the tool, which may hold a lock of its own and allocate: scopes that a guard in the
+/// program's allocator opens there are not sent.
+KPROF_DETAIL_LOCAL inline constinit thread_local bool telling = false;
+
+KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload, std::uint32_t bytes) noexcept {
   if (where.op == nullptr) {
     const text name{static_cast<const char*>(payload), bytes};
     const nvtxStringHandle_t handle = region_handle(name);
@@ -5191,7 +5246,18 @@ KPROF_DETAIL_LOCAL inline void push(const site& where, const void* payload, std:
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-KPROF_DETAIL_LOCAL inline void pop() noexcept { nvtxDomainRangePop(told.domain); }
+KPROF_DETAIL_LOCAL inline bool push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+  if (telling) return false;
+  telling = true;
+  tell(where, payload, bytes);
+  telling = false;
+  return true;
+}
+KPROF_DETAIL_LOCAL inline void pop() noexcept {
+  telling = true;
+  nvtxDomainRangePop(told.domain);
+  telling = false;
+}
 
 KPROF_DETAIL_LOCAL inline constexpr emitter_api emitter{&push, &pop};
 
@@ -5201,7 +5267,6 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
   told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
   if (told.domain == nullptr) return nullptr;
   keep_loaded();
-  division_trap::install();
   register_work();
   self.next_detach = load(hub.detach);
   while (!exchange(hub.detach, self.next_detach, &forget)) {}
@@ -5216,10 +5281,12 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
 /// the loader's lock, which this one holds when a static object's constructor opens a scope. Such a scope is not sent.
 KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   using nvtx::self;
-  if (load(self.refused)) return nullptr;
+  if (load(self.refused) || nvtx::telling) return nullptr;
   std::uint32_t tool = load(self.tool);
   if (tool == nvtx::not_sought && nvtx::exchange(self.tool, tool, nvtx::being_sought)) {
+    nvtx::telling = true;
     self.emitter = nvtx::look_for_tool(the_hub());
+    nvtx::telling = false;
     tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
     store(self.tool, tool);
   }
@@ -5274,6 +5341,7 @@ constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...
 KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only = make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
 
 KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept {
+  if (telling) return 0;
   const emitter_api* to = attach_nvtx();
   if (to == nullptr) {
     // No tool: guards go idle again. Only the first scope finds itself in the hub, so that only it walks the binaries.
@@ -5283,7 +5351,7 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, st
   }
   if (mine.number == 0) mine.number = __atomic_add_fetch(&self.threads, 1U, __ATOMIC_RELAXED);
   if (mine.depth == 0xFFFF) return 0;
-  to->push(where, payload, bytes);
+  if (!to->push(where, payload, bytes)) return 0;
   if (++mine.depth < thread_ranges::counted) ++mine.opened[mine.depth];
   return token_of_innermost();
 }
@@ -5359,25 +5427,32 @@ KPROF_DETAIL_END
 // Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
 // program: a signal here would kill a program that had done nothing wrong.
 
+#include <fenv.h>
+#include <setjmp.h>
 #include <signal.h>
-#include <ucontext.h>
-
-#include <csetjmp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class KPROF_DETAIL_LOCAL division_trap {
  public:
+  using formulas = void (*)(const void*, work&) noexcept;
+
   /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
   /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
-  static void run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+  static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool was_there = !install();
-    run_installed(evaluate, params, out);
+    guarded(evaluate, params, out);
     if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
   }
+  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
+  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
+    static_cast<void>(install());
+    guarded(evaluate, params, out);
+  }
 
-  /// Puts the handler in place for good; false when it was there. For code that is never unloaded.
+ private:
+  /// False when the handler was there.
   static bool install() noexcept {
     struct sigaction ours{}, before{};
     ours.sa_sigaction = &handler;
@@ -5387,33 +5462,37 @@ class KPROF_DETAIL_LOCAL division_trap {
     theirs_ = before;
     return true;
   }
-  /// The same as run() behind install(), on any number of threads at once and without a system call.
-  static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+
+  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
+    sigset_t division, mask;   // a fault whose signal is blocked ends the process
+    sigemptyset(&division);
+    sigaddset(&division, SIGFPE);
+    pthread_sigmask(SIG_UNBLOCK, &division, &mask);
+    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    fegetenv(&arithmetic);
     sigjmp_buf back;
-    if (sigsetjmp(back, 0) == 0) {   // without the signal mask, which would be a system call every time
+    if (sigsetjmp(back, 0) == 0) {
       jump_ = &back;
       evaluate(params, out);
     } else {
-      pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+      fesetenv(&arithmetic);
       out = work{};
       out.has_flops = out.has_bytes = 1;
     }
     jump_ = nullptr;
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
 
- private:
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
-    if (jump_ != nullptr) {
-      mask_ = static_cast<const ucontext_t*>(context)->uc_sigmask;   // that of the formula
-      siglongjmp(*jump_, 1);
-    }
-    // A fault of the program's own: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
-    else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
-    else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // A fault of the program's own, or a signal that was sent: for the handler that was there.
+    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
+    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
+    const bool ignored = theirs_.sa_handler == SIG_IGN;
+    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
+    if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline thread_local sigset_t mask_{};
   KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 
@@ -6717,7 +6796,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     std::uint16_t epoch;   // that began with it
     std::uint16_t depth;   // from here on all ended
   };
-  static constexpr std::uint32_t max_cuts = 16;
+  static constexpr std::uint32_t max_cuts = 64;   // beyond it, late ends of the outermost scopes are no longer told from others
 
   std::mutex mutex_;
   path_table* paths_;
@@ -7307,7 +7386,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
-    emitter->push(where, bytes, size);
+    if (!emitter->push(where, bytes, size)) return;
     const std::uint32_t depth = depth_of(log.top);
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;
@@ -7527,7 +7606,7 @@ class KPROF_DETAIL_LOCAL session_state {
       time_.reset(now);
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
-      reported_scopes_ = none_reported;
+      has_reported_ = false;
       notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
     }
     mutex_.unlock();
@@ -7544,14 +7623,13 @@ class KPROF_DETAIL_LOCAL session_state {
   /// The program has printed `run` as the settings say: the report at the end need not say it again.
   void reported(const profile& run) {
     const entry in(*this);
-    if (settings_are_from_environment_) reported_scopes_ = scopes_of(run);
+    has_reported_ = settings_are_from_environment_ || !environment_.report_at_exit;
+    reported_ = run.complete;
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
 
  private:
-  static constexpr std::uint64_t none_reported = ~std::uint64_t{0};
-
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
     const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
@@ -7662,7 +7740,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = calibrate_now();
     if (started_) recorder_.restart(now.ticks);
     started_ = true;
-    reported_scopes_ = none_reported;
+    has_reported_ = false;
     time_.reset(now);
     paused_ns_ = 0;
     const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
@@ -7727,12 +7805,15 @@ class KPROF_DETAIL_LOCAL session_state {
     return {};
   }
 
-  static std::uint64_t scopes_of(const profile& run) noexcept { return run.complete.recorded + run.complete.open; }
+  static bool same_scopes(const completeness& a, const completeness& b) noexcept {
+    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped && a.dropped_inside == b.dropped_inside &&
+           a.closed_by_parent == b.closed_by_parent && a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
+  }
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
     const profile run = snapshot(false);
-    if (scopes_of(run) == reported_scopes_) return;
+    if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;
     status s = write_text(run, options, text);
     if (s) s = write_output(expand_path(options.path), text);
@@ -7757,7 +7838,8 @@ class KPROF_DETAIL_LOCAL session_state {
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
   bool settings_are_from_environment_ = true;
-  std::uint64_t reported_scopes_ = none_reported;   // by the program, last, as the settings in KPROF say
+  bool has_reported_ = false;   // the program, as the report at exit would
+  completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 

@@ -37,6 +37,9 @@ check("a report at exit that says the same again is left out", r.returncode == 5
 r = run(plain, "report then more", kprof="report")
 check("a report at exit that says more is printed", r.returncode == 5 and r.stdout.count("Completeness") == 2, r)
 
+r = run(plain, "inside", kprof="report")
+check("a report at exit is printed when a scope has ended since", r.returncode == 5 and r.stdout.count("Completeness") == 2, r)
+
 r = run(plain, kprof="off,report")
 check("KPROF=off says so", r.returncode == 5 and "off (KPROF=off)" in r.stdout and "Gemm" not in r.stdout, r)
 

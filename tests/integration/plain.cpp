@@ -31,5 +31,9 @@ int main(int argc, char** argv) {
     if (!s) std::fprintf(stderr, "status: %s\n", s.message.c_str());
     if (std::strcmp(argv[1], "report then more") == 0) { KPROF_OP(Gemm, {8, 8, 8}); }
   }
+  if (argc > 1 && std::strcmp(argv[1], "inside") == 0) {
+    KPROF_REGION("inside");
+    kprof::report();
+  }
   return 5;
 }

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "find.hpp"
 
+#include <cfenv>
 #include <csignal>
 #include <cstdint>
 #include <limits>
@@ -106,6 +107,27 @@ TEST_CASE("hostile.valid_guards_the_formulas") {
   CHECK(work_of(p, "Validated groups=2 channels=4").flops == 2);
   CHECK(p.complete.invalid == 2);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("hostile.a_formula_that_is_stopped_changes_nothing_for_its_thread") {
+  REQUIRE(kprof::start());
+  sigset_t all, before, after;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);   // as worker threads do; a division by zero now would end the process
+  fesetround(FE_UPWARD);
+  { KPROF_OP(Divides, {7, 0}); }
+  { KPROF_OP(Divides, {9, 0}); }
+  const kprof::profile p = kprof::snapshot();
+  const int rounding = fegetround();
+  fesetround(FE_TONEAREST);
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  CHECK_FALSE(work_of(p, "Divides size=7 stride=0").valid);
+  CHECK_FALSE(work_of(p, "Divides size=9 stride=0").valid);
+  CHECK(rounding == FE_UPWARD);
+  CHECK(sigismember(&after, SIGFPE) == 1);
+  CHECK(sigismember(&after, SIGUSR1) == 1);
+}
+#endif
 
 TEST_CASE("hostile.enum_values_without_a_name_are_shown_as_the_numbers_they_are") {
   REQUIRE(kprof::start());

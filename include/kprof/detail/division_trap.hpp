@@ -8,25 +8,32 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/descriptor.hpp>
 
+#include <fenv.h>
+#include <setjmp.h>
 #include <signal.h>
-#include <ucontext.h>
-
-#include <csetjmp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class KPROF_DETAIL_LOCAL division_trap {
  public:
+  using formulas = void (*)(const void*, work&) noexcept;
+
   /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
   /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
-  static void run(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+  static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool was_there = !install();
-    run_installed(evaluate, params, out);
+    guarded(evaluate, params, out);
     if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
   }
+  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
+  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
+    static_cast<void>(install());
+    guarded(evaluate, params, out);
+  }
 
-  /// Puts the handler in place for good; false when it was there. For code that is never unloaded.
+ private:
+  /// False when the handler was there.
   static bool install() noexcept {
     struct sigaction ours{}, before{};
     ours.sa_sigaction = &handler;
@@ -36,33 +43,37 @@ class KPROF_DETAIL_LOCAL division_trap {
     theirs_ = before;
     return true;
   }
-  /// The same as run() behind install(), on any number of threads at once and without a system call.
-  static void run_installed(void (*evaluate)(const void*, work&) noexcept, const void* params, work& out) noexcept {
+
+  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
+    sigset_t division, mask;   // a fault whose signal is blocked ends the process
+    sigemptyset(&division);
+    sigaddset(&division, SIGFPE);
+    pthread_sigmask(SIG_UNBLOCK, &division, &mask);
+    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    fegetenv(&arithmetic);
     sigjmp_buf back;
-    if (sigsetjmp(back, 0) == 0) {   // without the signal mask, which would be a system call every time
+    if (sigsetjmp(back, 0) == 0) {
       jump_ = &back;
       evaluate(params, out);
     } else {
-      pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+      fesetenv(&arithmetic);
       out = work{};
       out.has_flops = out.has_bytes = 1;
     }
     jump_ = nullptr;
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
 
- private:
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
-    if (jump_ != nullptr) {
-      mask_ = static_cast<const ucontext_t*>(context)->uc_sigmask;   // that of the formula
-      siglongjmp(*jump_, 1);
-    }
-    // A fault of the program's own: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) theirs_.sa_sigaction(signal, info, context);
-    else if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) theirs_.sa_handler(signal);
-    else sigaction(SIGFPE, &theirs_, nullptr);   // it happens again, and ends the program
+    if (jump_ != nullptr) siglongjmp(*jump_, 1);
+    // A fault of the program's own, or a signal that was sent: for the handler that was there.
+    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
+    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
+    const bool ignored = theirs_.sa_handler == SIG_IGN;
+    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
+    if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline thread_local sigset_t mask_{};
   KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
 };
 

@@ -56,7 +56,7 @@ struct scope_api {
 
 /// Sends scopes to a tool, with or without a session.
 struct emitter_api {
-  void (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
+  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;   // false: not sent, not to be popped
   void (*pop)() noexcept;
 };
 

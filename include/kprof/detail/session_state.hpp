@@ -171,7 +171,7 @@ class KPROF_DETAIL_LOCAL session_state {
       time_.reset(now);
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
-      reported_scopes_ = none_reported;
+      has_reported_ = false;
       notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
     }
     mutex_.unlock();
@@ -188,14 +188,13 @@ class KPROF_DETAIL_LOCAL session_state {
   /// The program has printed `run` as the settings say: the report at the end need not say it again.
   void reported(const profile& run) {
     const entry in(*this);
-    if (settings_are_from_environment_) reported_scopes_ = scopes_of(run);
+    has_reported_ = settings_are_from_environment_ || !environment_.report_at_exit;
+    reported_ = run.complete;
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
 
  private:
-  static constexpr std::uint64_t none_reported = ~std::uint64_t{0};
-
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
     const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
@@ -306,7 +305,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const calibration_point now = calibrate_now();
     if (started_) recorder_.restart(now.ticks);
     started_ = true;
-    reported_scopes_ = none_reported;
+    has_reported_ = false;
     time_.reset(now);
     paused_ns_ = 0;
     const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
@@ -371,12 +370,15 @@ class KPROF_DETAIL_LOCAL session_state {
     return {};
   }
 
-  static std::uint64_t scopes_of(const profile& run) noexcept { return run.complete.recorded + run.complete.open; }
+  static bool same_scopes(const completeness& a, const completeness& b) noexcept {
+    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped && a.dropped_inside == b.dropped_inside &&
+           a.closed_by_parent == b.closed_by_parent && a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
+  }
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
     const profile run = snapshot(false);
-    if (scopes_of(run) == reported_scopes_) return;
+    if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;
     status s = write_text(run, options, text);
     if (s) s = write_output(expand_path(options.path), text);
@@ -401,7 +403,8 @@ class KPROF_DETAIL_LOCAL session_state {
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
   bool settings_are_from_environment_ = true;
-  std::uint64_t reported_scopes_ = none_reported;   // by the program, last, as the settings in KPROF say
+  bool has_reported_ = false;   // the program, as the report at exit would
+  completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 

@@ -101,6 +101,7 @@ KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
 KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
   for (op_slot& slot : self.ops)
     if (load(slot.home) == &leaving) store(slot.item, static_cast<const known*>(nullptr));
+  __atomic_fetch_add(&unloadings, 1U, __ATOMIC_SEQ_CST);
   if (self.next_detach != nullptr) self.next_detach(leaving);
 }
 
@@ -149,7 +150,11 @@ KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t h
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-KPROF_DETAIL_LOCAL inline void push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+/// Set while this thread is inside the tool, which may hold a lock of its own and allocate: scopes that a guard in the
+/// program's allocator opens there are not sent.
+KPROF_DETAIL_LOCAL inline constinit thread_local bool telling = false;
+
+KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload, std::uint32_t bytes) noexcept {
   if (where.op == nullptr) {
     const text name{static_cast<const char*>(payload), bytes};
     const nvtxStringHandle_t handle = region_handle(name);
@@ -170,7 +175,18 @@ KPROF_DETAIL_LOCAL inline void push(const site& where, const void* payload, std:
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-KPROF_DETAIL_LOCAL inline void pop() noexcept { nvtxDomainRangePop(told.domain); }
+KPROF_DETAIL_LOCAL inline bool push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+  if (telling) return false;
+  telling = true;
+  tell(where, payload, bytes);
+  telling = false;
+  return true;
+}
+KPROF_DETAIL_LOCAL inline void pop() noexcept {
+  telling = true;
+  nvtxDomainRangePop(told.domain);
+  telling = false;
+}
 
 KPROF_DETAIL_LOCAL inline constexpr emitter_api emitter{&push, &pop};
 
@@ -180,7 +196,6 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
   told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
   if (told.domain == nullptr) return nullptr;
   keep_loaded();
-  division_trap::install();
   register_work();
   self.next_detach = load(hub.detach);
   while (!exchange(hub.detach, self.next_detach, &forget)) {}
@@ -195,10 +210,12 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
 /// the loader's lock, which this one holds when a static object's constructor opens a scope. Such a scope is not sent.
 KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   using nvtx::self;
-  if (load(self.refused)) return nullptr;
+  if (load(self.refused) || nvtx::telling) return nullptr;
   std::uint32_t tool = load(self.tool);
   if (tool == nvtx::not_sought && nvtx::exchange(self.tool, tool, nvtx::being_sought)) {
+    nvtx::telling = true;
     self.emitter = nvtx::look_for_tool(the_hub());
+    nvtx::telling = false;
     tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
     store(self.tool, tool);
   }
@@ -253,6 +270,7 @@ constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...
 KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only = make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
 
 KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept {
+  if (telling) return 0;
   const emitter_api* to = attach_nvtx();
   if (to == nullptr) {
     // No tool: guards go idle again. Only the first scope finds itself in the hub, so that only it walks the binaries.
@@ -262,7 +280,7 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, st
   }
   if (mine.number == 0) mine.number = __atomic_add_fetch(&self.threads, 1U, __ATOMIC_RELAXED);
   if (mine.depth == 0xFFFF) return 0;
-  to->push(where, payload, bytes);
+  if (!to->push(where, payload, bytes)) return 0;
   if (++mine.depth < thread_ranges::counted) ++mine.opened[mine.depth];
   return token_of_innermost();
 }

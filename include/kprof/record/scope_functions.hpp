@@ -151,7 +151,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
   [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
-    emitter->push(where, bytes, size);
+    if (!emitter->push(where, bytes, size)) return;
     const std::uint32_t depth = depth_of(log.top);
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;

@@ -329,7 +329,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     std::uint16_t epoch;   // that began with it
     std::uint16_t depth;   // from here on all ended
   };
-  static constexpr std::uint32_t max_cuts = 16;
+  static constexpr std::uint32_t max_cuts = 64;   // beyond it, late ends of the outermost scopes are no longer told from others
 
   std::mutex mutex_;
   path_table* paths_;
