@@ -262,23 +262,18 @@ KPROF_DETAIL_LOCAL inline void register_work() noexcept {
   }
 }
 
-/// What the formulas said of parameters that this thread has passed before: running them safely takes system calls.
+/// What the formulas said of a set of parameters, whose bytes follow: running them safely takes system calls.
 struct remembered_work {
-  static constexpr std::uint32_t max_params = 128;
   const op_desc* op;
   std::uint32_t generation;   // of `unloadings`
   std::uint32_t bytes;
   work numbers;
-  char params[max_params];
 };
-inline constexpr std::size_t remembered_slots = 8;
-KPROF_DETAIL_LOCAL inline constinit thread_local remembered_work remembered[remembered_slots]{};
+inline constexpr std::size_t remembered_slots = 4096;   // sets beyond are evaluated every time
+inline constexpr std::size_t remembered_probes = 16;
+KPROF_DETAIL_LOCAL inline constinit remembered_work* remembered[remembered_slots]{};
+
 KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
-  work numbers{};
-  if (bytes > remembered_work::max_params) {
-    division_trap::run_and_stay(op.evaluate, params, numbers);
-    return numbers;
-  }
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&op);
   for (std::uint32_t at = 0; at < bytes; at += 8) {
     std::uint64_t word = 0;
@@ -286,15 +281,23 @@ KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, st
     hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
     hash ^= hash >> 32U;
   }
-  remembered_work& slot = remembered[hash % remembered_slots];
   const std::uint32_t generation = load(unloadings);
-  if (slot.op == &op && slot.generation == generation && slot.bytes == bytes && __builtin_memcmp(slot.params, params, bytes) == 0) return slot.numbers;
+  remembered_work** slot = nullptr;
+  for (std::size_t i = 0; i < remembered_probes; ++i) {
+    slot = &remembered[(hash + i) % remembered_slots];
+    const remembered_work* at = load(*slot);
+    if (at == nullptr) break;
+    if (at->op == &op && at->generation == generation && at->bytes == bytes && __builtin_memcmp(at + 1, params, bytes) == 0) return at->numbers;
+    slot = nullptr;
+  }
+  work numbers{};
   division_trap::run_and_stay(op.evaluate, params, numbers);
-  slot.op = &op;
-  slot.generation = generation;
-  slot.bytes = bytes;
-  slot.numbers = numbers;
-  __builtin_memcpy(slot.params, params, bytes);
+  auto* made = slot == nullptr ? nullptr : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
+  if (made == nullptr) return numbers;
+  *made = {&op, generation, bytes, numbers};
+  if (bytes != 0) __builtin_memcpy(made + 1, params, bytes);
+  remembered_work* nobody = nullptr;
+  if (!exchange(*slot, nobody, made)) std::free(made);
   return numbers;
 }
 
