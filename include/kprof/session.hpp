@@ -120,8 +120,8 @@ KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options
 }
 /// Prints the run so far.
 KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and nothing has been recorded
-/// since, that one is left out.
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
+/// ended since, that one is left out.
 KPROF_DETAIL_LOCAL inline status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());

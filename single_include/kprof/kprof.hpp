@@ -4669,8 +4669,6 @@ KPROF_DETAIL_END
 // the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
 // Any thread; allocates when it meets something new, and never frees what a tool was told.
 
-#if KPROF_NVTX
-
 // <kprof/detail/division_trap.hpp>
 #ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
 #define KPROF_DETAIL_DIVISION_TRAP_HPP
@@ -4751,6 +4749,8 @@ class KPROF_DETAIL_LOCAL division_trap {
 KPROF_DETAIL_END
 
 #endif  // <kprof/detail/division_trap.hpp>
+
+#if KPROF_NVTX
 
 // The C headers of the SDK are not written for the warnings that kprof's users may turn on.
 #pragma GCC diagnostic push
@@ -5422,87 +5422,6 @@ KPROF_DETAIL_END
 
 // What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
 // stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
-
-// <kprof/detail/division_trap.hpp>
-#ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
-#define KPROF_DETAIL_DIVISION_TRAP_HPP
-
-// Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
-// program: a signal here would kill a program that had done nothing wrong.
-
-#include <fenv.h>
-#include <setjmp.h>
-#include <signal.h>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class KPROF_DETAIL_LOCAL division_trap {
- public:
-  using formulas = void (*)(const void*, work&) noexcept;
-
-  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
-  /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
-  static void run(formulas evaluate, const void* params, work& out) noexcept {
-    const bool was_there = !install();
-    guarded(evaluate, params, out);
-    if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
-  }
-  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
-  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
-    static_cast<void>(install());
-    guarded(evaluate, params, out);
-  }
-
- private:
-  /// False when the handler was there.
-  static bool install() noexcept {
-    struct sigaction ours{}, before{};
-    ours.sa_sigaction = &handler;
-    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGFPE, &ours, &before);
-    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
-    theirs_ = before;
-    return true;
-  }
-
-  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
-    sigset_t division, mask;   // a fault whose signal is blocked ends the process
-    sigemptyset(&division);
-    sigaddset(&division, SIGFPE);
-    pthread_sigmask(SIG_UNBLOCK, &division, &mask);
-    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
-    fegetenv(&arithmetic);
-    sigjmp_buf back;
-    if (sigsetjmp(back, 0) == 0) {
-      jump_ = &back;
-      evaluate(params, out);
-    } else {
-      fesetenv(&arithmetic);
-      out = work{};
-      out.has_flops = out.has_bytes = 1;
-    }
-    jump_ = nullptr;
-    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  }
-
-  static void handler(int signal, siginfo_t* info, void* context) noexcept {
-    if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    // A fault of the program's own, or a signal that was sent: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
-    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
-    const bool ignored = theirs_.sa_handler == SIG_IGN;
-    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
-    if (info->si_code <= 0 && !ignored) raise(signal);
-  }
-  KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/detail/division_trap.hpp>
 
 #include <cstring>
 #include <memory>
@@ -7985,8 +7904,8 @@ KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options
 }
 /// Prints the run so far.
 KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and nothing has been recorded
-/// since, that one is left out.
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
+/// ended since, that one is left out.
 KPROF_DETAIL_LOCAL inline status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());

@@ -7,10 +7,10 @@
 // Any thread; allocates when it meets something new, and never frees what a tool was told.
 
 #include <kprof/config.hpp>
+#include <kprof/detail/division_trap.hpp>   // here, or the single header would hold it twice
 
 #if KPROF_NVTX
 
-#include <kprof/detail/division_trap.hpp>
 #include <kprof/detail/hub.hpp>
 
 // The C headers of the SDK are not written for the warnings that kprof's users may turn on.
