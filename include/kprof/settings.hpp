@@ -16,6 +16,7 @@
 //                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
 //   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
+//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses CUDA (default auto)
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
@@ -39,12 +40,20 @@ KPROF_DETAIL_BEGIN
 /// What scopes are timed with.
 enum class clock_choice : std::uint8_t { automatic, system };
 
+/// Whether CUPTI is asked for the GPU's work.
+enum class cupti_choice : std::uint8_t {
+  automatic,   ///< when the program is found to use CUDA
+  on,
+  off,
+};
+
 struct parsed_config;
 
 /// The settings of a session.
 struct config {
   bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;                  ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;   ///< attribute the GPU's work to operators
   std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
   bool report_at_exit = false;       ///< print a report when the program ends
@@ -82,7 +91,7 @@ class settings_parser {
   }
 
  private:
-  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, clock=auto|system";
   static constexpr std::string_view options_list =
       "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
 
@@ -100,6 +109,7 @@ class settings_parser {
     else if (word == "report" && !has_value) c.report_at_exit = true;
     else if (word == "report") flag(word, value, c.report_at_exit);
     else if (word == "nvtx") flag(word, value, c.nvtx);
+    else if (word == "cupti") cupti(value);
     else if (word == "memory") memory(value);
     else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
     else if (word == "clock" && value == "system") c.clock = clock_choice::system;
@@ -152,6 +162,13 @@ class settings_parser {
     else out_.value.report.*member = value;
   }
 
+  void cupti(const std::string& value) {
+    bool wanted = false;
+    if (value == "auto") out_.value.cupti = cupti_choice::automatic;
+    else if (is_flag(value, wanted)) out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
+    else wrong(shown("cupti=" + value) + " is unknown; valid: cupti=auto, cupti=on, cupti=off");
+  }
+
   void by(const std::string& value) {
     grouping& by = out_.value.report.by;
     if (value == "op") by = grouping::op;
@@ -161,9 +178,13 @@ class settings_parser {
     else wrong("by=" + shown(value) + " is unknown; valid: op, parameters, call_site, thread");
   }
 
+  static bool is_flag(const std::string& value, bool& into) {
+    into = value.empty() || value == "on" || value == "1" || value == "true";
+    return into || value == "off" || value == "0" || value == "false";
+  }
   void flag(const std::string& word, const std::string& value, bool& into) {
-    if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
-    else if (value == "off" || value == "0" || value == "false") into = false;
+    bool wanted = false;
+    if (is_flag(value, wanted)) into = wanted;
     else wrong(shown(word + "=" + value) + " is unknown; valid: " + word + "=on, " + word + "=off");
   }
 

@@ -6,7 +6,10 @@
 // A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
 // functions that guards call, NVTX, and what is registered with the system.
 
+#include <kprof/collect/cupti.hpp>
+#include <kprof/collect/uses_cuda.hpp>
 #include <kprof/config.hpp>
+#include <kprof/detail/device_session.hpp>
 #include <kprof/detail/hub.hpp>
 #include <kprof/emit/nvtx.hpp>
 #include <kprof/model/build.hpp>
@@ -59,12 +62,14 @@ class KPROF_DETAIL_LOCAL session_state {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
              &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
+    device_.set_code(device_session::code(cupti_api()));
   }
 
   /// This binary's code serves the process from now on.
   void own() noexcept {
     own_session = this;
     own_recorder = &recorder_;
+    device_.own();
   }
 
   /// Waits for the first scope, as KPROF says.
@@ -83,6 +88,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
     look_for_tool(settings.nvtx);
+    collect(settings);
     const entry in(*this);
     settings_are_from_environment_ = false;
     if (!environment().nvtx) settings.nvtx = false;
@@ -91,18 +97,21 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As KPROF says.
   status start() {
     look_for_tool(true);
+    collect(environment_settings());
     const entry in(*this);
     settings_are_from_environment_ = true;
     return start_locked(environment());
   }
 
   void stop() {
+    device_.stop();
     const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
     if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
     if (phase_ == session_phase::paused) add_pause();
     listen(nullptr);
+    device_.set_recording(false);
     time_.add(calibrate_now());
     phase_ = session_phase::stopped;
   }
@@ -113,6 +122,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
     listen(nullptr);
+    device_.set_recording(false);
     paused_at_ = nanoseconds_of(CLOCK_MONOTONIC);
     phase_ = session_phase::paused;
   }
@@ -122,17 +132,19 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ != session_phase::paused) return;
     add_pause();
     phase_ = session_phase::recording;
+    device_.set_recording(true);
     listen(active_api());
   }
 
   profile snapshot(bool timeline) {
+    device_.flush();
     const entry in(*this);
     profile out;
     if (started_) {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
       if (running) time_.add(calibrate_now());
       const std::uint64_t now = time_.last().ticks;
-      out = build_profile(recorder_, {time_, now, timeline});
+      out = device_.build([&](attribution* device) { return build_profile(recorder_, device, {time_, now, timeline}); });
       out.wall_ns = time_.since_start_ns(now);
       out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
       describe_clock(out);
@@ -158,15 +170,18 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void before_fork() {
     mutex_.lock();
+    device_.before_fork();
     recorder_.before_fork();
   }
   void after_fork() {
     recorder_.after_fork();
+    device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
     const calibration_point now = calibrate_now();
     recorder_.in_child(now.ticks);
+    device_.in_child(now.realtime_ns);
     if (started_) {
       time_.reset(now);
       paused_ns_ = 0;
@@ -181,6 +196,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void wake() {
     const staying_inside guard;
     look_for_tool(true);
+    collect(armed_settings());
     const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
@@ -233,6 +249,25 @@ class KPROF_DETAIL_LOCAL session_state {
       wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
+  }
+
+  config environment_settings() {
+    const entry in(*this);
+    return environment();
+  }
+  config armed_settings() const {
+    const entry in(*this);
+    return settings_;
+  }
+
+  /// Without the lock, as above.
+  void collect(const config& settings) {
+    const config& from_environment = environment_settings();
+    const cupti_choice wanted = from_environment.cupti == cupti_choice::automatic ? settings.cupti : from_environment.cupti;
+    const bool enabled = from_environment.enabled && settings.enabled;
+    const bool cuda = enabled && (wanted == cupti_choice::on || uses_cuda());
+    device_.collect(cuda && wanted != cupti_choice::off, !cuda ? "" : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)" : "off (config::cupti is off)",
+                    settings.memory, settings.clock == clock_choice::automatic && counter_clock::usable());
   }
 
   // Guards call these until the session has started; each starts it and goes on with what then listens.
@@ -301,9 +336,12 @@ class KPROF_DETAIL_LOCAL session_state {
       note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
     }
-    recorder_.set_memory(memory);
+    const std::size_t for_devices = device_.has_collected() ? memory / 8 + attribution::share(memory) : 0;
+    recorder_.set_memory(memory - for_devices);
     const calibration_point now = calibrate_now();
+    memory_ = memory;
     if (started_) recorder_.restart(now.ticks);
+    if (device_.has_collected()) device_.restart(now.realtime_ns, memory);
     started_ = true;
     has_reported_ = false;
     time_.reset(now);
@@ -313,6 +351,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
+    device_.set_recording(true);
     store(started_api_, active_api());
     listen(active_api());
     return {};
@@ -355,8 +394,8 @@ class KPROF_DETAIL_LOCAL session_state {
     out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
     out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
     out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
-    out.cost.memory = recorder_.memory_held();
-    out.cost.memory_limit = recorder_.memory_limit();
+    out.cost.memory = recorder_.memory_held() + device_.memory_held();
+    out.cost.memory_limit = memory_;
   }
   std::string describe_phase() const {
     switch (phase_) {
@@ -388,6 +427,8 @@ class KPROF_DETAIL_LOCAL session_state {
   maker_code code_{};
   mutable std::mutex mutex_;
   recorder recorder_;
+  device_session device_{recorder_};
+  std::size_t memory_ = 0;
   timebase time_;
   config environment_;
   bool environment_read_ = false;

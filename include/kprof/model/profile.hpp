@@ -7,6 +7,7 @@
 
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
+#include <kprof/model/device_profile.hpp>
 #include <kprof/record/histogram.hpp>
 
 #include <cstdint>
@@ -20,6 +21,7 @@ enum class scope_kind : std::uint8_t {
   root,     ///< a thread: the parent of what it ran outside any scope
   op,       ///< calls of one operator with the same parameters from the same call site
   region,   ///< runs of one region
+  graph,    ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in which they were captured
 };
 
 /// Work of one call by the operator's own formulas.
@@ -49,6 +51,9 @@ struct scope_node {
   work_per_call work;
 
   std::uint64_t calls = 0;       ///< finished
+  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it into a CUDA graph
+  std::uint64_t replays = 0;     ///< calls made by replaying a graph; of a graph node: its launches. They are not in `calls`,
+                                 ///< and take no host time
   std::uint64_t open = 0;        ///< still open; not in the times below
   double open_ns = 0;            ///< how long those have been open, summed
   double total_ns = 0;
@@ -117,6 +122,7 @@ struct profile {
   std::vector<thread_info> threads;
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  device_profile device;                 ///< what the GPU did
   clock_info clock;
   completeness complete;
   own_cost cost;

@@ -54,6 +54,8 @@ struct tree_node {
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
+  std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
+  std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
   work values{};
 };
 
@@ -108,8 +110,8 @@ class call_tree {
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
-  /// Adds all of another thread's tree.
-  void merge(const call_tree& other) {
+  /// Adds all of another thread's tree. Returns where each of its nodes is here.
+  std::vector<std::uint32_t> merge(const call_tree& other) {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
@@ -118,11 +120,14 @@ class call_tree {
       to.calls += from.calls;
       to.total += from.total;
       to.self += from.self;
+      to.captured += from.captured;
+      to.replays += from.replays;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
       imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
+    return here;
   }
 
   /// Durations that had to be counted at the nearest one the histogram has room for.

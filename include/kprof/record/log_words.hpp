@@ -21,9 +21,12 @@ enum class record_kind : std::uint8_t {
   folded,   // a begin that is in the totals; subject: node of the call tree
   end_to,   // subject: depth; that scope and all inside it ended
   adopt,    // subject: path; what follows belongs under it
+  launch,   // subject: correlation id of work launched on a device, under the innermost scope; payload: its other ids
+  ignored_launch,   // the same, while nothing was being recorded
 };
 
 inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint32_t max_launch_ids = 8;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
 
 /// The first word of a record.

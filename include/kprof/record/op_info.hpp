@@ -159,6 +159,16 @@ struct site_info {
 /// but for the formulas of its operator, which change under `mutex()` and are run under it.
 class site_table {
  public:
+  /// What a replay of a CUDA graph stands under in the call tree; its payload is its name.
+  static constexpr std::uint32_t graph_site = 1;
+
+  site_table() { static_cast<void>(add({})); }
+  ~site_table() {
+    for (site_info* block : blocks_) delete[] block;
+  }
+  site_table(const site_table&) = delete;
+  site_table& operator=(const site_table&) = delete;
+
   /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -84,21 +85,22 @@ class KPROF_DETAIL_LOCAL recorder {
     pool_.set_limit(bytes - bytes / 4);
   }
   std::size_t memory_limit() const noexcept { return memory_limit_; }
+  tree_budget& budget() noexcept { return budget_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as dropped,
-  /// when there is none.
-  [[gnu::noinline]] bool more_room(std::size_t record) noexcept {
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as `lost`, when
+  /// there is none.
+  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
     settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
     chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
     const std::lock_guard lock(log->mutex());
     if (c == nullptr) {
-      ++log->dropped;
+      ++(log->*lost);
       return false;
     }
     log->append(c, pool_);
@@ -134,6 +136,46 @@ class KPROF_DETAIL_LOCAL recorder {
       add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
       visit(*log);
     }
+  }
+
+  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this number or, if it has
+  /// ended and is no longer kept apart, that of all such threads; nullptr when there is none.
+  template <class Use>
+  void with_threads(Use use) {
+    const staying_inside guard;
+    const std::lock_guard lock(threads_mutex_);
+    use([this](std::uint32_t number) -> thread_log* {
+      const auto it = std::find_if(threads_.begin(), threads_.end(), [number](const thread_log* log) { return log->number == number; });
+      return it != threads_.end() ? *it : others_;
+    });
+  }
+
+  /// Notes in this thread's log a call that launched work on a device, under its own and other correlation ids.
+  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks, bool ignored) noexcept {
+    if (inside_kprof || count == 0) return;
+    if (count > max_launch_ids) count = max_launch_ids;
+    const std::uint32_t payload = 4 * (count - 1);
+    const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    if (my_log->limit - my_log->cursor < static_cast<std::ptrdiff_t>(room_for(*my_log, record_size(word)))) {
+      const staying_inside guard;
+      if (!more_room(record_size(word), &thread_log::launches_lost)) return;
+    }
+    log_head* const log = my_log;
+    put(log->cursor, word);
+    put(log->cursor + 8, ticks);
+    std::memcpy(log->cursor + record_header, ids + 1, payload);
+    __atomic_store_n(&log->cursor, log->cursor + record_size(word), __ATOMIC_RELEASE);
+  }
+
+  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first that does work in a scope.
+  captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
+    if (my_log == &no_log || inside_kprof) return {};
+    const staying_inside guard;
+    settle_child();
+    auto* const log = static_cast<thread_log*>(my_log);
+    const std::lock_guard lock(log->mutex());
+    if (leads) return log->capture_for(graph);
+    return {log->capture(), 0};
   }
 
   /// Forgets all totals; what is open stays open from `now` on.
@@ -272,7 +314,9 @@ class KPROF_DETAIL_LOCAL recorder {
     {
       const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
       from.fold();
-      others_->tree.merge(from.tree);
+      others_->device.merge(from.device, others_->tree.merge(from.tree));
+      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
+      others_->launches_lost += from.launches_lost;
       others_->finished += from.finished;
       others_->dropped += from.dropped;
       others_->closed_by_parent += from.closed_by_parent;

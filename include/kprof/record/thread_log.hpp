@@ -8,6 +8,7 @@
 #include <kprof/config.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/device_totals.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/path_table.hpp>
 
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -28,16 +30,36 @@ struct open_frame {
   bool adopted;                // not a scope but a change of place
   std::uint64_t start;
   std::uint64_t child_ticks;   // in scopes inside it
+  bool launched = false;       // work on a device
+  std::uint64_t graph = 0;     // captured work into this one, whose number is this less 1; the last of them
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;                  // another id of the call before it
+  std::uint32_t path;          // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t thread;        // number of the thread's log
+  std::uint64_t ticks;         // when the call began
+};
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  std::uint32_t leads = 0;     // how many scopes, from the innermost outwards, have this node as their first in the graph
 };
 
 class KPROF_DETAIL_LOCAL thread_log : public log_head {
  public:
-  thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), paths_(&paths) { begin_again(number); }
+  thread_log(std::uint32_t its_number, site_table& sites, path_table& paths, tree_budget& budget)
+      : tree(sites, budget), device(budget), paths_(&paths) { begin_again(its_number); }
 
   /// For a thread that begins.
-  void begin_again(std::uint32_t number) noexcept {
-    top = scope_token{number} << 32U;
+  void begin_again(std::uint32_t its_number) noexcept {
+    number = its_number;
+    top = scope_token{its_number} << 32U;
     emitted = 0;
     emitted_deeper = 0;
     cuts_size_ = 0;
@@ -160,20 +182,55 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       paths.push_back(std::move(path));
     }
     tree.clear();
+    device.clear();
+    launches.clear();
     adopted_.clear();
     captured_.clear();
+    replayed_.clear();
     for (std::size_t i = 0; i < stack.size(); ++i) {
       std::uint32_t node = call_tree::root;
       for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-      stack[i] = {node, stack[i].adopted, now, 0};
+      stack[i] = {node, stack[i].adopted, now, 0, false, 0};
     }
-    dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
+    dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
   }
 
   /// The path of the innermost open scope; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
-    return stack.empty() ? 0 : path_of(stack.back().node);
+    return innermost_path();
+  }
+
+  /// The same for a node that is being captured into a graph, of which it is a part that does work.
+  captured_scope capture_for(std::uint64_t graph) {
+    captured_scope out{capture(), 0};
+    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1; ++out.leads) stack[i].graph = graph + 1;
+    return out;
+  }
+
+  /// The node of a path: like everywhere, but under this thread's root.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    std::uint32_t& node = adopted_[path];
+    if (node == 0) {
+      const path_table::step s = (*paths_)[path];
+      const std::uint32_t parent = node_of(s.parent);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+    }
+    return adopted_[path];
+  }
+
+  /// The node of what was captured under a path, in graphs launched under another: launch scope > graph > captured scopes,
+  /// without those that are also around the launch.
+  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
+    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
+    if (node == 0) node = inside_graph(launch, captured);
+    return node;
+  }
+  /// Of graph nodes whose capture was not seen.
+  std::uint32_t foreign_graph_node(std::uint32_t launch) {
+    static constexpr std::string_view name = "(graph captured before recording)";
+    return tree.child(replayed_node(launch, 0), site_table::graph_site, {name.data(), name.size()}, false, work{});
   }
 
   /// Scopes that folding has seen begin and not end.
@@ -217,14 +274,20 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
           case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
           case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
+          case record_kind::launch:
+          case record_kind::ignored_launch: break;
         }
         at += record_size(word);
       }
     }
   }
 
+  std::uint32_t number = 0;           // as in its tokens
   std::vector<open_frame> stack;
   call_tree tree;
+  device_totals device;
+  std::vector<launch_note> launches;  // not yet taken by attribution
+  std::uint64_t launches_lost = 0;    // for want of memory
   std::uint64_t finished = 0;
   std::uint64_t dropped = 0;
   std::uint64_t closed_by_parent = 0;
@@ -265,15 +328,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           put(at, record_word(record_kind::folded, node, bytes));
           if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
             const std::uint64_t end = get(read_at_) & ~end_bit;
-            count_finished({node, false, ticks, 0}, end);
+            count_finished({node, false, ticks, 0, false, 0}, end);
             ticks = end;
             read_at_ += 8;
           } else {
-            stack.push_back({node, false, ticks, 0});
+            stack.push_back({node, false, ticks, 0, false, 0});
           }
           break;
         }
-        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0, false, 0}); break;
         case record_kind::end_to:
           while (stack.size() > subject) {
             ++closed_by_parent;
@@ -281,11 +344,21 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           }
           close_innermost(ticks);
           break;
+        case record_kind::launch: note_launch(at, word, innermost_path()); break;
+        case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
         case record_kind::folded: break;
       }
     }
     c.last_ticks = ticks;
     c.ends += finished - finished_before;
+  }
+
+  void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
+    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    std::uint32_t ids[max_launch_ids] = {static_cast<std::uint32_t>(word)};
+    const std::size_t others = payload_bytes_of(word) / sizeof ids[0];
+    std::memcpy(ids + 1, at + record_header, others * sizeof ids[0]);
+    for (std::size_t i = 0; i <= others; ++i) launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
   }
 
   void close_innermost(std::uint64_t now) {
@@ -300,21 +373,28 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);
+      if (f.graph != 0 && !f.launched) ++tree[f.node].captured;
       ++finished;
     }
-    if (!stack.empty()) stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+    if (stack.empty()) return;
+    stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+    stack.back().launched |= f.launched && !f.adopted;   // what was adopted is another thread's scope's
   }
 
-  /// The node of an adopted path: like everywhere, but under this thread's root.
-  std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    std::uint32_t& node = adopted_[path];
-    if (node == 0) {
-      const path_table::step s = (*paths_)[path];
-      const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+  std::uint32_t innermost_path() { return stack.empty() ? 0 : path_of(stack.back().node); }
+
+  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
+    std::vector<std::uint32_t> around;
+    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
+    std::vector<path_table::step> inside;
+    for (std::uint32_t p = captured; p != 0 && std::find(around.begin(), around.end(), p) == around.end(); p = inside.back().parent)
+      inside.push_back((*paths_)[p]);
+    std::uint32_t node = tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
+    for (std::size_t i = inside.size(); i-- > 0;) {
+      const path_table::step& s = inside[i];
+      node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
     }
-    return adopted_[path];
+    return node;
   }
   std::uint32_t path_of(std::uint32_t node) {
     if (node == call_tree::root) return 0;
@@ -340,6 +420,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   char* read_at_ = nullptr;
   std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
   std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;   // launch path and captured path to node
   cut cuts_[max_cuts] = {};   // later ones are deeper
   std::uint32_t cuts_size_ = 0;
 };

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
+#define KPROF_COLLECT_BUFFER_POOL_HPP
+
+// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when full. Both happen in
+// CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits or calls CUPTI.
+
+#include <kprof/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// What lies before a buffer's records.
+struct alignas(64) buffer {
+  buffer* next = nullptr;
+  std::size_t filled = 0;      // bytes of records
+  std::uint32_t stream = 0;    // for whose dropped records to ask
+  bool spare = false;          // beyond the limit
+  void* context = nullptr;
+
+  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
+  static buffer* of(std::uint8_t* records) noexcept { return reinterpret_cast<buffer*>(records) - 1; }
+};
+
+class buffer_pool {
+ public:
+  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold one.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t size = largest;
+    while (size > smallest && bytes / size < 64) size /= 2;
+    size_ = size;
+    limit_ = bytes / size < 4 ? 4 : bytes / size;
+  }
+
+  std::size_t buffer_size() const noexcept { return size_; }
+
+  /// An empty buffer. Beyond the limit nullptr or, where CUPTI cannot bear that, a small one whose records are only counted.
+  buffer* take(bool may_refuse) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) {
+      buffer* b = free_;
+      free_ = b->next;
+      *b = buffer{};
+      return b;
+    }
+    const bool spare = held_ >= limit_;
+    if (spare && may_refuse) return nullptr;
+    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + (spare ? spare_size : size_));
+    if (memory == nullptr) return nullptr;
+    auto* b = new (memory) buffer;
+    b->spare = spare;
+    if (!spare) ++held_;
+    return b;
+  }
+  std::size_t size_of(const buffer& b) const noexcept { return b.spare ? spare_size : size_; }
+
+  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
+  void queue(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    b->next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = b;
+    last_ = b;
+    ++queued_;
+  }
+  /// The buffer that has waited longest, or nullptr.
+  buffer* next() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = first_;
+    if (b == nullptr) return nullptr;
+    first_ = b->next;
+    if (first_ == nullptr) last_ = nullptr;
+    --queued_;
+    return b;
+  }
+  void give_back(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (b->spare) return std::free(b);
+    b->next = free_;
+    free_ = b;
+  }
+
+  bool any_queued() noexcept {
+    const std::lock_guard lock(mutex_);
+    return queued_ != 0;
+  }
+  /// Whether the reader is falling behind.
+  bool filling_up() noexcept {
+    const std::lock_guard lock(mutex_);
+    return 2 * queued_ > limit_;
+  }
+  std::size_t bytes_held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_ * size_;
+  }
+
+ private:
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, spare_size = std::size_t{1} << 12U;
+
+  std::mutex mutex_;
+  buffer* free_ = nullptr;
+  buffer* first_ = nullptr;   // to be read, oldest first
+  buffer* last_ = nullptr;
+  std::size_t queued_ = 0;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 4;
+  std::size_t size_ = smallest;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif

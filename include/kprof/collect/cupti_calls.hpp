@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
+#define KPROF_COLLECT_CUPTI_CALLS_HPP
+
+// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what this thread is in the midst
+// of. Names and not numbers: a new CUDA version brings new launch calls, and CUPTI tells how they are called.
+
+#include <kprof/collect/cupti_abi.hpp>
+#include <kprof/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+enum class call : std::uint8_t {
+  other,
+  launch,          // of a kernel, a copy, a memset or a graph
+  begin_capture,
+  end_capture,
+  copy_graph,      // what it makes are copies of nodes that are known
+};
+
+/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
+inline call classify(std::string_view name) noexcept {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("StreamBeginCapture")) return call::begin_capture;
+  if (has("StreamEndCapture")) return call::end_capture;
+  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
+  if (has("GraphLaunch")) return call::launch;
+  if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
+  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
+}
+
+/// The calls of one domain, by their number.
+class call_table {
+ public:
+  /// Asks for all names. `domain` ends where CUPTI has no more.
+  void fill(const functions& f, std::uint32_t domain) {
+    calls_.assign(1, call::other);
+    const char* name = nullptr;
+    while (calls_.size() < 8192 && f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) == success && name != nullptr)
+      calls_.push_back(classify(name));
+  }
+  call operator[](std::uint32_t id) const noexcept { return id < calls_.size() ? calls_[id] : call::other; }
+  /// Calls visit(id) for those that matter.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
+  }
+
+ private:
+  std::vector<call> calls_;
+};
+
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and either's id may be the one on
+/// the device's record: they are told apart from a second launch by being inside the first.
+struct call_state {
+  static constexpr std::uint32_t max_ids = 6;   // a call of the runtime rarely makes more than one of the driver
+
+  std::uint32_t ids[max_ids] = {};
+  std::uint32_t count = 0;
+  std::uint32_t launching = 0;    // how deep
+  std::uint32_t capturing = 0;    // in calls that begin or end a capture
+  std::uint32_t copying = 0;      // in calls that copy graphs
+  std::uint32_t round = 0;        // of the collector that saw the call begin
+  bool captured = false;          // it became a node of a graph
+  std::uint64_t when = 0;
+
+  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
+  void enter_round(std::uint32_t now) noexcept {
+    if (round != now) *this = call_state{}, round = now;
+  }
+  void add(std::uint32_t id) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (ids[i] == id) return;
+    if (count < max_ids) ids[count++] = id;
+  }
+};
+
+KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif

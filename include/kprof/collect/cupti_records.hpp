@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
+#define KPROF_COLLECT_CUPTI_RECORDS_HPP
+
+// From CUPTI's records to kprof's plain ones. Pure: a record in, an activity out.
+
+#include <kprof/collect/cupti_abi.hpp>
+#include <kprof/config.hpp>
+#include <kprof/detail/activity.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+inline std::uint32_t kind_of(const void* record) noexcept { return field<std::uint32_t>(record, 0); }
+
+/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a device, 4 within the host,
+/// 5 between devices. Arrays are device memory.
+inline std::uint8_t direction_of(std::uint8_t kind) noexcept {
+  constexpr std::uint8_t directions[] = {0, 1, 2, 1, 2, 3, 3, 3, 3, 4, 5};
+  return kind < std::size(directions) ? directions[kind] : std::uint8_t{0};
+}
+/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and managed memory.
+inline std::uint8_t place_of(std::uint16_t kind) noexcept {
+  constexpr std::uint8_t places[] = {0, 1, 2, 3, 4, 5, 3, 5};
+  return kind < std::size(places) ? places[kind] : std::uint8_t{0};
+}
+
+inline void read_kernel(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::kernel;
+  out.registers = field<std::uint16_t>(r, kernel::registers);
+  out.start = field<std::uint64_t>(r, kernel::start);
+  out.end = field<std::uint64_t>(r, kernel::end);
+  out.device = field<std::uint32_t>(r, kernel::device);
+  out.stream = field<std::uint32_t>(r, kernel::stream);
+  for (std::size_t i = 0; i < 3; ++i) {
+    out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
+    out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
+  }
+  out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
+  out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
+  out.correlation = field<std::uint32_t>(r, kernel::correlation);
+  out.name = field<const char*>(r, kernel::name);
+  out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
+}
+
+inline void read_memcpy(const void* r, activity& out, std::size_t correlation, std::size_t graph_node) noexcept {
+  out.kind = activity_kind::copy;
+  out.direction = direction_of(field<std::uint8_t>(r, memcpy_record::direction));
+  out.from = place_of(field<std::uint8_t>(r, memcpy_record::from));
+  out.to = place_of(field<std::uint8_t>(r, memcpy_record::to));
+  out.bytes = field<std::uint64_t>(r, memcpy_record::bytes);
+  out.start = field<std::uint64_t>(r, memcpy_record::start);
+  out.end = field<std::uint64_t>(r, memcpy_record::end);
+  out.device = field<std::uint32_t>(r, memcpy_record::device);
+  out.stream = field<std::uint32_t>(r, memcpy_record::stream);
+  out.correlation = field<std::uint32_t>(r, correlation);
+  out.graph_node = field<std::uint64_t>(r, graph_node);
+}
+
+inline void read_memset(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::set;
+  out.to = place_of(field<std::uint16_t>(r, memset_record::place));
+  out.bytes = field<std::uint64_t>(r, memset_record::bytes);
+  out.start = field<std::uint64_t>(r, memset_record::start);
+  out.end = field<std::uint64_t>(r, memset_record::end);
+  out.device = field<std::uint32_t>(r, memset_record::device);
+  out.stream = field<std::uint32_t>(r, memset_record::stream);
+  out.correlation = field<std::uint32_t>(r, memset_record::correlation);
+  out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
+}
+
+/// Whether the record is an activity; a record of a kind that was not asked for, and is not known, is an odd one.
+inline bool read(const void* r, activity& out) noexcept {
+  out = {};
+  switch (kind_of(r)) {
+    case kind_kernel:
+    case kind_concurrent_kernel: read_kernel(r, out); return true;
+    case kind_memcpy: read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node); return true;
+    case kind_memcpy_peer: read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node); return true;
+    case kind_memset: read_memset(r, out); return true;
+    case kind_synchronization:
+      out.kind = activity_kind::synchronization;
+      out.start = field<std::uint64_t>(r, synchronization::start);
+      out.end = field<std::uint64_t>(r, synchronization::end);
+      return true;
+    case kind_overhead:
+      out.kind = activity_kind::overhead;
+      out.start = field<std::uint64_t>(r, overhead::start);
+      out.end = field<std::uint64_t>(r, overhead::end);
+      return true;
+    case kind_device:
+    case kind_runtime:
+    case kind_driver:
+    case kind_external_correlation: return false;
+    default: return true;
+  }
+}
+
+inline device_description read_device(const void* r) noexcept {
+  device_description out;
+  out.id = field<std::uint32_t>(r, device::id);
+  out.compute_major = field<std::uint32_t>(r, device::compute_major);
+  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
+  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
+  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
+  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
+  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
+  out.name = field<const char*>(r, device::name);
+  return out;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_DETAIL_DEVICE_SESSION_HPP
+#define KPROF_DETAIL_DEVICE_SESSION_HPP
+
+// The session's device part: starts and stops a collector, and gives what it tells to the recorder and to attribution.
+// Belongs to the session, which never frees it. The collector is of the binary that made the session; other binaries reach
+// it by its functions.
+//
+// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a thread that is opening
+// a library may be waiting for the session.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/activity.hpp>
+#include <kprof/model/attribution.hpp>
+#include <kprof/model/device_profile.hpp>
+#include <kprof/record/clock.hpp>
+#include <kprof/record/recorder.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_session {
+ public:
+  /// What only the binary that made the session can give: its own code.
+  struct maker_code {
+    const collector_api* collector;
+    device_listener tell;
+    void (*at_exit)();
+  };
+
+  explicit device_session(recorder& threads) : threads_(&threads), joined_(threads, threads.budget()) {}
+
+  /// This binary's code serves the process from now on.
+  void own() noexcept { own_device = this; }
+
+  static maker_code code(const collector_api& collector) noexcept {
+    return {&collector,
+            {&now, &launched, &graph_node_made, [](std::uint64_t node, std::uint64_t original) noexcept { own_device->joined_.graphs().copied(node, original); },
+             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); }, []() noexcept { own_device->register_exit(); },
+             &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
+            [] { own_device->end(); }};
+  }
+  void set_code(const maker_code& code) noexcept { code_ = code; }
+
+  // ---- without the session's lock
+
+  /// Begins to collect if that is `wanted` and does not already go on.
+  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
+    // Whoever is in here already does what is wanted; waiting for it could be for ever, see above.
+    std::unique_lock lock(control_, std::try_to_lock);
+    if (!lock || abandoned_) return;
+    if (!wanted) {
+      if (!collecting_) set_state(why_not);
+      return;
+    }
+    if (collecting_) return;
+    uses_counter_ = uses_counter;
+    {
+      const std::lock_guard own(joined_.mutex());
+      time_.reset(calibrate_now());
+    }
+    const status s = code_.collector->start(code_.tell, memory / 8);
+    collecting_ = s.ok();
+    set_state(s ? code_.collector->version() : s.message);
+    if (s) register_exit();
+  }
+  /// Has all that was launched so far read. Waits for the devices.
+  void flush() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) code_.collector->flush();
+  }
+  void stop() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) finish(code_.collector->stop);
+  }
+  /// CUDA is about to go: what is left is read, and no call is made any more.
+  void end() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) finish(code_.collector->end);
+  }
+
+  // ---- with it
+
+  /// A recording begins.
+  void restart(std::uint64_t realtime_ns, std::size_t memory) {
+    const std::lock_guard own(joined_.mutex());
+    joined_.restart(realtime_ns, memory);
+  }
+  /// Launches made while this is false are ignored.
+  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
+  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
+
+  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
+  template <class Build>
+  profile build(Build make) {
+    const std::lock_guard own(joined_.mutex());
+    if (has_collected() && !abandoned_) {
+      take_launches();
+      joined_.settle();
+    }
+    profile out = make(has_collected() ? &joined_ : nullptr);
+    out.device.collecting = has_collected();
+    {
+      const std::lock_guard lock(state_mutex_);
+      out.device.state = state_;
+    }
+    return out;
+  }
+  std::size_t memory_held() {
+    if (!has_collected()) return 0;
+    const std::lock_guard own(joined_.mutex());
+    return joined_.bytes() + code_.collector->memory();
+  }
+
+  // ---- fork
+
+  void before_fork() {
+    joined_.mutex().lock();
+    joined_.graphs().mutex().lock();
+    state_mutex_.lock();
+  }
+  void after_fork() {
+    state_mutex_.unlock();
+    joined_.graphs().mutex().unlock();
+    joined_.mutex().unlock();
+  }
+  /// Neither CUDA nor its tools work in the child of a fork.
+  void in_child(std::uint64_t realtime_ns) {
+    after_fork();
+    if (code_.collector == nullptr || !has_collected()) return;
+    abandoned_ = true;
+    code_.collector->abandon();
+    joined_.restart(realtime_ns, 0);
+    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
+    set_state("not collected in the child of a fork, where CUDA cannot be used");
+  }
+
+ private:
+  void set_state(std::string state) {
+    const std::lock_guard lock(state_mutex_);
+    state_ = std::move(state);
+    if (collecting_) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
+  }
+
+  void finish(void (*how)()) {
+    how();
+    collecting_ = false;
+    const std::lock_guard own(joined_.mutex());
+    take_launches();
+    joined_.settle();
+    joined_.give_up_waiting();
+  }
+
+  // The handlers run in the opposite order, so that one registered once CUDA has registered its own comes before it.
+  void register_exit() noexcept {
+    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
+  }
+
+  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+
+  /// With the lock of joined_.
+  void take_launches() {
+    time_.add(calibrate_now());
+    const calibration_point now = time_.last();
+    const double rate = time_.ns_per_tick();
+    joined_.take_launches([&](std::uint64_t ticks) {
+      const double ago = static_cast<double>(static_cast<std::int64_t>(now.ticks - ticks)) * rate;
+      return now.realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+    });
+  }
+
+  // ---- what the collector calls
+
+  static std::uint64_t now() noexcept { return own_device->uses_counter_ ? counter_clock::now() : system_clock::now(); }
+  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
+    own_recorder->note_launch(ids, count, when, !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED));
+  }
+  static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
+    own_device->joined_.graphs().made(node, own_recorder->capture_for_graph(node >> 32U, does_work));
+  }
+  static void begin_reading() noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->take_launches();
+  }
+  static void read(const activity* some, std::size_t count) noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.take(some, count);
+  }
+  static void describe_device(const device_description& d) noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.describe(d);
+  }
+  static void count_dropped(std::uint64_t records) noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.count_dropped(records);
+  }
+  static void end_reading(std::uint64_t ns) noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.settle();
+    own_device->joined_.count_reading(ns);
+  }
+
+  static device_session* own_device;   // in the binary that made the session
+
+  recorder* threads_;
+  attribution joined_;
+  timebase time_;                 // guarded by joined_'s lock
+  maker_code code_{};
+  std::mutex control_;            // one at a time starts, flushes or stops the collector
+  bool collecting_ = false;
+  bool abandoned_ = false;
+  bool has_collected_ = false;
+  bool recording_ = false;
+  bool uses_counter_ = false;
+  int exits_ = 0;
+  mutable std::mutex state_mutex_;
+  std::string state_;
+};
+KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

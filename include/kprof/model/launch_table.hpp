@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_LAUNCH_TABLE_HPP
+#define KPROF_MODEL_LAUNCH_TABLE_HPP
+
+// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those that have had their
+// record before those that wait for it.
+
+#include <kprof/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct known_launch {
+  std::uint32_t correlation = 0;
+  std::uint32_t path = 0;       // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;     // number of its log
+  std::uint32_t older = 0;      // position of the one before it in its bucket, plus 1
+  std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
+  std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
+  bool seen = false;            // a record of it has come
+};
+
+class launch_table {
+ public:
+  /// `most`: launches that are remembered.
+  void set_limit(std::size_t most) {
+    std::size_t size = 1024;
+    while (size < most) size *= 2;
+    if (size == ring_.size()) return;
+    clear();
+    ring_ = std::vector<known_launch>(size);
+    buckets_ = std::vector<std::uint32_t>(size, 0);
+  }
+  void clear() noexcept {
+    first_ = end_ = 0;
+    for (std::uint32_t& b : buckets_) b = 0;
+  }
+
+  void add(const known_launch& launch) noexcept {
+    while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
+    if (end_ - first_ == ring_.size()) forget_oldest();
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+
+  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
+  known_launch* find(std::uint32_t correlation) noexcept {
+    if (ring_.empty()) return nullptr;
+    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
+      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
+    return nullptr;
+  }
+  /// The launch of which `l` is another id, or itself.
+  known_launch& primary(known_launch& l) noexcept {
+    const auto position = static_cast<std::size_t>(&l - ring_.data());
+    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;   // the first may have been forgotten
+  }
+
+  std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
+
+ private:
+  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
+  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
+    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
+  }
+  void forget_oldest() noexcept {
+    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
+    std::uint32_t* link = &bucket_of(at(first_).correlation);
+    while (*link != place) link = &ring_[*link - 1].older;
+    *link = 0;   // it is the oldest, so the last of its bucket
+    ++first_;
+  }
+
+  std::vector<known_launch> ring_;        // a power of two
+  std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
+  std::uint64_t first_ = 0, end_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

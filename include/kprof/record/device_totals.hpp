@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
+#define KPROF_RECORD_DEVICE_TOTALS_HPP
+
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or kind of copy, under a node
+// of the thread's call tree, with counts and sums that stay exact for a run of any length. Guarded by its thread_log's lock.
+
+#include <kprof/config.hpp>
+#include <kprof/detail/activity.hpp>
+#include <kprof/record/call_tree.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What runs share to share a row. Words only, so that keys are compared and hashed as bytes.
+struct device_key {
+  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};   // several kernels and configurations, for want of memory
+
+  std::uint32_t node = 0;     // of the call tree
+  std::uint32_t name = 0;     // number of the kernel's name; 0: it is no kernel
+  std::uint32_t kind = 0;     // an activity_kind
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t places = 0;   // direction | from << 8 | to << 16
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t registers = 0;
+
+  static device_key of(std::uint32_t node, std::uint32_t name, const activity& a) noexcept {
+    device_key k;
+    k.node = node;
+    k.name = name;
+    k.kind = static_cast<std::uint32_t>(a.kind);
+    k.device = a.device;
+    k.stream = a.stream;
+    k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
+    for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
+    k.static_shared = a.static_shared;
+    k.dynamic_shared = a.dynamic_shared;
+    k.registers = a.registers;
+    return k;
+  }
+  /// The row for all that has none of its own.
+  device_key merged() const noexcept {
+    device_key k;
+    k.node = node;
+    k.name = merged_name;
+    k.kind = kind;
+    k.device = device;
+    return k;
+  }
+  bool is(const device_key& other) const noexcept { return std::memcmp(this, &other, sizeof other) == 0; }
+  std::uint32_t hash() const noexcept {
+    std::uint32_t words[sizeof(device_key) / 4];
+    std::memcpy(words, this, sizeof words);
+    std::uint64_t h = 0;
+    for (const std::uint32_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15U, h ^= h >> 29U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+};
+
+struct device_total {
+  device_key key;
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t successor = 0;   // what came after it the time before
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;
+  std::uint64_t total = 0;       // ns
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  std::uint64_t gaps = 0;
+  std::uint64_t gap = 0;         // ns from launch to start
+  std::uint64_t bytes = 0;
+
+  void add(const device_total& other) noexcept {
+    calls += other.calls;
+    untimed += other.untimed;
+    total += other.total;
+    if (other.shortest < shortest) shortest = other.shortest;
+    if (other.longest > longest) longest = other.longest;
+    gaps += other.gaps;
+    gap += other.gap;
+    bytes += other.bytes;
+  }
+};
+
+class device_totals {
+ public:
+  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
+  ~device_totals() { budget_->remove(charged_); }
+  device_totals(const device_totals&) = delete;
+  device_totals& operator=(const device_totals&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    last_ = 0;
+    rows_ = std::vector<device_total>(1);   // number 0 is none
+    buckets_ = std::vector<std::uint32_t>(16, 0);
+  }
+
+  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records; 0: that is not known.
+  void add(const device_key& key, const activity& a, std::uint64_t launched) {
+    device_total& row = row_of(key);
+    ++row.calls;
+    row.bytes += a.bytes;
+    if (!a.timed()) {
+      ++row.untimed;
+      return;
+    }
+    const std::uint64_t ns = a.end - a.start;
+    row.total += ns;
+    if (ns < row.shortest) row.shortest = ns;
+    if (ns > row.longest) row.longest = ns;
+    if (launched == 0) return;
+    ++row.gaps;
+    row.gap += a.start > launched ? a.start - launched : 0;   // two clocks: a start may seem to come first
+  }
+
+  /// Adds another thread's rows, whose nodes are here as `node_here` says.
+  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+    other.each([&](const device_total& row) {
+      device_key key = row.key;
+      key.node = node_here[key.node];
+      row_of(key).add(row);
+    });
+  }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 1; i < rows_.size(); ++i) visit(rows_[i]);
+  }
+
+ private:
+  /// Mostly the row that came after the last one the time before: programs repeat themselves.
+  device_total& row_of(const device_key& key) {
+    const std::uint32_t next = rows_[last_].successor;
+    if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
+    const std::uint32_t found = look_up(key);
+    rows_[last_].successor = found;
+    return rows_[last_ = found];
+  }
+
+  std::uint32_t look_up(const device_key& key) {
+    for (device_key wanted = key;;) {
+      const std::uint32_t hash = wanted.hash();
+      for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
+        if (rows_[i].key.is(wanted)) return i;
+      const bool may_be_made = wanted.name == device_key::merged_name ? !budget_->spent() || wanted.node == call_tree::root
+                                                                     : !budget_->nearly_spent();
+      if (may_be_made) return make(wanted, hash);
+      const bool was_merged = wanted.name == device_key::merged_name;
+      wanted = wanted.merged();
+      if (was_merged) wanted.node = call_tree::root;   // not even that can be kept for this scope
+    }
+  }
+
+  std::uint32_t make(const device_key& key, std::uint32_t hash) {
+    if (rows_.size() >= buckets_.size()) rehash();
+    const auto made = static_cast<std::uint32_t>(rows_.size());
+    device_total row;
+    row.key = key;
+    row.next_in_bucket = bucket(hash);
+    rows_.push_back(row);
+    bucket(hash) = made;
+    charged_ += 2 * (sizeof row + sizeof made);   // vectors are up to half empty
+    budget_->add(2 * (sizeof row + sizeof made));
+    return made;
+  }
+
+  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < rows_.size(); ++i) {
+      std::uint32_t& first = bucket(rows_[i].key.hash());
+      rows_[i].next_in_bucket = first;
+      first = i;
+    }
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint32_t last_ = 0;
+  std::vector<device_total> rows_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
