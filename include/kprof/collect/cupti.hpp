@@ -215,8 +215,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (leaves(s.launching) && worked(data)) launched(s);
         break;
       case cupti::call::begin_capture:
+        if (enters && s.capturing == 0) wait_.begin_capture();
+        if (leaves(s.capturing) && !worked(data)) wait_.end_capture();
+        break;
       case cupti::call::end_capture:
-        if (leaves(s.capturing) && worked(data)) wait_.count_capture(what == cupti::call::begin_capture);
+        if (leaves(s.capturing)) wait_.end_capture();
         break;
       case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case cupti::call::other: break;

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -27,11 +28,20 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
   }
-  void count_capture(bool begins) noexcept { __atomic_fetch_add(&captures_, begins ? 1 : -1, __ATOMIC_RELAXED); }
+  /// A thread is about to capture a stream; it waits for who is waiting for devices, which breaks captures.
+  void begin_capture() {
+    const std::lock_guard lock(waiting_);
+    ++captures_;
+  }
+  void end_capture() {
+    const std::lock_guard lock(waiting_);
+    if (captures_ != 0) --captures_;
+  }
 
-  /// Not while a stream is being captured: waiting for a device would break the capture.
+  /// Not while a stream is being captured: the records of what is running are had another time.
   void for_all_devices() {
-    if (__atomic_load_n(&captures_, __ATOMIC_RELAXED) > 0) return;
+    const std::lock_guard lock(waiting_);
+    if (captures_ != 0) return;
     if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
       for_contexts(driver);
       dlclose(driver);
@@ -70,7 +80,8 @@ class device_wait {
 
   std::mutex mutex_;
   std::vector<void*> contexts_;
-  int captures_ = 0;
+  std::mutex waiting_;          // no CUPTI call is made under it
+  std::uint64_t captures_ = 0;
 };
 
 }  // namespace detail::cupti

@@ -39,11 +39,13 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Forgets what was seen; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    launches_.set_limit(memory / 256);
-    most_waiting_ = std::max<std::size_t>(memory / 4096, 1024);
+    launches_.set_limit(memory / 1024);
+    most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
+    waiting_.reserve(most_waiting_);
     launches_.clear();
     waiting_.clear();
     unknown_.clear();
+    names_.clear();   // only rows refer to them
     for (device& d : devices_) d.busy = {};
     complete_ = {};
     reading_ns_ = 0;
@@ -103,7 +105,7 @@ class KPROF_DETAIL_LOCAL attribution {
   std::uint64_t reading_ns() const noexcept { return reading_ns_; }
 
   /// Bytes that this takes of `memory`.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 16 * 3; }
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 8; }
 
   /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
   template <class Unknown>

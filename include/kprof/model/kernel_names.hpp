@@ -21,6 +21,17 @@ namespace detail {
 class kernel_names {
  public:
   explicit kernel_names(tree_budget& budget) : budget_(&budget) {}
+  ~kernel_names() { budget_->remove(charged_); }
+  kernel_names(const kernel_names&) = delete;
+  kernel_names& operator=(const kernel_names&) = delete;
+
+  void clear() {
+    for (slot& s : recent_) s = {};
+    numbers_.clear();
+    names_.clear();
+    budget_->remove(charged_);
+    charged_ = 0;
+  }
 
   /// 1, 2, ...; device_key::merged_name where memory is spent.
   std::uint32_t number_of(const char* name) {
@@ -46,6 +57,7 @@ class kernel_names {
     if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
     if (budget_->nearly_spent()) return device_key::merged_name;
     budget_->add(2 * text.size() + 160);
+    charged_ += 2 * text.size() + 160;
     names_.push_back(text);
     const auto number = static_cast<std::uint32_t>(names_.size());
     numbers_.emplace(std::move(text), number);
@@ -53,6 +65,7 @@ class kernel_names {
   }
 
   tree_budget* budget_;
+  std::uint64_t charged_ = 0;
   slot recent_[recent_size];
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> numbers_;

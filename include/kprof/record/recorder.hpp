@@ -335,6 +335,7 @@ class KPROF_DETAIL_LOCAL recorder {
       const std::lock_guard own(threads_[i]->mutex());
       threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
     }
+    paths_.next_recording();
     __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);

@@ -198,7 +198,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// The path of the innermost open scope; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
-    return innermost_path();
+    const std::uint32_t path = innermost_path();
+    paths_->keep(path);
+    return path;
   }
 
   /// The same for a node that is being captured into a graph, of which it is a part that does work.
