@@ -136,7 +136,7 @@ class program {
   }
   void launch() {
     if (chance(5)) {   // fails, and is no launch
-      static_cast<void>(cudaMemcpyAsync(nullptr, nullptr, 16, static_cast<cudaMemcpyKind>(99), streams_[0]));
+      static_cast<void>(cudaLaunchKernel(kernel(0), dim3(1), dim3(4096), nullptr, 0, streams_[0]));
       static_cast<void>(cudaGetLastError());
     }
     ++truth_.launches;

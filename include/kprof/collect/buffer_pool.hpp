@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -19,9 +20,7 @@ namespace detail::cupti {
 struct alignas(64) buffer {
   buffer* next = nullptr;
   std::size_t filled = 0;      // bytes of records
-  std::uint32_t stream = 0;    // for whose dropped records to ask
   bool spare = false;          // beyond the limit
-  void* context = nullptr;
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
   static buffer* of(std::uint8_t* records) noexcept { return reinterpret_cast<buffer*>(records) - 1; }
@@ -40,22 +39,23 @@ class buffer_pool {
 
   std::size_t buffer_size() const noexcept { return size_; }
 
-  /// An empty buffer. Beyond the limit nullptr or, where CUPTI cannot bear that, a small one whose records are only counted.
-  buffer* take(bool may_refuse) noexcept {
+  /// An empty buffer; nullptr beyond the limit.
+  buffer* take() noexcept {
     const std::lock_guard lock(mutex_);
-    if (free_ != nullptr) {
-      buffer* b = free_;
+    if (buffer* b = free_) {
       free_ = b->next;
       *b = buffer{};
       return b;
     }
-    const bool spare = held_ >= limit_;
-    if (spare && may_refuse) return nullptr;
-    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + (spare ? spare_size : size_));
-    if (memory == nullptr) return nullptr;
-    auto* b = new (memory) buffer;
-    b->spare = spare;
-    if (!spare) ++held_;
+    if (held_ >= limit_) return nullptr;
+    buffer* b = make(size_);
+    if (b != nullptr) ++held_;
+    return b;
+  }
+  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
+  buffer* take_spare() noexcept {
+    buffer* b = make(spare_size);
+    if (b != nullptr) b->spare = true;
     return b;
   }
   std::size_t size_of(const buffer& b) const noexcept { return b.spare ? spare_size : size_; }
@@ -76,10 +76,13 @@ class buffer_pool {
     first_ = b->next;
     if (first_ == nullptr) last_ = nullptr;
     --queued_;
+    ++being_read_;
     return b;
   }
+  /// After next().
   void give_back(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
+    --being_read_;
     if (b->spare) return std::free(b);
     b->next = free_;
     free_ = b;
@@ -88,6 +91,11 @@ class buffer_pool {
   bool any_queued() noexcept {
     const std::lock_guard lock(mutex_);
     return queued_ != 0;
+  }
+  /// Whether a buffer is about to come back.
+  bool will_have_one() noexcept {
+    const std::lock_guard lock(mutex_);
+    return free_ != nullptr || queued_ + being_read_ != 0;
   }
   /// Whether the reader is falling behind.
   bool filling_up() noexcept {
@@ -102,11 +110,17 @@ class buffer_pool {
  private:
   static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, spare_size = std::size_t{1} << 12U;
 
+  static buffer* make(std::size_t size) noexcept {
+    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
+    return memory == nullptr ? nullptr : new (memory) buffer;
+  }
+
   std::mutex mutex_;
   buffer* free_ = nullptr;
   buffer* first_ = nullptr;   // to be read, oldest first
   buffer* last_ = nullptr;
   std::size_t queued_ = 0;
+  std::size_t being_read_ = 0;
   std::size_t held_ = 0;
   std::size_t limit_ = 4;
   std::size_t size_ = smallest;

@@ -162,7 +162,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (enabled == kind) break;
         static_cast<void>(f_.disable(enabled));
       }
-      return {kind == cupti::kind_concurrent_kernel || r == cupti::insufficient_privileges ? refusal(r) : "CUPTI cannot record copies (" + text_of(r) + ")"};
+      return {refusal(r)};
     }
     for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
     runtime_.fill(f_, cupti::runtime_api);
@@ -231,7 +231,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   void launched(const cupti::call_state& s) noexcept {
     if (!s.captured) tell_.launched(s.ids, s.count, s.when);
-    if (pool_.filling_up()) help();
+    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
   }
 
   void resource(std::uint32_t id, const void* data) noexcept {
@@ -266,18 +266,21 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
     cupti_collector& c = *own_collector;
-    cupti::buffer* const b = c.pool_.take(c.version_ >= cupti::version_buffers_may_be_refused);
+    cupti::buffer* b = c.pool_.take();
+    for (int i = 0; b == nullptr && i < 1000 && c.pool_.will_have_one(); ++i) {
+      c.help();
+      b = c.pool_.take();
+    }
+    if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused) b = c.pool_.take_spare();
     *records = b == nullptr ? nullptr : b->records();
     *size = b == nullptr ? 0 : c.pool_.size_of(*b);
     *max_records = 0;
   }
-  static void completed(void* context, std::uint32_t stream, std::uint8_t* records, std::size_t, std::size_t valid) {
+  static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t, std::size_t valid) {
     if (records == nullptr) return;
     cupti_collector& c = *own_collector;
     cupti::buffer* const b = cupti::buffer::of(records);
     b->filled = valid;
-    b->context = context;
-    b->stream = stream;
     c.pool_.queue(b);
     { const std::lock_guard lock(c.waiting_); }   // the reader is either before its look at the queue or waiting to be woken
     c.wake_.notify_one();
@@ -287,8 +290,16 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to CUPTI.
   void read_all() {
-    const std::lock_guard lock(reading_);
-    while (read_one()) {}
+    {
+      const std::lock_guard lock(reading_);
+      while (read_one()) {}
+    }
+    count_dropped(nullptr, 0);
+  }
+  /// What CUPTI dropped since it was asked last.
+  void count_dropped(void* context, std::uint32_t stream) {
+    std::size_t dropped = 0;
+    if (f_.dropped_records(context, stream, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
   }
   bool read_one() {
     cupti::buffer* const b = pool_.next();
@@ -296,8 +307,6 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     const std::uint64_t begin = now();
     tell_.begin_reading();
     read(*b);
-    std::size_t dropped = 0;
-    if (f_.dropped_records(b->context, b->stream, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
     pool_.give_back(b);
     tell_.end_reading(now() - begin);
     return true;
@@ -323,15 +332,14 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (lost != 0) tell_.dropped(lost);
   }
 
-  /// A launching thread that is too fast for the reader reads too. Never waits for long: CUPTI might wait for this thread.
+  /// Where records come faster than the reader reads them, who brings more reads too: rather late than lost. Reading needs
+  /// nothing of CUPTI's that another thread might hold; even so, callers do not try for ever.
   void help() noexcept {
-    for (int i = 0; i < 200 && pool_.filling_up(); ++i) {
-      if (reading_.try_lock()) {
-        read_one();
-        reading_.unlock();
-      } else {
-        usleep(50);
-      }
+    if (reading_.try_lock()) {
+      read_one();
+      reading_.unlock();
+    } else {
+      usleep(20);
     }
   }
 

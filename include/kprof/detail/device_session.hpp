@@ -139,6 +139,7 @@ class KPROF_DETAIL_LOCAL device_session {
     after_fork();
     if (code_.collector == nullptr || !has_collected()) return;
     abandoned_ = true;
+    collecting_ = false;
     code_.collector->abandon();
     joined_.restart(realtime_ns, 0);
     __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);

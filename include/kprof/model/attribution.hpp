@@ -36,13 +36,13 @@ class KPROF_DETAIL_LOCAL attribution {
 
   // Everything below needs the lock.
 
-  /// Forgets what was seen; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
     launches_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);
-    launches_.clear();
+    launches_.ignore_all(launch_note::ignored);
     waiting_.clear();
     unknown_.clear();
     names_.clear();   // only rows refer to them

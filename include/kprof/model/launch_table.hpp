@@ -40,6 +40,11 @@ class launch_table {
     for (std::uint32_t& b : buckets_) b = 0;
   }
 
+  /// What was launched so far is of no interest any more, but is still known when its records come.
+  void ignore_all(std::uint32_t ignored_path) noexcept {
+    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
+  }
+
   void add(const known_launch& launch) noexcept {
     while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
     if (end_ - first_ == ring_.size()) forget_oldest();

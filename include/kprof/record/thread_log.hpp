@@ -183,7 +183,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     }
     tree.clear();
     device.clear();
-    launches.clear();
+    for (launch_note& n : launches) n.path = launch_note::ignored;
     adopted_.clear();
     captured_.clear();
     replayed_.clear();

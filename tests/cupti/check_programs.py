@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs program.cpp on the scripted CUDA in every state that CUPTI can be in: check_programs.py PROGRAM CUPTI MISSING NOT_CUPTI
+
+CUPTI, MISSING and NOT_CUPTI are libraries: the scripted CUPTI, one that lacks a symbol, one that is something else.
+"""
+
+import os
+import subprocess
+import sys
+
+program, cupti, missing, not_cupti = sys.argv[1:5]
+failures = []
+
+
+def run(mode, kprof=None, library=cupti, **switches):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("KPROF", "SCRIPTED_", "COLUMNS"))}
+    if library:
+        env["KPROF_CUPTI"] = library
+    if kprof:
+        env["KPROF"] = kprof
+    env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
+    return subprocess.run([program, mode], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+
+def numbers(r):
+    out = {}
+    for line in r.stdout.splitlines():
+        key, _, value = line.partition(" ")
+        if value.isdigit():
+            out[key] = int(value)
+        elif key == "work":
+            out.setdefault("work", []).append(value)
+        elif key in ("state", "misuse"):
+            out[key] = value
+    return out
+
+
+def check(name, holds, r):
+    if not holds:
+        failures.append(name)
+        print(f"FAILED: {name}\n{r.args} ended with {r.returncode}\n{r.stdout}{r.stderr}")
+
+
+def expect(name, r, **wanted):
+    found = numbers(r)
+    check(name, r.returncode == 7 and "misuse" not in found and r.stderr == "" and all(found.get(k) == v for k, v in wanted.items()), r)
+
+
+# ---- what is there is attributed
+
+plain = dict(launches=5, attributed=4, outside=1, open=0, unknown=0, records=5, dropped=0, untimed=0, odd=0,
+             work=["Op n=1: _Z6kernelPf 3 timed", "Op n=2: _Z6kernelPf 1 timed", ": _Z6kernelPf 1 timed"])
+expect("plain", run("plain"), **plain)
+expect("found without being named, since the program uses CUDA", run("plain", kprof="cupti=auto"), **plain)
+for version in (18, 22, 26, 28, 130000):
+    expect(f"CUPTI of version {version} with its own layouts", run("plain", VERSION=version), **plain)
+expect("the driver's calls have ids of their own", run("plain", DRIVER_ID="own"), **plain)
+expect("buffers of a few records", run("plain", BUFFER=700), **plain)
+
+expect("a program may start and stop as often as it likes", run("restarts"), launches=3, attributed=3, unknown=0, records=3, ignored=5,
+       work=["Op n=2: _Z6kernelPf 3 timed"])
+expect("what is launched in a pause is left out", run("pauses"), launches=3, attributed=3, ignored=4, unknown=0)
+r = run("forks")
+expect("the parent of a fork goes on", r, launches=5, attributed=5, unknown=0)
+check("the child of a fork says that it collects nothing, and calls nothing",
+      "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout and "child ended with 0" in r.stdout, r)
+r = run("captures")
+expect("a snapshot leaves a capture alone", r, launches=12, attributed=12, unknown=0, records=22, open=0)
+check("a snapshot leaves a capture alone: it succeeds", "captured cudaSuccess" in r.stdout, r)
+
+# ---- the end of a process
+
+r = run("exits", kprof="report(width=120)")
+check("a program that asks for nothing is reported in full at its end",
+      r.returncode == 7 and "3 launches = 3 attributed" in r.stdout and "Op" in r.stdout and r.stderr == "", r)
+r = run("leaves_with_threads", kprof="report(width=120)")
+check("exit() from a thread", r.returncode == 7 and "1,000 launches = 1,000 attributed" in r.stdout and r.stderr == "", r)
+
+# ---- what CUPTI loses is counted
+
+r = run("plain", DROP=2)
+found = numbers(r)
+check("dropped records are counted, and their launches are open",
+      r.returncode == 7 and found["dropped"] == 2 and found["records"] == 3 and found["open"] == 2 and found["attributed"] + found["outside"] == 3, r)
+expect("kernels without times are counted, not averaged", run("plain", ZERO_TIMES=1), records=5, untimed=5, attributed=4,
+       work=["Op n=1: _Z6kernelPf 3 untimed", "Op n=2: _Z6kernelPf 1 untimed", ": _Z6kernelPf 1 untimed"])
+expect("kernels that end before they begin are counted, not averaged", run("plain", REVERSED=1), records=5, untimed=5, attributed=4)
+r = run("plain", ODD=1)
+check("records of unknown kinds are counted", r.returncode == 7 and numbers(r)["odd"] > 0 and numbers(r)["records"] == 5, r)
+r = run("plain", CORRELATION="api")
+found = numbers(r)
+check("launches whose records have no correlation id are not guessed", r.returncode == 7 and found["unknown"] == 5 and found["attributed"] == 0, r)
+
+# ---- where there is nothing to collect: one line says why and what to do, and nothing else changes
+
+degraded = {
+    "no driver": (run("refused", NO_DRIVER=1), "CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU"),
+    "another client": (run("refused", BUSY=1), "another CUPTI client has the GPU's records: "),
+    "no permission": (run("refused", NO_PERMISSION=1), "no permission to profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 35); run as root, or load"),
+    "no permission when it comes to it": (run("refused", NO_PERMISSION="enable"), "no permission to profile ("),
+    "a kind that is refused": (run("refused", ENABLE_ERROR="1:27"), "CUPTI refuses (CUPTI_ERROR_NOT_SUPPORTED, 27); use the libcupti of"),
+    "no libcupti": (run("refused", library="/nonexistent/libcupti.so"), "KPROF_CUPTI names a libcupti that cannot be opened (/nonexistent/libcupti.so"),
+    "a libcupti that lacks a symbol": (run("refused", library=missing), " lacks cuptiGetGraphNodeId: it is no libcupti, or one older than"),
+    "another library": (run("refused", library=not_cupti), " lacks cuptiGetVersion: it is no libcupti"),
+    "turned off": (run("refused", kprof="cupti=off"), "off (KPROF=cupti=off)"),
+}
+for name, (r, line) in degraded.items():
+    found = numbers(r)
+    check(name, r.returncode == 7 and r.stderr == "" and line in found.get("state", "") and found.get("scopes") == 1 and "collecting 0" in r.stdout
+          and found.get("records") == 0 and "calls later 0" in r.stdout, r)
+for name, switches in {"no driver": {"NO_DRIVER": 1}, "another client": {"BUSY": 1}, "no permission": {"NO_PERMISSION": 1}}.items():
+    r = run("exits", kprof="report(width=200)", **switches)
+    check(f"the report says: {name}", r.returncode == 7 and degraded[name][1][:40] in r.stdout and "Op" in r.stdout and r.stderr == "", r)
+
+print(f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+// Small programs on the scripted CUDA that show what kprof makes of device work in one situation each: `program MODE` prints
+// what the last snapshot says, a line each, and ends with 7.
+
+#include "find.hpp"
+#include "scripted_cuda.hpp"
+
+#include <kprof/kprof.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Op {
+  std::int64_t n = 0;
+  constexpr kprof::count flops() const { return kprof::count{2} * n; }
+};
+
+const void* kernel() {
+  static const void* const k = scripted_kernel("_Z6kernelPf");
+  return k;
+}
+
+void launch(std::int64_t n, int times = 1, cudaStream_t stream = nullptr) {
+  KPROF_OP(Op, {.n = n});
+  for (int i = 0; i < times; ++i) static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, stream));
+}
+
+void print(const char* what, unsigned long long n) { std::printf("%s %llu\n", what, n); }
+
+void print_profile(const kprof::profile& p) {
+  const auto& c = p.device.complete;
+  std::printf("collecting %d\nstate %s\n", p.device.collecting ? 1 : 0, p.device.state.c_str());
+  print("scopes", p.complete.recorded);
+  print("launches", c.launches);
+  print("attributed", c.attributed);
+  print("outside", c.outside);
+  print("open", c.open);
+  print("unknown", c.unknown);
+  print("records", c.records);
+  print("dropped", c.dropped);
+  print("untimed", c.untimed);
+  print("ignored", c.ignored);
+  print("odd", c.odd);
+  for (const auto& w : p.device.work)
+    std::printf("work %s: %s %llu %s\n", w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope).c_str(),
+                w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(), static_cast<unsigned long long>(w.calls),
+                w.calls > w.untimed && w.total_ns > 0 ? "timed" : "untimed");
+  std::fflush(stdout);
+}
+
+/// Whether a call of kprof made a call of CUPTI.
+bool calls_cupti(void (*what)()) {
+  const std::uint64_t before = scripted_cupti_calls();
+  what();
+  return scripted_cupti_calls() != before;
+}
+
+void plain() {
+  launch(1, 3);
+  launch(2);
+  static_cast<void>(cudaLaunchKernel(kernel(), dim3(1), dim3(32), nullptr, 0, nullptr));
+  print_profile(kprof::snapshot());
+}
+
+/// What is wrong stays wrong: no further calls.
+void refused() {
+  launch(1);
+  print_profile(kprof::snapshot());
+  print("calls later", calls_cupti([] {
+          launch(2);
+          static_cast<void>(kprof::snapshot());
+          static_cast<void>(kprof::start());
+          kprof::stop();
+        }) ? 1 : 0);
+}
+
+void restarts() {
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(kprof::start());
+    launch(i, i);
+    kprof::stop();
+    launch(100);   // of no recording
+  }
+  static_cast<void>(kprof::start());
+  launch(1, 5);
+  static_cast<void>(kprof::start());   // anew, without an end
+  launch(2, 3);
+  kprof::stop();
+  print_profile(kprof::snapshot());
+}
+
+void pauses() {
+  launch(1, 2);
+  kprof::pause();
+  launch(2, 4);
+  kprof::resume();
+  launch(3, 1);
+  print_profile(kprof::snapshot());
+}
+
+void forks() {
+  launch(1, 2);
+  static_cast<void>(kprof::snapshot());
+  const pid_t child = fork();
+  if (child == 0) {
+    KPROF_OP(Op, {.n = 5});
+    const kprof::profile p = kprof::snapshot();
+    std::printf("child %d %s\n", p.device.collecting ? 1 : 0, p.device.state.c_str());
+    std::fflush(stdout);
+    kprof::stop();
+    static_cast<void>(kprof::start());
+    _exit(scripted_misuse() == 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  print("child ended with", static_cast<unsigned long long>(WEXITSTATUS(status)));
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// A snapshot does not disturb a capture, and has the rest later.
+void captures() {
+  cudaStream_t s = nullptr;
+  static_cast<void>(cudaStreamCreate(&s));
+  launch(1, 2);
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  launch(7, 2, s);
+  static_cast<void>(kprof::snapshot());
+  cudaGraph_t graph = nullptr;
+  std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(s, &graph)));
+  cudaGraphExec_t exec = nullptr;
+  static_cast<void>(cudaGraphInstantiate(&exec, graph, 0));
+  for (int i = 0; i < 10; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  print_profile(kprof::snapshot());
+}
+
+/// Nothing is asked for: the report that KPROF wants comes at the end, with what was still running.
+void exits() { launch(1, 3); }
+
+void leaves_with_threads() {
+  std::thread([] {
+    for (int i = 0; i < 1000; ++i) launch(1);
+    std::exit(7);
+  }).join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const struct {
+    const char* name;
+    void (*run)();
+  } modes[] = {{"plain", plain}, {"refused", refused}, {"restarts", restarts}, {"pauses", pauses}, {"forks", forks}, {"captures", captures},
+               {"exits", exits}, {"leaves_with_threads", leaves_with_threads}};
+  for (const auto& m : modes) {
+    if (mode != m.name) continue;
+    m.run();
+    if (scripted_misuse() != 0) std::printf("misuse %s\n", scripted_misuse_text());
+    return 7;
+  }
+  return 2;
+}
