@@ -31,6 +31,7 @@ struct open_frame {
   std::uint64_t start;
   std::uint64_t child_ticks;   // in scopes inside it
   bool launched = false;       // work on a device
+  std::uint32_t path = 0;      // of its node, once it has been asked for
   std::uint64_t graph = 0;     // captured work into this one, whose number is this less 1; the last of them
 };
 
@@ -190,7 +191,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     for (std::size_t i = 0; i < stack.size(); ++i) {
       std::uint32_t node = call_tree::root;
       for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-      stack[i] = {node, stack[i].adopted, now, 0, false, 0};
+      stack[i] = {node, stack[i].adopted, now, 0};
     }
     dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
   }
@@ -330,15 +331,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
           put(at, record_word(record_kind::folded, node, bytes));
           if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
             const std::uint64_t end = get(read_at_) & ~end_bit;
-            count_finished({node, false, ticks, 0, false, 0}, end);
+            count_finished({node, false, ticks, 0}, end);
             ticks = end;
             read_at_ += 8;
           } else {
-            stack.push_back({node, false, ticks, 0, false, 0});
+            stack.push_back({node, false, ticks, 0});
           }
           break;
         }
-        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0, false, 0}); break;
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
         case record_kind::end_to:
           while (stack.size() > subject) {
             ++closed_by_parent;
@@ -383,7 +384,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     stack.back().launched |= f.launched && !f.adopted;   // what was adopted is another thread's scope's
   }
 
-  std::uint32_t innermost_path() { return stack.empty() ? 0 : path_of(stack.back().node); }
+  std::uint32_t innermost_path() {
+    if (stack.empty()) return 0;
+    open_frame& f = stack.back();
+    if (f.path == 0) f.path = path_of(f.node);
+    return f.path;
+  }
 
   std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
     std::vector<std::uint32_t> around;
