@@ -33,6 +33,8 @@ def numbers(r):
             out.setdefault("work", []).append(value)
         elif key in ("state", "misuse"):
             out[key] = value
+    if "work" in out:
+        out["work"].sort()
     return out
 
 
@@ -44,6 +46,8 @@ def check(name, holds, r):
 
 def expect(name, r, **wanted):
     found = numbers(r)
+    if "work" in wanted:
+        wanted["work"] = sorted(wanted["work"])
     check(name, r.returncode == 7 and "misuse" not in found and r.stderr == "" and all(found.get(k) == v for k, v in wanted.items()), r)
 
 

@@ -90,8 +90,9 @@ class program {
     std::vector<node> nodes;
   };
 
-  bool chance(unsigned percent) { return random_() % 100 < percent; }
-  cudaStream_t stream() { return chance(10) ? nullptr : streams_[random_() % 2]; }
+  unsigned draw(std::size_t below) { return static_cast<unsigned>(random_() % below); }
+  bool chance(unsigned percent) { return draw(100) < percent; }
+  cudaStream_t stream() { return chance(10) ? nullptr : streams_[draw(2)]; }
   std::string path() const {
     std::string out;
     for (const std::string& s : scopes_) out += (out.empty() ? "" : "/") + s;
@@ -99,8 +100,8 @@ class program {
   }
 
   void work(int depth) {
-    for (unsigned i = 0, steps = 1 + random_() % 6; i < steps; ++i) {
-      const unsigned what = random_() % 100;
+    for (unsigned i = 0, steps = 1 + draw(6); i < steps; ++i) {
+      const unsigned what = draw(100);
       if (depth < 4 && what < 35) nested(depth);
       else if (what < 45) capture();
       else if (what < 60 && !graphs_.empty()) replay();
@@ -111,7 +112,7 @@ class program {
   }
 
   void nested(int depth) {
-    const auto n = static_cast<std::int64_t>(random_() % 3);
+    const auto n = static_cast<std::int64_t>(draw(3));
     if (chance(60)) {
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
@@ -147,11 +148,11 @@ class program {
     captured made{};
     check(cudaStreamBeginCapture(streams_[1], cudaStreamCaptureModeThreadLocal));
     const std::size_t around = scopes_.size();
-    for (unsigned op = 0, ops = 1 + random_() % 3; op < ops; ++op) {
-      const auto n = static_cast<std::int64_t>(10 + random_() % 2);
+    for (unsigned op = 0, ops = 1 + draw(3); op < ops; ++op) {
+      const auto n = static_cast<std::int64_t>(10 + draw(2));
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
-      for (unsigned i = 0, many = 1 + random_() % 3; i < many; ++i) {
+      for (unsigned i = 0, many = 1 + draw(3); i < many; ++i) {
         const std::uint32_t leads = i != 0 ? 0 : op != 0 ? 1 : static_cast<std::uint32_t>(around) + 1;
         made.nodes.push_back({scopes_, leads, launch_on(streams_[1])});
       }
@@ -167,7 +168,7 @@ class program {
   }
 
   void replay() {
-    const captured& g = graphs_[random_() % graphs_.size()];
+    const captured& g = graphs_[draw(graphs_.size())];
     check(cudaGraphLaunch(g.exec, streams_[0]));
     ++truth_.launches;
     const std::string base = path() + (scopes_.empty() ? "" : "/") + "graph";

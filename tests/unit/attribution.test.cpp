@@ -438,7 +438,7 @@ class schedule {
   explicit schedule(unsigned seed) : random_(seed) {}
 
   void run() {
-    const int threads = 1 + static_cast<int>(random_() % 3);
+    const int threads = 1 + static_cast<int>(draw(3));
     for (int i = 0; i < threads; ++i) std::thread([this] { work(0, ""); }).join();
     deliver(true);
     const kprof::profile p = e_.profile();
@@ -457,13 +457,14 @@ class schedule {
     std::uint32_t leads;
   };
 
-  bool chance(unsigned percent) { return random_() % 100 < percent; }
+  unsigned draw(std::size_t below) { return static_cast<unsigned>(random_() % below); }
+  bool chance(unsigned percent) { return draw(100) < percent; }
 
   void work(int depth, const std::string& path) {
-    const int steps = 1 + static_cast<int>(random_() % 6);
+    const int steps = 1 + static_cast<int>(draw(6));
     for (int i = 0; i < steps; ++i) {
       if (depth < 4 && chance(40)) {
-        const std::int64_t n = static_cast<std::int64_t>(random_() % 3);
+        const std::int64_t n = static_cast<std::int64_t>(draw(3));
         const bool op = chance(60);
         const std::string name = op ? "Op n=" + std::to_string(n) : "r" + std::to_string(n);
         const scope_token t = op ? begin_op(n) : begin_region(name);
@@ -484,14 +485,14 @@ class schedule {
 
   std::vector<std::uint32_t> ids() {
     std::vector<std::uint32_t> out;
-    for (unsigned i = 0, n = 1 + random_() % 3; i < n; ++i) out.push_back(++last_id_);
+    for (unsigned i = 0, n = 1 + draw(3); i < n; ++i) out.push_back(++last_id_);
     return out;
   }
   void launch(const std::string& path) {
     const auto some = ids();
     static const char* const names[] = {"a", "b", "c"};
-    const char* name = names[random_() % 3];
-    activity a = kernel(some[random_() % some.size()], name);
+    const char* name = names[draw(3)];
+    activity a = kernel(some[draw(some.size())], name);
     if (chance(20)) pending_.push_back(a), a.correlation = 0;   // before its launch is noted
     e_.launch(some);
     if (a.correlation != 0) pending_.push_back(a);
@@ -503,10 +504,10 @@ class schedule {
   void capture_graph() {
     const std::uint64_t graph = ++last_graph_ << 32U;
     std::vector<graph_node> nodes;
-    for (unsigned op = 0, ops = 1 + random_() % 3; op < ops; ++op) {
-      const std::string name = "Op n=" + std::to_string(10 + random_() % 2);
+    for (unsigned op = 0, ops = 1 + draw(3); op < ops; ++op) {
+      const std::string name = "Op n=" + std::to_string(10 + draw(2));
       const scope_token t = begin_op(name.back() - '0' + 10);
-      for (unsigned i = 0, n = 1 + random_() % 3; i < n; ++i) {
+      for (unsigned i = 0, n = 1 + draw(3); i < n; ++i) {
         graph_node made{graph + nodes.size(), scopes_, i == 0 ? 1U : 0U};
         if (op == 0 && i == 0) made.leads = 1 + static_cast<std::uint32_t>(scopes_.size());
         made.around.push_back(name);
@@ -515,7 +516,7 @@ class schedule {
       }
       end(t);
     }
-    for (unsigned copy = 0, copies = 1 + random_() % 2; copy < copies; ++copy) {
+    for (unsigned copy = 0, copies = 1 + draw(2); copy < copies; ++copy) {
       const std::uint64_t exec = ++last_graph_ << 32U;
       std::vector<graph_node> copied = nodes;
       for (std::size_t i = 0; i < copied.size(); ++i) {
@@ -527,7 +528,7 @@ class schedule {
   }
   void replay(const std::string& path) {
     const auto some = ids();
-    const auto& graph = graphs_[random_() % graphs_.size()];
+    const auto& graph = graphs_[draw(graphs_.size())];
     const std::string base = path + (path.empty() ? "" : "/") + "graph";
     ++launches_;
     ++replays_[base];
@@ -549,7 +550,7 @@ class schedule {
   void deliver(bool all) {
     std::shuffle(pending_.begin(), pending_.end(), random_);
     while (!pending_.empty()) {
-      const std::size_t n = 1 + random_() % pending_.size();
+      const std::size_t n = 1 + draw(pending_.size());
       if (chance(50)) e_.take_launches();
       e_.read({pending_.end() - static_cast<std::ptrdiff_t>(n), pending_.end()});
       pending_.resize(pending_.size() - n);

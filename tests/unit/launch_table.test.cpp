@@ -78,7 +78,7 @@ TEST_CASE("launch_table.chains_survive_a_long_run") {
   std::uint32_t next = 1;
   for (int round = 0; round < 200'000; ++round) {
     t.add(launch(next++));
-    const std::uint32_t any = next - 1 - random() % 1000;
+    const std::uint32_t any = next - 1 - static_cast<std::uint32_t>(random() % 1000);
     if (known_launch* l = t.find(any)) {
       REQUIRE(l->correlation == any);
       l->seen = true;

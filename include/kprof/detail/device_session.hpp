@@ -49,6 +49,9 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   void set_code(const maker_code& code) noexcept { code_ = code; }
 
+  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return buffers_share(memory) + attribution::share(memory); }
+
   // ---- without the session's lock
 
   /// Begins to collect if that is `wanted` and does not already go on.
@@ -66,7 +69,7 @@ class KPROF_DETAIL_LOCAL device_session {
       const std::lock_guard own(joined_.mutex());
       time_.reset(calibrate_now());
     }
-    const status s = code_.collector->start(code_.tell, memory / 8);
+    const status s = code_.collector->start(code_.tell, buffers_share(memory));
     collecting_ = s.ok();
     set_state(s ? code_.collector->version() : s.message);
     if (s) register_exit();
@@ -147,6 +150,8 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
  private:
+  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 4; }
+
   void set_state(std::string state) {
     const std::lock_guard lock(state_mutex_);
     state_ = std::move(state);

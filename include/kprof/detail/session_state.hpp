@@ -336,7 +336,7 @@ class KPROF_DETAIL_LOCAL session_state {
       note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
     }
-    const std::size_t for_devices = device_.has_collected() ? memory / 8 + attribution::share(memory) : 0;
+    const std::size_t for_devices = device_.has_collected() ? device_session::share(memory) : 0;
     recorder_.set_memory(memory - for_devices);
     const calibration_point now = calibrate_now();
     memory_ = memory;
