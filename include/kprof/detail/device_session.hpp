@@ -11,6 +11,7 @@
 
 #include <kprof/config.hpp>
 #include <kprof/detail/activity.hpp>
+#include <kprof/detail/device_transcript.hpp>
 #include <kprof/model/attribution.hpp>
 #include <kprof/model/device_profile.hpp>
 #include <kprof/record/clock.hpp>
@@ -42,7 +43,7 @@ class KPROF_DETAIL_LOCAL device_session {
 
   static maker_code code(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, [](std::uint64_t node, std::uint64_t original) noexcept { own_device->joined_.graphs().copied(node, original); },
+            {&now, &launched, &graph_node_made, &graph_node_copied,
              [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); }, []() noexcept { own_device->register_exit(); },
              &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
             [] { own_device->end(); }};
@@ -69,6 +70,7 @@ class KPROF_DETAIL_LOCAL device_session {
       const std::lock_guard own(joined_.mutex());
       time_.reset(calibrate_now());
     }
+    transcript_.open();
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
     collecting_ = s.ok();
     set_state(s ? code_.collector->version() : s.message);
@@ -161,6 +163,7 @@ class KPROF_DETAIL_LOCAL device_session {
   void finish(void (*how)()) {
     how();
     collecting_ = false;
+    transcript_.flush();
     const std::lock_guard own(joined_.mutex());
     take_launches();
     joined_.settle();
@@ -177,36 +180,59 @@ class KPROF_DETAIL_LOCAL device_session {
   /// With the lock of joined_.
   void take_launches() {
     time_.add(calibrate_now());
-    const calibration_point now = time_.last();
     const double rate = time_.ns_per_tick();
-    joined_.take_launches([&](std::uint64_t ticks) {
-      const double ago = static_cast<double>(static_cast<std::int64_t>(now.ticks - ticks)) * rate;
-      return now.realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
-    });
+    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
+  }
+  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
+  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
+    const double ago = static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
+    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+  }
+
+  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when, bool ignored) {
+    std::uint64_t realtime = 0;
+    {
+      const std::lock_guard own(joined_.mutex());
+      time_.add(calibrate_now());
+      realtime = realtime_of(when, time_.ns_per_tick());
+    }
+    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count, own_recorder->capture_for_graph(0, false).path, ignored);
   }
 
   // ---- what the collector calls
 
   static std::uint64_t now() noexcept { return own_device->uses_counter_ ? counter_clock::now() : system_clock::now(); }
   static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
-    own_recorder->note_launch(ids, count, when, !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED));
+    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
+    own_recorder->note_launch(ids, count, when, ignored);
+    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
-    own_device->joined_.graphs().made(node, own_recorder->capture_for_graph(node >> 32U, does_work));
+    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
+    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
+    own_device->joined_.graphs().made(node, where);
+  }
+  static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
+    own_device->joined_.graphs().copied(node, original);
   }
   static void begin_reading() noexcept {
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->take_launches();
   }
   static void read(const activity* some, std::size_t count) noexcept {
+    if (own_device->transcript_.is_open())
+      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.take(some, count);
   }
   static void describe_device(const device_description& d) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.describe(d);
   }
   static void count_dropped(std::uint64_t records) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.count_dropped(records);
   }
@@ -229,6 +255,7 @@ class KPROF_DETAIL_LOCAL device_session {
   bool recording_ = false;
   bool uses_counter_ = false;
   int exits_ = 0;
+  device_transcript transcript_;
   mutable std::mutex state_mutex_;
   std::string state_;
 };

@@ -167,6 +167,9 @@ class KPROF_DETAIL_LOCAL recorder {
     __atomic_store_n(&log->cursor, log->cursor + record_size(word), __ATOMIC_RELEASE);
   }
 
+  /// The number of this thread's log.
+  static std::uint32_t this_thread() noexcept { return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number; }
+
   /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first that does work in a scope.
   captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
     if (my_log == &no_log || inside_kprof) return {};
@@ -237,6 +240,7 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   const site_table& sites() const noexcept { return sites_; }
+  path_table& paths() noexcept { return paths_; }
   std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
   /// Time before which the timeline has been recycled; 0: it is whole.
   std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
