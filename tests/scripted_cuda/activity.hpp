@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The activity half of the scripted libcupti: records, the buffers they go to, and their delivery.
+#ifndef KPROF_TESTS_SCRIPTED_CUDA_ACTIVITY_HPP
+#define KPROF_TESTS_SCRIPTED_CUDA_ACTIVITY_HPP
+
+#include "handles.hpp"
+
+namespace scripted {
+
+// What hooks make of a call, of work on a GPU and of waiting for it.
+void begin_activity(api_call& call);
+void end_activity(const api_call& call);
+void device_activity(const device_op& op);
+void synchronization_activity(const synchronization& s);
+void lazy_loading_activity(const api_call& call, std::uint64_t start, std::uint64_t end);
+
+// How a call of CUPTI comes in: counted, and refused where CUPTI would refuse it. What CUPTI forbids is noted.
+enum rule : unsigned { anywhere = 0, without_driver = 1, in_buffer_callbacks = 2, not_in_resource_callbacks = 4 };
+bool refused(unsigned rules, const char* function, CUptiResult& result);
+CUptiResult finished(CUptiResult result);
+void install_hooks();
+
+template <class Body>
+CUptiResult cupti_call(unsigned rules, const char* function, const Body& body) {
+  CUptiResult result = CUPTI_SUCCESS;
+  if (refused(rules, function, result)) return finished(result);
+  return finished(body());
+}
+
+}  // namespace scripted
+
+#endif

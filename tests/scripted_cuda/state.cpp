@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The environment, and what a test can ask: see scripted_cuda.hpp.
+#include "shared.hpp"
+
+#include "scripted_cuda.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace scripted;
+
+namespace {
+
+// All state is leaked: atexit handlers and destructors of a client may still come here.
+std::atomic<std::uint32_t> misuses{0};
+std::atomic<const char*> first_misuse{nullptr};
+
+std::uint64_t number(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+bool equals(const char* name, const char* value) {
+  const char* text = std::getenv(name);
+  return text != nullptr && std::strcmp(text, value) == 0;
+}
+
+void read(settings& set) {
+  set.seed = number("SCRIPTED_SEED", 1);
+  set.devices = std::min<std::uint64_t>(number("SCRIPTED_DEVICES", 2), 16);
+  set.speed = std::max<std::uint64_t>(number("SCRIPTED_SPEED", 1), 1);
+  set.wait_ms = number("SCRIPTED_WAIT_MS", 50);
+  set.kernel_us = number("SCRIPTED_KERNEL_US", 10);
+  set.version = number("SCRIPTED_VERSION", CUPTI_API_VERSION);
+  set.deadlock_s = number("SCRIPTED_DEADLOCK_S", 30);
+  set.buffer = number("SCRIPTED_BUFFER", 0);
+  set.refuse = number("SCRIPTED_REFUSE", 0);
+  set.drop = number("SCRIPTED_DROP", 0);
+  set.zero_times = number("SCRIPTED_ZERO_TIMES", 0);
+  set.reversed = number("SCRIPTED_REVERSED", 0);
+  set.odd = number("SCRIPTED_ODD", 0);
+  set.no_driver = number("SCRIPTED_NO_DRIVER", 0) != 0;
+  set.busy = number("SCRIPTED_BUSY", 0) != 0;
+  set.refuse_activity = equals("SCRIPTED_NO_PERMISSION", "enable");
+  set.refuse_subscription = number("SCRIPTED_NO_PERMISSION", 0) != 0;
+  set.own_driver_id = equals("SCRIPTED_DRIVER_ID", "own");
+  set.correlation_needs_api = equals("SCRIPTED_CORRELATION", "api");
+  set.driver_library = number("SCRIPTED_LIBCUDA", 1) != 0;
+  set.late_device = number("SCRIPTED_LATE_DEVICE", 0) != 0;
+  if (const char* text = std::getenv("SCRIPTED_ENABLE_ERROR")) {
+    std::sscanf(text, "%u:%u", &set.failing_kind, &set.failing_code);
+  }
+  if (const char* text = std::getenv("SCRIPTED_TRUTH")) set.truth = text;
+}
+
+void report_at_exit() {
+  if (shared().truth != nullptr && !shared().forked) std::fflush(shared().truth);
+  const std::uint32_t count = misuses;
+  if (count != 0) std::fprintf(stderr, "scripted cupti: %u misuses; the first: %s\n", count, first_misuse.load());
+}
+
+// What is not written would be written by the child too.
+void before_fork() {
+  if (shared().truth != nullptr) std::fflush(shared().truth);
+}
+
+// In the child nothing of CUDA works, and kprof promises not to call CUPTI there.
+void in_child() {
+  shared().forked = true;
+  misuses = 0;
+  first_misuse = nullptr;
+}
+
+shared_state* make_shared_state() {
+  auto* state = new shared_state;
+  read(state->set);
+  if (!state->set.truth.empty()) state->truth = std::fopen(state->set.truth.c_str(), "w");
+  return state;
+}
+
+thread_local thread_state state_of_thread;
+
+}  // namespace
+
+extern "C" {
+
+shared_state* scripted_shared_state() {
+  static shared_state* state = [] {
+    shared_state* made = make_shared_state();
+    std::atexit(report_at_exit);
+    pthread_atfork(before_fork, nullptr, in_child);
+    return made;
+  }();
+  return state;
+}
+
+thread_state* scripted_thread_state() { return &state_of_thread; }
+
+void scripted_note_misuse(const char* what) {
+  const char* none = nullptr;
+  first_misuse.compare_exchange_strong(none, what);
+  if (misuses++ < 10) std::fprintf(stderr, "scripted cupti: misuse: %s\n", what);
+}
+
+std::uint32_t scripted_misuse() { return misuses; }
+const char* scripted_misuse_text() { return first_misuse; }
+std::uint64_t scripted_cupti_calls() { return shared().cupti_calls; }
+std::uint64_t scripted_failed_calls() { return shared().failed_calls; }
+
+const char* scripted_truth_path() {
+  shared_state& state = shared();
+  if (state.truth == nullptr) return nullptr;
+  std::fflush(state.truth);
+  return state.set.truth.c_str();
+}
+
+}  // extern "C"
