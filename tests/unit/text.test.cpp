@@ -2,6 +2,7 @@
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/device_profiles.hpp"
 #include "../support/golden.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/utf8.hpp"
@@ -120,12 +121,52 @@ TEST_CASE("report.pages_without_scopes_are_as_accepted") {
   check_golden("report_only_regions.txt", page_of(regions, at_width(100)));
 }
 
+TEST_CASE("report.pages_of_a_device_are_as_accepted") {
+  const kprof::profile run = kprof_test::transformer_profile();
+  for (const int width : {80, 100, 160, 200}) {
+    report_options options = at_width(width);
+    options.top = 16;
+    check_golden("report_device_" + std::to_string(width) + ".txt", page_of(run, options));
+  }
+  report_options ascii = at_width(100);
+  ascii.ascii = ascii.full_names = true;
+  ascii.top = 8;
+  check_golden("report_device_ascii.txt", page_of(run, ascii));
+  report_options by_op = at_width(120);
+  by_op.by = grouping::op;
+  by_op.legend = true;
+  by_op.filter = "Gemm|nccl";
+  by_op.top = 5;
+  check_golden("report_device_by_op_legend.txt", page_of(run, by_op));
+  report_options by_thread = at_width(250);
+  by_thread.by = grouping::thread;
+  by_thread.top = 10;
+  check_golden("report_device_by_thread.txt", page_of(run, by_thread));
+  check_golden("report_device_troubled_100.txt", page_of(kprof_test::troubled_device_profile(), at_width(100)));
+  check_golden("report_device_troubled_160.txt", page_of(kprof_test::troubled_device_profile(), at_width(160)));
+  kprof::profile degraded = kprof_test::sample_profile();
+  degraded.device.state =
+      "no kernels are collected: libcupti.so.13 was not found; install the CUDA Toolkit's cuda-cupti package, or put its folder into LD_LIBRARY_PATH";
+  check_golden("report_device_degraded.txt", page_of(degraded, at_width(100)));
+  kprof::profile idle = kprof_test::sample_profile();
+  kprof_test::add_device(idle);
+  check_golden("report_device_idle.txt", page_of(idle, at_width(100)));
+  kprof_test::device_builder b;
+  b.kernel(b.thread("main", 1), "_Z4axpyfPKfPfm", 40, 12e3);
+  kprof::profile no_scopes = b.done();
+  kprof_test::add_surroundings(no_scopes);
+  kprof_test::add_device(no_scopes);
+  check_golden("report_device_no_scopes.txt", page_of(no_scopes, at_width(100)));
+}
+
 TEST_CASE("report.no_line_is_wider_than_asked") {
   const bool have_locale = kprof_test::use_utf8_locale();
   std::vector<kprof::profile> profiles = {
-      kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::hostile_profile(), kprof_test::deep_profile(60), {}};
+      kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::hostile_profile(), kprof_test::deep_profile(60), {},
+      kprof_test::transformer_profile(), kprof_test::troubled_device_profile()};
   const std::size_t made_by_hand = profiles.size();
   for (unsigned seed = 0; seed < 6; ++seed) profiles.push_back(kprof_test::random_profile(seed));
+  for (unsigned seed = 0; seed < 12; ++seed) profiles.push_back(kprof_test::random_device_profile(seed));
   std::size_t variant = 0;
   for (const kprof::profile& p : profiles)
     for (int width = 40; width <= 200; width += static_cast<std::size_t>(&p - profiles.data()) < made_by_hand ? 2 : 11, ++variant) {
@@ -133,6 +174,7 @@ TEST_CASE("report.no_line_is_wider_than_asked") {
       options.by = static_cast<grouping>(variant % 4);
       options.ascii = variant % 3 == 0;
       options.legend = variant % 7 == 0;
+      options.full_names = variant % 2 == 0;
       if (variant % 5 == 0) options.filter = "a|1|\\\\";
       if (variant % 6 == 0)
         options.columns = {"operator", "parameters", "call_site", "thread", "calls", "open", "p99", "flops", "gflops", "dtype", "self"};
@@ -193,17 +235,20 @@ TEST_CASE("report.texts_that_are_cut_say_at_which_width_they_are_not") {
 // The width that a report names is tried, and the one below it.
 TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
   std::vector<kprof::profile> profiles = {kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::deep_profile(60),
-                                          kprof_test::deep_profile(130)};
+                                          kprof_test::deep_profile(130), kprof_test::transformer_profile(), kprof_test::troubled_device_profile()};
   for (unsigned seed = 0; seed < 40; ++seed) profiles.push_back(kprof_test::random_profile(seed));
+  for (unsigned seed = 0; seed < 20; ++seed) profiles.push_back(kprof_test::random_device_profile(seed));
   std::size_t tried = 0, variant = 0;
   for (const kprof::profile& p : profiles)
     for (const int width : {40, 55, 70, 100, 130})
-      for (const bool table : {true, false}) {
+      for (const int section : {0, 1, 2}) {
         report_options options = at_width(width);
         options.by = static_cast<grouping>(variant % 4);
         options.ascii = variant++ % 3 == 0;
-        options.table = table;
-        options.tree = !table;
+        options.table = section == 0;
+        options.tree = section == 1;
+        options.kernels = section == 2;
+        options.copies = false;
         std::string page = page_of(p, options);
         const std::string lead = "KPROF='report(width=";
         const std::size_t at = page.find(lead);
@@ -336,8 +381,9 @@ TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
   report_options options;
   options.sort = "gigaflops\x1b";
   CHECK(error_of(options) ==
-        "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, calls, open, self, share, total, mean, "
-        "median, p99, min, max, gflops, gbs, intensity, flops, bytes, dtype (or name, which is operator)");
+        "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, calls, replays, open, device, device_share, "
+        "device_total, kernels, copies, gap, self, share, total, mean, median, p99, min, max, gflops, gbs, intensity, flops, bytes, dtype (or "
+        "name, which is operator)");
   options = {};
   options.columns = {"calls", "spam"};
   CHECK(has(error_of(options), "unknown column \"spam\"; choose from: operator, parameters,"));
@@ -360,9 +406,18 @@ TEST_CASE("report.sections_can_be_left_out") {
 TEST_CASE("report.the_legend_explains_every_column") {
   report_options options = at_width(100);
   options.legend = true;
-  const std::string page = page_of(kprof_test::sample_profile(), options);
-  const std::string legend = page.substr(page.find("\nLegend"));
-  for (const kprof::detail::column& c : kprof::detail::columns) CHECK(has(legend, std::string{"\n  "} + c.header));
+  for (const bool device : {false, true}) {
+    const std::string page = page_of(device ? kprof_test::transformer_profile() : kprof_test::sample_profile(), options);
+    const std::string legend = page.substr(page.find("\nLegend"));
+    for (const kprof::detail::column& c : kprof::detail::columns) {
+      INFO(c.header);
+      CHECK(has(legend, std::string{"\n  "} + c.header + ' ') == (device || c.rank != kprof::detail::not_here));
+    }
+    CHECK(has(legend, "\nLegend of the kernels\n") == device);
+    CHECK(has(legend, "\nLegend of the copies\n") == device);
+    for (const auto& c : kprof::detail::kernel_columns) CHECK((!device || has(legend, std::string{"\n  "} + c.header + ' ')));
+    for (const auto& c : kprof::detail::copy_columns) CHECK((!device || has(legend, std::string{"\n  "} + c.header + ' ')));
+  }
 }
 
 TEST_CASE("report.what_went_wrong_stands_out") {

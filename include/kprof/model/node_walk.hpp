@@ -6,8 +6,10 @@
 // parents are wrong or whose times are negative is survived: such a parent is none, such a time 0.
 
 #include <kprof/config.hpp>
+#include <kprof/model/figure.hpp>
 #include <kprof/model/profile.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -105,10 +107,12 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its thread did for another, whose
+/// path it is.
+inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0 && n.replays == 0; }
 
-/// Whether no call of the node ever ended or is open: it only leads to what its thread did for another, whose path it is.
-inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0; }
+/// Calls that did the operator's work: those that were captured did none, each replay of a graph does it once.
+inline std::uint64_t executions(const scope_node& n) noexcept { return n.calls - std::min(n.calls, n.captured) + n.replays; }
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
@@ -139,6 +143,17 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
       enter(at);
     }
   }
+}
+
+/// For each node the innermost operator around it, which may be the node itself; none where there is none.
+inline std::vector<std::uint32_t> operators_around(const profile& p) {
+  std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t parent = parent_of(p, i);
+    if (p.nodes[i].kind == scope_kind::op) around[i] = static_cast<std::uint32_t>(i);
+    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none) around[i] = around[parent];
+  }
+  return around;
 }
 
 /// The self time of all scopes: what shares are shares of.

@@ -6,194 +6,40 @@
 // numbers of a run in a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
 #include <kprof/config.hpp>
-#include <kprof/dtype.hpp>
+#include <kprof/model/device_sums.hpp>
+#include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/operator_row.hpp>
 #include <kprof/model/profile.hpp>
 #include <kprof/model/tree_summary.hpp>
-#include <kprof/record/histogram.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 
-/// Which calls share a row. Each kind splits the rows of the one before it.
-enum class grouping : std::uint8_t { op, parameters, call_site, thread };
-
-/// Why a number is not known. Where several reasons hold, the last of them is told.
-enum class absence : std::uint8_t {
-  none,            ///< it is known
-  no_calls,        ///< no call has finished
-  no_time,         ///< the calls took no time that the clock could see
-  zero_bytes,      ///< a division by the bytes of calls that move none
-  merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,        ///< bytes() is not declared
-  no_flops,        ///< flops() is not declared
-};
-
-/// A number, or why there is none.
-struct figure {
-  double value = 0;
-  absence why = absence::none;
-  constexpr bool known() const noexcept { return why == absence::none; }
-};
-
-/// The calls of one operator, of one set of parameters, ... as `grouping` says.
-///
-/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
-/// formulas cover it. So rates divide what belongs together, and recursion counts once.
-///
-/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
-/// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
-/// regions took is in it. By thread, such time belongs to no row.
-struct operator_row {
-  std::string name;
-  std::string parameters;           ///< as the profile has them; empty where variants > 1
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool merged = false;              ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
-  bool invalid = false;             ///< holds a call, finished or open, whose parameters are invalid
-  std::string file;                 ///< call site, if there is one and only one
-  std::uint32_t line = 0;
-  bool several_sites = false;
-  std::uint32_t thread = scope_node::none;   ///< index in profile::threads; none where several threads ran it
-  dtype type = dtype::unknown;      ///< unknown also where it differs from call to call
-  bool several_types = false;
-
-  std::uint64_t calls = 0;          ///< finished
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
-  double total_ns = 0;
-  double share = 0;                 ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
-  figure flops, bytes;                                   ///< of the calls in total_ns, summed
-  figure flops_per_call, bytes_per_call;                 ///< their means
-  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over total_ns
-  figure flops_per_byte;                                 ///< arithmetic intensity
-};
-
 namespace detail {
 
-/// Sums the nodes of one row.
-struct row_sum {
-  operator_row row;
-  const histogram* durations = nullptr;   // in ticks; of the one node, or `merged`
-  histogram merged;
-  double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
-  double flops = 0, bytes = 0, outermost_calls = 0;
-  absence no_flops = absence::none, no_bytes = absence::none;
-  bool typed = false;
-  std::uint32_t active = 0;   // nodes of this row that the walk is in
-
-  void begin(const scope_node& n, std::uint64_t variants) {
-    row.name = n.name;
-    row.variants = variants;
-    if (variants == 1) row.parameters = n.parameters;
-    row.file = n.file;
-    row.line = n.line;
-    row.thread = n.thread;
-  }
-
-  void add(const scope_node& n, bool outermost) {
-    row.calls += n.calls;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    duration_ns += not_negative(n.total_ns);
-    add_durations(n.durations);
-    if (n.calls > 0) {
-      min_ns = std::min(min_ns, not_negative(n.min_ns));
-      max_ns = std::max(max_ns, not_negative(n.max_ns));
-    }
-    if (row.line != n.line || row.file != n.file) row.several_sites = true;
-    if (row.thread != n.thread) row.thread = scope_node::none;
-    row.merged = row.merged || n.merged;
-    if (!n.merged) add_type(n.work.type);
-    add_work(n, outermost);
-  }
-
-  void add_durations(const histogram& more) {
-    if (durations == nullptr) {   // most rows have one node: nothing is copied
-      durations = &more;
-      return;
-    }
-    if (durations != &merged) merged = *std::exchange(durations, &merged);
-    merged.merge(more);
-  }
-
-  void add_type(dtype type) {
-    if (!typed) row.type = type;
-    else if (row.type != type) row.several_types = true;
-    typed = true;
-  }
-
-  void add_work(const scope_node& n, bool outermost) {
-    const absence known = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
-    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
-    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
-    if (!n.work.valid) {
-      row.invalid = true;
-      row.invalid_calls += n.calls;
-    }
-    if (!outermost) return;
-    const auto calls = static_cast<double>(n.calls);
-    row.total_ns += not_negative(n.total_ns);
-    outermost_calls += calls;
-    flops += calls * static_cast<double>(n.work.flops);
-    bytes += calls * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
-  }
-
-  double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
-
-  static figure ratio(figure a, double b, absence when_zero) {
-    if (!a.known()) return a;
-    return b > 0 ? figure{a.value / b} : figure{0, when_zero};
-  }
-
-  operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls == 0 ? absence::no_calls : absence::none;
-    const auto duration = [&](double ns) {
-      return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
-    };
-    row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
-    row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
-    row.median_ns = duration(quantile(0.5) * ns_per_tick);
-    row.p99_ns = duration(quantile(0.99) * ns_per_tick);
-    row.min_ns = duration(min_ns);
-    row.max_ns = duration(max_ns);
-    row.flops = {flops, std::max(no_flops, none_finished)};
-    row.bytes = {bytes, std::max(no_bytes, none_finished)};
-    row.flops_per_call = ratio(row.flops, outermost_calls, absence::no_calls);
-    row.bytes_per_call = ratio(row.bytes, outermost_calls, absence::no_calls);
-    row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
-    row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
-    const absence unknown = std::max(row.flops.why, row.bytes.why);
-    row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
-    if (row.several_types) row.type = dtype::unknown;
-    if (row.several_sites) { row.file.clear(); row.line = 0; }
-    return std::move(row);
-  }
-};
-
-/// For each node the number of its operator's row or, for a region, of the row of the operator around it; none where there
-/// is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing ran, make
-/// no row; the latter belong to the row that the same calls have on the thread which handed them over.
+/// For each node the number of its operator's row or, for a region or graph, of the row of the operator around it; none
+/// where there is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing
+/// ran and nothing was launched, make no row; the latter belong to the row that the same calls have on the thread which
+/// handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
-  std::vector<std::uint32_t> first;       // the first node of each row
-  std::vector<std::uint64_t> variants;    // sets of parameters of each row
+  std::vector<std::uint32_t> first;        // the first node of each row
+  std::vector<std::uint64_t> variants;     // sets of parameters of each row
+  std::vector<std::uint32_t> variant_of;   // by operator: for each node the number of its operator's set of parameters
+  std::uint32_t variant_count = 0;
 
   template <class Keep>
-  row_numbers(const profile& p, grouping by, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
     key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
     std::vector<std::uint32_t> row_of_key;
+    std::vector<bool> counted;   // by variant
+    if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op || !keep(n)) continue;
@@ -204,20 +50,124 @@ struct row_numbers {
       if (by >= grouping::thread) key.part[5] = n.thread;
       row_of[i] = keys.of(key).first;
       if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
-      if (is_placeholder(n)) continue;
+      if (by == grouping::op) variant_of[i] = sets.of(variant).first;
+      if (is_placeholder(n) && !launched[i]) continue;
       std::uint32_t& row = row_of_key[row_of[i]];
       if (row == scope_node::none) {
         row = static_cast<std::uint32_t>(first.size());
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
-      if (by == grouping::op && sets.of(variant).second) ++variants[row];
+      if (by != grouping::op) continue;
+      counted.resize(std::max<std::size_t>(counted.size(), variant_of[i] + std::size_t{1}));
+      if (!counted[variant_of[i]]) ++variants[row];
+      counted[variant_of[i]] = true;
     }
+    for (const std::uint32_t variant : variant_of)
+      if (variant != scope_node::none) variant_count = std::max(variant_count, variant + 1);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
-      else if (p.nodes[i].kind == scope_kind::region && parent_of(p, i) != scope_node::none) row_of[i] = row_of[parent_of(p, i)];
+      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root && parent_of(p, i) != scope_node::none)
+        row_of[i] = row_of[parent_of(p, i)];
     }
   }
+};
+
+/// For each operator's node whether work was launched in it, or in regions and graphs in it.
+inline std::vector<bool> launched_in(const profile& p, const device_sums& device) {
+  std::vector<bool> launched(p.nodes.size());
+  if (device.own.empty()) return launched;
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (operators[i] != scope_node::none && device.own[i].runs() > 0) launched[operators[i]] = true;
+  return launched;
+}
+
+/// What the formulas say of a set of parameters, and whether its calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0;
+  bool on_device = false;
+  std::uint32_t row = scope_node::none;
+};
+
+/// Sums the nodes of a profile into rows.
+class row_summing {
+ public:
+  template <class Keep>
+  row_summing(const profile& p, grouping by, Keep keep)
+      : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
+    if (!device_.own.empty()) {
+      on_device_.resize(sums_.size());
+      variants_.resize(numbers_.variant_count);
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+    walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
+  }
+
+  std::vector<operator_row> finish() {
+    for (const variant_sum& v : variants_) {
+      if (!v.on_device) continue;
+      on_device_[v.row].flops += v.flops;
+      on_device_[v.row].bytes += v.bytes;
+    }
+    const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
+    std::vector<operator_row> table;
+    table.reserve(sums_.size());
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      if (on_device_.empty()) continue;
+      if (variants_.empty()) on_device_[i].flops = sums_[i].flops, on_device_[i].bytes = sums_[i].bytes;
+      on_device_[i].finish(table.back(), all_device);
+    }
+    return table;
+  }
+
+ private:
+  row_sum* row_of(std::uint32_t node) noexcept { return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]]; }
+
+  // A call that is still open is in no total and covers nothing; its work on the device does not wait for its end.
+  static bool covers(const scope_node& n) noexcept { return n.kind == scope_kind::op && n.calls + n.replays > 0; }
+
+  void enter(std::uint32_t node) {
+    const scope_node& n = p_.nodes[node];
+    row_sum* const row = row_of(node);
+    if (row == nullptr) return;
+    row->row.self_ns += not_negative(n.self_ns);
+    if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
+    const bool outermost = row->active == 0;
+    if (n.kind == scope_kind::op && !is_placeholder(n)) row->add(n, outermost);
+    if (covers(n)) ++row->active;
+    if (!variants_.empty() && n.kind == scope_kind::op) enter_variant(node, outermost);
+  }
+
+  void enter_variant(std::uint32_t node, bool outermost) {
+    variant_sum& variant = variants_[numbers_.variant_of[node]];
+    variant.row = numbers_.row_of[node];
+    variant.on_device = variant.on_device || device_.whole[node].runs() > 0;
+    if (!outermost) return;
+    variant.flops += all_flops(p_.nodes[node]);
+    variant.bytes += all_bytes(p_.nodes[node]);
+  }
+
+  void enter_device(std::uint32_t node, device_row_sum& row) {
+    row.own.add(device_.own[node]);
+    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0) row.total.add(device_.whole[node]);
+  }
+
+  void leave(std::uint32_t node) {
+    const scope_node& n = p_.nodes[node];
+    row_sum* const row = row_of(node);
+    if (row == nullptr) return;
+    if (covers(n)) --row->active;
+    if (!on_device_.empty() && n.kind == scope_kind::op) --on_device_[numbers_.row_of[node]].active;
+  }
+
+  const profile& p_;
+  device_sums device_;
+  row_numbers numbers_;
+  std::vector<row_sum> sums_;
+  std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
+  std::vector<variant_sum> variants_;   // by operator, where there is work on a device
 };
 
 }  // namespace detail
@@ -227,35 +177,11 @@ struct row_numbers {
 ///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
-  const detail::row_numbers numbers(p, by, keep);
-  std::vector<detail::row_sum> sums(numbers.first.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
-  const auto row_of = [&](std::uint32_t node) { return numbers.row_of[node] == scope_node::none ? nullptr : &sums[numbers.row_of[node]]; };
-  // A call that is still open is in no total and covers nothing.
-  const auto covers = [](const scope_node& n) { return n.kind == scope_kind::op && n.calls > 0; };
-  detail::walk(
-      p,
-      [&](std::uint32_t node) {
-        const scope_node& n = p.nodes[node];
-        detail::row_sum* const row = row_of(node);
-        if (row == nullptr) return;
-        row->row.self_ns += detail::not_negative(n.self_ns);
-        if (n.kind == scope_kind::op && !detail::is_placeholder(n)) row->add(n, row->active == 0);
-        if (covers(n)) ++row->active;
-      },
-      [&](std::uint32_t node) {
-        detail::row_sum* const row = row_of(node);
-        if (row != nullptr && covers(p.nodes[node])) --row->active;
-      });
-  const double all = detail::all_self_ns(p);
-  std::vector<operator_row> table;
-  table.reserve(sums.size());
-  for (detail::row_sum& row : sums) table.push_back(row.finish(all, p.clock.ns_per_tick));
-  return table;
+  return detail::row_summing(p, by, keep).finish();
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-/// Operators of which no call has finished or is open have none.
+/// Operators of which no call has finished or is open, and that launched nothing, have none.
 ///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
 inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
   return operator_table(p, by, [](const scope_node&) { return true; });

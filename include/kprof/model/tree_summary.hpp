@@ -6,6 +6,7 @@
 // and memory are linear in profile::nodes, sorting aside.
 
 #include <kprof/config.hpp>
+#include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/profile.hpp>
 
@@ -29,6 +30,7 @@ struct tree_row {
   std::uint32_t depth = 0;
   std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
   std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
+  std::uint64_t replays = 0;         ///< calls made by replaying graphs, not in `calls`; of a graph, its launches
   std::uint64_t open = 0;
   double open_ns = 0;
   double total_ns = 0;
@@ -36,6 +38,9 @@ struct tree_row {
   double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
   double total_share = 0;            ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
+  double device_ns = 0;              ///< work on the devices that was launched in the scope alone
+  double device_total_ns = 0;        ///< in the scope and in all below it
+  double device_share = 0;           ///< device_total_ns, of the time of all work of the devices
 };
 
 namespace detail {
@@ -60,6 +65,7 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
+  const device_sums device(p);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
   std::vector<tree_row> rows;
@@ -79,9 +85,14 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
       if (root) rows.back().thread = n.thread;
     }
     tree_row& row = rows[number];
+    if (!device.own.empty()) {
+      row.device_ns += device.own[i].ns;
+      row.device_total_ns += device.whole[i].ns;
+    }
     if (root) continue;
     row.invalid = row.invalid || !n.work.valid;
     row.calls += n.calls;
+    row.replays += n.replays;
     row.open += n.open;
     row.open_ns += not_negative(n.open_ns);
     row.total_ns += not_negative(n.total_ns);
@@ -91,16 +102,22 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
-    double& above = rows[rows[i].parent].largest_ns;
-    above = std::max(above, rows[i].largest_ns);
+    tree_row& above = rows[rows[i].parent];
+    above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
+    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);   // sums of the same times in another order
   }
   return rows;
 }
 
+/// The order of siblings: most device time first, then by `largest_ns`.
+inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
+  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns : a.largest_ns > b.largest_ns;
+}
+
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling `largest_ns`: what handed its work to other threads
-/// stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// The call tree, a parent before its children and these by falling device time, where there is any, and by falling
+/// `largest_ns`: what handed its work to other threads stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
 /// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
 /// the outermost scopes that ran on them.
 inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
@@ -109,8 +126,8 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
   std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double x = rows[a].largest_ns, y = rows[b].largest_ns;
-    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
+    if (rows[a].device_total_ns == rows[b].device_total_ns && rows[a].largest_ns == rows[b].largest_ns) return a > b;
+    return detail::is_larger(rows[b], rows[a]);   // the last one is linked last, and so comes first
   });
   std::uint32_t top = none;
   for (const std::uint32_t i : order) {
@@ -118,7 +135,7 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
     next[i] = head;
     head = i;
   }
-  const double all = detail::all_self_ns(p);
+  const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
   std::vector<tree_row> tree;
   tree.reserve(rows.size());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
@@ -132,6 +149,7 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
     row.parent = parent;
     row.total_share = all > 0 ? row.total_ns / all : 0;
     row.self_share = all > 0 ? row.self_ns / all : 0;
+    row.device_share = detail::share_of(row.device_total_ns, all_device);
     tree.push_back(std::move(row));
   }
   return tree;

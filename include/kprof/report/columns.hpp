@@ -19,53 +19,83 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class look : std::uint8_t { name, parameters, call_site, thread, type, count, open, time, share, rate, si };
+enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+
+using row_number = double operator_row::*;
+using row_figure = figure operator_row::*;
+using row_count = std::uint64_t operator_row::*;
 
 struct column {
   const char* id;        // as in report_options::columns and ::sort
   const char* header;
   unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  unsigned device_rank;  // the same for a run with work on a device
   look as;
-  double operator_row::*number;
-  figure operator_row::*value;
+  row_number number;
+  row_figure value;
+  row_count count;
   const char* meaning;
+  const char* device_meaning = nullptr;   // where it is another
 };
 
 inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
+inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
 
 inline constexpr column columns[] = {
-    {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
-    {"parameters", "parameters", 3, look::parameters, nullptr, nullptr,
+    {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
+    {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
      "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
      "negative"},
-    {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
-    {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
-    {"calls", "calls", 4, look::count, nullptr, nullptr, "finished calls"},
-    {"open", "open", 5, look::open, nullptr, nullptr,
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
+     "finished calls, and calls made by replaying CUDA graphs"},
+    {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
+     "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
-    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
+    {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "ran at the same time counts each"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
+     "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
+     "kernels that the calls launched, less those of the operators inside them"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
+     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+    {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
      "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
-     "that it is in"},
-    {"share", "share", 5, look::share, &operator_row::share, nullptr,
+     "that it is in",
+     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "operator that it is in"},
+    {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
      "self / self time of all scopes, operators and regions outside them, of all threads"},
-    {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
-    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
-     "time from the begin to the end of a call: sum over all calls / calls"},
-    {"median", "median", 12, look::time, nullptr, &operator_row::median_ns, "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, look::time, nullptr, &operator_row::p99_ns, "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, look::time, nullptr, &operator_row::min_ns, "the shortest call"},
-    {"max", "max", 11, look::time, nullptr, &operator_row::max_ns, "the longest call"},
-    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s,
-     "10^9 operations a second: flops() of the calls in total, summed, / total"},
-    {"gbs", "GB/s", 9, look::rate, nullptr, &operator_row::bytes_per_s,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic"},
-    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte,
+    {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
+     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+    {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
+     "time from the begin to the end of a call: sum over all calls / calls",
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+    {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
+    {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
+     "10^9 operations a second: flops() of the calls in total, summed, / total",
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+    {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "/ total; by the formula, not measured traffic"},
+    {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
      "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops,
+    {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
      "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, look::si, nullptr, &operator_row::bytes, "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, look::type, nullptr, nullptr, "type of the elements that the operator computes with"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
 };
 inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
@@ -81,6 +111,8 @@ inline std::string column_names() {
   for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
   return all;
 }
+
+inline unsigned rank_of(const column& c, bool device) noexcept { return device ? c.device_rank : c.rank; }
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
 
@@ -133,7 +165,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
-    case look::count: return calls_cell(row.calls);
+    case look::calls: return calls_cell(row.calls + row.replays);
+    case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -149,7 +182,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
 inline double sort_key(const column& c, const operator_row& row) noexcept {
   if (c.number != nullptr) return row.*c.number;
   if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
-  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls);
+  if (c.count != nullptr) return static_cast<double>(row.*c.count);
+  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
 }
 
 inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
@@ -179,6 +213,12 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
 inline const char* explain(absence why) noexcept {
   switch (why) {
     case absence::no_calls: return "no call has finished";
+    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::no_launch: return "no launch on the device was seen";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
     case absence::no_time: return "took less than the clock can see";
     case absence::zero_bytes: return "bytes() is 0";
     case absence::merged: return "parameters not kept, for want of memory";

@@ -40,9 +40,10 @@ class name_filter {
   bool active() const noexcept { return active_; }
 
   /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const {
-    return !active_ || regexec(&regex_, (name + ' ' + parameters).c_str(), 0, nullptr, 0) == 0;
-  }
+  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+
+  /// Whether the expression is found in the text; there must be one.
+  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
 
  private:
   regex_t regex_{};

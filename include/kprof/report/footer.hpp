@@ -7,31 +7,20 @@
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
+#include <kprof/report/device.hpp>
+#include <kprof/report/facts.hpp>
 #include <kprof/report/page.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline void print_fact(page& out, std::string key, const std::string& text) {
-  key.insert(0, 2, ' ');
-  key.resize(12, ' ');
-  out.paragraph(key, text, key.size());
-}
-
-struct oddity {
-  std::uint64_t count;
-  const char* what;
-  std::string meaning;
-};
-
 inline void print_scopes(page& out, const profile& p) {
   const completeness& c = p.complete;
-  const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
-  const oddity oddities[] = {
+  const std::string limit = memory_limit_of(p);
+  const std::vector<oddity> oddities = {
       {c.open, "open",
        "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
        "column `open`."},
@@ -56,18 +45,7 @@ inline void print_scopes(page& out, const profile& p) {
        "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
            ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
   };
-  std::string none;
-  const char* before = "";
-  for (const oddity& o : oddities) {
-    if (o.count != 0) continue;
-    none.append(before).append(o.what);
-    before = ", ";
-  }
-  const std::size_t comma = none.rfind(", ");
-  if (comma != std::string::npos) none.replace(comma, 2, " or ");
-  print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
-  for (const oddity& o : oddities)
-    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
   if (c.imprecise > 0)
     out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
                             limit + ".", 4);
@@ -92,9 +70,10 @@ inline void print_cost(page& out, const profile& p) {
     if (p.wall_ns > 0)
       text += " (" + format_share(c.recording_ns / p.wall_ns) +
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
-    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns));
+    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns) +
+                                collecting_cost(out, p));
   } else {
-    print_fact(out, "own cost", "n/a: not measured in this process");
+    print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
   }
   print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
 }
@@ -110,6 +89,7 @@ inline void print_footer(page& out, const profile& p) {
   out.space();
   out.line("Completeness");
   print_scopes(out, p);
+  print_device_facts(out, p);
   print_timeline(out, p);
   print_cost(out, p);
   print_clock(out, p);

@@ -27,6 +27,9 @@ inline std::string format_count(std::uint64_t n) {
   return out;
 }
 
+/// "1 kernel", "12 kernels".
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+
 /// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
 inline std::string format_fixed(double x, unsigned decimals) {
   static constexpr double scales[] = {1, 10, 100, 1000};
@@ -142,6 +145,7 @@ constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
 /// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
 /// for rarer marks, the larger number: a line may come out short, never long.
 constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
   constexpr character_range zero[] = {
       {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
       {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
@@ -153,7 +157,7 @@ constexpr unsigned width_of(char32_t c) noexcept {
       {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
       {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
       {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
-  return c < 0x300 ? 1 : is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
 }
 
 /// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.

@@ -38,6 +38,21 @@ inline std::string printable_end(std::string_view text, std::size_t width, bool 
   return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
 }
 
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
+/// them apart.
+inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
+  std::string out = printable(text, longest_text, ascii);
+  if (display_width(out) <= width) return out;
+  std::size_t used = 0, size = 0;
+  while (size < out.size()) {
+    const code_point c = first_character(std::string_view{out}.substr(size));
+    if (used + width_of(c.value) > width / 2) break;
+    used += width_of(c.value);
+    size += c.size;
+  }
+  return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
+}
+
 class page {
  public:
   page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
@@ -144,6 +159,7 @@ struct grid_column {
   std::string header;
   bool right = true;
   bool keep_end = false;    // of a text that is cut
+  bool keep_ends = false;   // both of them
   std::size_t least = 0;    // how far it may shrink; 0: not at all
   std::size_t natural = 0;  // the width that its cells want
   std::size_t width = 0;
@@ -236,7 +252,9 @@ class grid {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
-      const std::string cell = c.keep_end ? printable_end(cells[i], c.width, out.ascii()) : printable(cells[i], c.width, out.ascii());
+      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
+                                            : printable(cells[i], c.width, out.ascii());
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
       if (i > 0) text.append(gap, ' ');
       text += c.right ? pad + cell : cell + pad;

@@ -60,11 +60,12 @@ struct chosen_rows {
   }
 };
 
-inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, grouping by) noexcept {
-  if (c.as == look::call_site) return by >= grouping::call_site;
-  if (c.as == look::thread) return by >= grouping::thread;
+inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, const text_plan& plan) noexcept {
+  if (c.as == look::call_site) return plan.options.by >= grouping::call_site;
+  if (c.as == look::thread) return plan.options.by >= grouping::thread;
   if (c.as == look::open) return std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.open > 0; });
-  return c.rank > 0;
+  const unsigned rank = rank_of(c, plan.device);
+  return rank > 0 && rank != not_here;
 }
 
 /// How far a column of text may shrink.
@@ -87,10 +88,10 @@ class table_columns {
   std::size_t whole_width = 0;   // of a page on which nothing is cut or left out
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
-      : asked_(!plan.columns.empty()) {
+      : asked_(!plan.columns.empty()), device_(plan.device) {
     shown = plan.columns;
     for (const column& c : columns)
-      if (!asked_ && shown_unasked(c, rows, plan.options.by)) shown.push_back(&c);
+      if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
     for (const column* c : shown)
       cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
     for (const operator_row& row : rows) {
@@ -108,75 +109,57 @@ class table_columns {
 
  private:
   void set_least(const page& out) {
-    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [](const column* c) { return c->rank >= comfort_rank; });
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_) >= comfort_rank; });
     for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
   }
   void drop_one(const page& out) {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (shown[i]->rank > shown[worst]->rank) worst = i;
+        if (rank_of(*shown[i], device_) > rank_of(*shown[worst], device_)) worst = i;
     left_out.push_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells.drop(worst);
     set_least(out);
   }
 
-  bool asked_;
-};
-
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
-class concerned_names {
- public:
-  explicit concerned_names(const std::vector<operator_row>& rows) : rows_(rows), name_of_(rows.size()) {
-    text_numbers names;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      name_of_[i] = names.of(rows[i].name);
-      if (name_of_[i] == shown_.size()) shown_.push_back(0);
-      ++shown_[name_of_[i]];
-    }
-  }
-
-  /// A line, if concerned(row) holds for a row.
-  template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
-    std::vector<std::size_t> count(shown_.size());
-    std::vector<std::uint32_t> order;
-    std::vector<std::string> names, notes;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (!concerned(rows_[i]) || ++count[name_of_[i]] > 1) continue;
-      order.push_back(name_of_[i]);
-      names.push_back(rows_[i].name);
-    }
-    if (names.empty()) return;
-    for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
-  }
-
- private:
-  const std::vector<operator_row>& rows_;
-  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
-  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+  bool asked_, device_;
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown, const concerned_names& names) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
-                            absence::no_calls})
-    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](const operator_row& row) {
-      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (row.*c->value).why == why; });
+inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows, const concerned_names& names) {
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::untimed,
+                            absence::no_launch, absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
+    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
+      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (rows[i].*c->value).why == why; });
     });
 }
 
-inline void print_short_calls(page& out, const profile& p, const concerned_names& names) {
+inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows, const concerned_names& names) {
   names.print(out, "short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ",
-              [&](const operator_row& row) { return row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns; });
+              [&](std::size_t i) { return rows[i].mean_ns.known() && rows[i].mean_ns.value < 10 * p.cost.empty_scope_ns; });
+}
+
+/// Work that no operator accounts for, and the names of what took the most time.
+inline void print_outside(page& out, const profile& p, const text_plan& plan) {
+  const work_outside rest = outside_operators(p);
+  if (rest.all.runs() == 0) return;
+  std::string text = "outside any operator: " + runs_of(rest.all) + ", device " + out.time(rest.all.ns) + ", " +
+                     format_share(share_of(rest.all.ns, plan.all_device_ns));
+  if (rest.unknown.runs() > 0) text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " + out.time(rest.unknown.ns);
+  out.paragraph("", text, 2);
+  std::vector<std::string> names, notes;
+  for (const named_work& work : rest.names) {
+    names.push_back(short_kernel_name(work.name));
+    notes.push_back(' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) + ')');
+  }
+  out.list("outside any operator, by name: ", names, notes);
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
   static constexpr const char* by[] = {"", " by parameters", " by parameters and call site", " by parameters, call site and thread"};
-  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header + "; share is of " +
+  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header +
+         (plan.device ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share" : "; share is") + " of " +
          out.time(plan.all_self_ns) + " in all scopes";
 }
 
@@ -191,15 +174,17 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     table_columns table(out, p, plan, chosen.rows);
     table.cells.print(out);
     out.space();
-    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
-                     plan.all_self_ns);
-    const concerned_names names(chosen.rows);
-    print_absences(out, table.shown, names);
-    print_short_calls(out, p, names);
+    chosen.cut.print(out, "more rows", cut_by(plan, "sort=" + std::string{plan.sort->id}), plan);
+    std::vector<std::string> of_rows;
+    for (const operator_row& row : chosen.rows) of_rows.push_back(row.name);
+    const concerned_names names(std::move(of_rows));
+    print_absences(out, table.shown, chosen.rows, names);
+    print_short_calls(out, p, chosen.rows, names);
     if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cells.cut(), table.whole_width);
   }
-  chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  print_outside(out, p, plan);
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
   if (!(regions > plan.all_self_ns * 1e-9)) return;
   // The operator that handed a path to another thread has its row by=thread elsewhere.
@@ -207,14 +192,13 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
   out.paragraph("", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
 }
 
-inline void print_legend(page& out) {
+inline void print_legend(page& out, const text_plan& plan) {
   out.space();
   out.line("Legend");
   for (const column& c : columns) {
-    std::string lead = std::string{"  "} + c.header;
-    lead.resize(14, ' ');
+    if (rank_of(c, plan.device) == not_here) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
-    out.paragraph(lead, id + c.meaning, lead.size());
+    print_meaning(out, c.header, id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
   }
 }
 

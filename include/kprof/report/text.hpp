@@ -8,7 +8,10 @@
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
 #include <kprof/model/summary.hpp>
+#include <kprof/report/copies.hpp>
+#include <kprof/report/device.hpp>
 #include <kprof/report/footer.hpp>
+#include <kprof/report/kernels.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/page.hpp>
@@ -25,8 +28,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
 
 inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
@@ -53,18 +54,26 @@ inline bool has_scopes(const profile& p) noexcept {
 inline status write_text(const profile& p, const report_options& options, std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
-  plan.all_self_ns = detail::all_self_ns(p);
+  plan.look_at(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
   detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
   detail::print_header(page, p);
+  detail::print_devices(page, p);
   if (!detail::has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
+    detail::print_outside(page, p, plan);
   } else {
     if (options.table) detail::print_table(page, p, plan);
     if (options.tree) detail::print_tree(page, p, plan);
   }
-  if (options.legend) detail::print_legend(page);
+  if (options.kernels) detail::print_kernels(page, p, plan);
+  if (options.copies) detail::print_copies(page, p, plan);
+  if (options.legend) {
+    detail::print_legend(page, plan);
+    if (plan.device && options.kernels) detail::print_kernel_legend(page);
+    if (plan.device && options.copies) detail::print_copy_legend(page);
+  }
   detail::print_footer(page, p);
   out = page.take();
   return {};

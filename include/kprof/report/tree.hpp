@@ -60,7 +60,7 @@ struct chosen_tree {
       if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
     if (order.size() <= top) return;
     // A parent is no smaller than its children and comes before them.
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].largest_ns > rows[b].largest_ns; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
     for (std::size_t i = top; i < order.size(); ++i) {
       shown[order[i]] = false;
       cut.add(rows[order[i]]);
@@ -85,17 +85,21 @@ inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size
 inline std::string tree_label(const tree_row& row, const profile& p) {
   if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
   const std::string name = row.name.empty() ? "(no name)" : row.name;
-  if (row.kind == scope_kind::region) return name;
+  if (row.kind != scope_kind::op) return name;
   const std::string parameters = row.merged ? "not kept" : row.parameters;
   if (!row.invalid) return name + '(' + parameters + ')';
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
+inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out, bool device) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
+  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls + row.replays)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
+  if (device) {
+    cells.push_back(out.time(row.device_total_ns));
+    cells.push_back(format_share(row.device_share));
+  }
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
@@ -118,16 +122,32 @@ inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, c
   }
 }
 
+inline std::string tree_title(const page& out, const text_plan& plan) {
+  const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
+  if (!plan.device) return "Call tree, sorted by total; " + share;
+  return "Call tree, sorted by device: that of a scope and all below it; dev share is of " + out.time(plan.all_device_ns) + " of device time, " + share;
+}
+
+/// Work that is in no scope of the tree.
+inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
+  device_sum rest;
+  for (const device_work& w : p.device.work)
+    if (const std::uint32_t node = scope_of(p, w); node == scope_node::none || p.nodes[node].kind == scope_kind::root) rest.add(w);
+  if (rest.runs() == 0) return;
+  out.paragraph("", "outside all scopes: " + runs_of(rest) + ", device " + out.time(rest.ns) + ", " + format_share(share_of(rest.ns, plan.all_device_ns)), 2);
+}
+
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
-  out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
+  out.paragraph("", tree_title(out, plan), 2);
   out.space();
   grid cells;
-  for (const std::string_view header : {"scope", "calls", "open", "total", "share", "self", "mean"})
-    if (header != "open" || tree.any_open) cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
+  for (const std::string_view header : {"scope", "calls", "open", "device", "dev share", "total", "share", "self", "mean"})
+    if ((header != "open" || tree.any_open) && (!header.starts_with("dev") || plan.device))
+      cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
-    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out));
+    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out, plan.device));
   if (cells.rows.empty()) {
     out.line("no scope matches the filter");
   } else {
@@ -141,8 +161,9 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     out.space();
     if (const auto cut = cells.cut(); !cut.empty()) print_cut(out, cut, whole_tree_width(tree, p, out, others));
   }
-  tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
-  tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
+  tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  print_outside_scopes(out, p, plan);
 }
 
 }  // namespace detail
