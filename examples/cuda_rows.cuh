@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_EXAMPLES_CUDA_ROWS_CUH
+#define KPROF_EXAMPLES_CUDA_ROWS_CUH
+
+// Softmax and layer norm of the rows of an f32 matrix: operators, kernels and their guarded launches, a block a row. Used by
+// 08_gpu_kernels.cu and 11_transformer_cublas.cu.
+
+#include <kprof/guard.hpp>
+
+#include "cuda_check.hpp"
+
+#include <cmath>
+#include <vector>
+
+/// softmax(factor * x): maximum, subtract, exp, sum and divide are five FLOPs an element; the factor is not counted.
+struct Softmax {
+  std::int64_t rows = 0, cols = 0;
+  constexpr kprof::count flops() const { return kprof::count{5} * rows * cols; }
+  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{rows} * cols, .written = 4 * kprof::count{rows} * cols}; }
+};
+/// Mean 1, variance 3, normalise 2, scale and shift 2.
+struct LayerNorm {
+  std::int64_t rows = 0, cols = 0;
+  constexpr kprof::count flops() const { return kprof::count{8} * rows * cols; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 4 * (kprof::count{rows} * cols + kprof::count{2} * cols), .written = 4 * kprof::count{rows} * cols};
+  }
+};
+static_assert(Softmax{.rows = 16, .cols = 1000}.flops() == 80'000 && Softmax{.rows = 16, .cols = 1000}.bytes().total() == 128'000);
+static_assert(LayerNorm{.rows = 2, .cols = 8}.flops() == 128 && LayerNorm{.rows = 2, .cols = 8}.bytes().total() == 192);
+
+/// Combines a value of each of a block's 256 threads, and gives the result to all.
+template <class Combine>
+__device__ float over_block(float value, Combine combine) {
+  __shared__ float part[256];
+  part[threadIdx.x] = value;
+  __syncthreads();
+  for (unsigned n = 128; n > 0; n /= 2) {
+    if (threadIdx.x < n) part[threadIdx.x] = combine(part[threadIdx.x], part[threadIdx.x + n]);
+    __syncthreads();
+  }
+  value = part[0];
+  __syncthreads();   // before the next call writes over it
+  return value;
+}
+__device__ inline float sum_over_block(float value) { return over_block(value, [](float a, float b) { return a + b; }); }
+
+static __global__ void softmax_kernel(int cols, float factor, const float* x, float* y) {
+  x += std::int64_t{blockIdx.x} * cols, y += std::int64_t{blockIdx.x} * cols;
+  float highest = x[0] * factor, sum = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) highest = fmaxf(highest, x[i] * factor);
+  highest = over_block(highest, [](float a, float b) { return fmaxf(a, b); });
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) sum += y[i] = expf(x[i] * factor - highest);
+  sum = sum_over_block(sum);
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) y[i] /= sum;
+}
+
+static __global__ void layer_norm_kernel(int cols, const float* x, const float* scale, const float* shift, float* y) {
+  x += std::int64_t{blockIdx.x} * cols, y += std::int64_t{blockIdx.x} * cols;
+  float sum = 0, squares = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) sum += x[i];
+  const float mean = sum_over_block(sum) / static_cast<float>(cols);
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) squares += (x[i] - mean) * (x[i] - mean);
+  const float per_deviation = rsqrtf(sum_over_block(squares) / static_cast<float>(cols) + 1e-5F);
+  for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) y[i] = (x[i] - mean) * per_deviation * scale[i] + shift[i];
+}
+
+inline void softmax(const Softmax& p, float factor, const float* x, float* y) {
+  KPROF_OP(Softmax, p);
+  softmax_kernel<<<p.rows, 256>>>(p.cols, factor, x, y);
+  CUDA_CHECK(cudaGetLastError());
+}
+inline void layer_norm(const LayerNorm& p, const float* x, const float* scale, const float* shift, float* y) {
+  KPROF_OP(LayerNorm, p);
+  layer_norm_kernel<<<p.rows, 256>>>(p.cols, x, scale, shift, y);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+/// The largest errors in the last row of `y`, against a calculation on the CPU; those of softmax relative to 1 / cols.
+inline double softmax_error(int cols, double factor, const std::vector<float>& x, const std::vector<float>& y) {
+  double sum = 0, worst = 0;
+  for (std::size_t i = x.size() - cols; i < x.size(); ++i) sum += std::exp(factor * x[i]);
+  for (std::size_t i = x.size() - cols; i < x.size(); ++i) worst = worse(worst, std::fabs(std::exp(factor * x[i]) / sum - y[i]) * cols);
+  return worst;
+}
+inline double layer_norm_error(int cols, double scale, double shift, const std::vector<float>& x, const std::vector<float>& y) {
+  double mean = 0, variance = 0, worst = 0;
+  for (std::size_t i = x.size() - cols; i < x.size(); ++i) mean += x[i] / cols;
+  for (std::size_t i = x.size() - cols; i < x.size(); ++i) variance += (x[i] - mean) * (x[i] - mean) / cols;
+  for (std::size_t i = x.size() - cols; i < x.size(); ++i)
+    worst = worse(worst, std::fabs((x[i] - mean) / std::sqrt(variance + 1e-5) * scale + shift - y[i]));
+  return worst;
+}
+
+#endif

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds and runs all tests that need a GPU. Prints a line for each check, PASS or FAIL, and a summary; keeps the lines, what
+# the programs said and a table of what kprof costs in the results' folder. Ends with 0 when all is well, with 1 when a check
+# failed, with 2 when a program does not build, and with 77 when there is no GPU.
+#
+#   tests/gpu/run.sh [option...]
+#
+#   --build FOLDER     where the programs are, or go; default build-gpu in the repository
+#   --build-only       build and run nothing
+#   --no-build         run what was built before, on a machine without a compiler for instance
+#   --out FOLDER       results; default $OUT, else the folder "results" in that of the programs
+#   --arch ARCH        build for this one, sm_90 for instance; default: that of the GPU at hand, sm_90 where there is none
+#   --cudart KIND      link CUDA's runtime static, which the machine that runs the programs need not have, or shared
+#   --scripted FOLDER  run on the scripted CUDA in this folder (tests/scripted_cuda), in place of a GPU: what needs no kernel
+#                      to be executed. Builds with --cudart shared
+#   --only REGEX       run only what matches, for instance '^graphs\.'
+#   --long             many more kernels, and more repetitions
+#
+# Two machines, one with nvcc and one with a GPU: build on the first with --build-only, copy the repository and the build
+# folder, and run on the second with --no-build. The build folder holds a copy of libcupti, which kprof opens there; KPROF_CUPTI
+# names another. Programs that use cuBLAS are left out where it is not found at run time.
+
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+
+build=$root/build-gpu out=${OUT:-} arch= cudart=static scripted= only=. long=() do_build=yes do_run=yes
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build | --out | --arch | --cudart | --scripted | --only) [ $# -gt 1 ] || usage ;;&
+    --build) build=$2; shift ;;
+    --out) out=$2; shift ;;
+    --arch) arch=$2; shift ;;
+    --cudart) cudart=$2; shift ;;
+    --scripted) scripted=$(cd "$2" && pwd) || exit 2; cudart=shared; shift ;;
+    --only) only=$2; shift ;;
+    --long) long=(--long) ;;
+    --build-only) do_run=no ;;
+    --no-build) do_build=no ;;
+    *) usage ;;
+  esac
+  shift
+done
+mkdir -p "$build" || exit 2
+build=$(cd "$build" && pwd)
+out=${out:-$build/results}
+
+programs=(attribution times gemm graphs lifecycle overhead overhead_bare)
+
+# ---- build
+
+cuda_home() {   # the folder of the CUDA Toolkit
+  local nvcc=${CUDACXX:-}
+  [ -n "$nvcc" ] || nvcc=$(command -v nvcc) || nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
+  [ -x "$nvcc" ] && dirname "$(dirname "$nvcc")"
+}
+gpu_arch() {
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -d ' .')
+  case $capability in *[!0-9]* | '') echo sm_90 ;; *) echo "sm_$capability" ;; esac
+}
+compile() {   # compile PROGRAM: one of them, in a process of its own
+  local name=$1 source=$1 options=()
+  case $name in
+    gemm) options+=(-lcublas) ;;
+    overhead_bare) source=overhead options+=(-DKPROF_ENABLE=0) ;;
+  esac
+  "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
+    "$here/$source.cu" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
+    { echo "$name does not build:"; cat "$build/$name.log"; return 1; }
+}
+
+if [ $do_build = yes ]; then
+  home=$(cuda_home) || { echo "no nvcc: install the CUDA Toolkit, set CUDACXX, or use --no-build with programs built elsewhere"; exit 2; }
+  nvcc=${CUDACXX:-$home/bin/nvcc}
+  [ -n "$arch" ] || arch=$(gpu_arch)
+  echo "building for $arch with $nvcc, CUDA's runtime $cudart, into $build"
+  if [ ! -e "$home/include/cublas_v2.h" ]; then
+    echo "no cuBLAS in $home: gemm is left out"
+    programs=("${programs[@]/gemm/}")
+  fi
+  export -f compile
+  export nvcc arch cudart root here build
+  printf '%s\n' "${programs[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
+  for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
+    [ -e "$cupti" ] && mkdir -p "$build/lib" && cp -fL "$cupti" "$build/lib/" && break
+  done
+fi
+if [ $do_run = no ]; then
+  echo "tests/gpu: built in $build, nothing is run"
+  exit 0
+fi
+
+# ---- run
+
+if [ -n "$scripted" ]; then
+  export LD_LIBRARY_PATH=$scripted${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export KPROF_CUPTI=$scripted/libcupti.so.13
+elif [ -z "${KPROF_CUPTI:-}" ]; then
+  for cupti in "$build"/lib/libcupti.so.1?; do
+    [ -e "$cupti" ] && export KPROF_CUPTI=$cupti
+  done
+fi
+unset KPROF
+[ -x "$build/attribution" ] || { echo "tests/gpu: there are no programs in $build; build them first"; exit 2; }
+why=$("$build/attribution" --gpu 2>&1) || { echo "tests/gpu: skipped, $why"; exit 77; }
+
+mkdir -p "$out" || exit 2
+out=$(cd "$out" && pwd)
+results=$out/results.txt
+: > "$results"
+: > "$out/programs.log"
+tell() { printf '%s\n' "$*" | tee -a "$results"; }
+{
+  date -u +%Y-%m-%dT%H:%MZ
+  if [ -n "$scripted" ]; then echo "scripted CUDA"; else nvidia-smi --query-gpu=name,driver_version,compute_cap,clocks.sm,clocks.max.sm --format=csv,noheader 2> /dev/null; fi
+  echo "libcupti: ${KPROF_CUPTI:-as the loader finds it}"
+} | while read -r line; do tell "NOTE $line"; done
+
+# A program says PASS, FAIL, SKIP and NOTE by itself; what it cannot say is how it ended.
+run_mode() {
+  local program=$1 mode=$2 lines ended
+  lines=$(mktemp)
+  timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$program" "$mode" "${long[@]}" > "$lines" 2> "$lines.err"
+  ended=$?
+  grep -aE '^(PASS|FAIL|SKIP|NOTE) ' "$lines" | tee -a "$results"
+  { echo "== $program $mode: $ended"; grep -avE '^(PASS|FAIL|SKIP|NOTE) ' "$lines"; cat "$lines.err"; } >> "$out/programs.log"
+  case $ended in
+    0 | 1 | 77) ;;
+    124 | 137) tell "FAIL $program.$mode: it ends: still at work after ${KPROF_GPU_TIMEOUT:-300} s" ;;
+    *) tell "FAIL $program.$mode: it ends: with status $ended; $(tail -n 1 "$lines.err")" ;;
+  esac
+  # A program that ends before it has checked anything has not passed.
+  grep -qaE '^(PASS|FAIL|SKIP) ' "$lines" || [ $ended -gt 1 ] || tell "FAIL $program.$mode: it checks something: $(tail -n 1 "$lines.err")"
+  [ $ended -ne 1 ] || grep -qa '^FAIL' "$lines" || tell "FAIL $program.$mode: it ends: with status 1; $(tail -n 1 "$lines.err")"
+  rm -f "$lines" "$lines.err"
+}
+
+for program in attribution graphs lifecycle times gemm; do
+  [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
+  if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
+    tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"
+    continue
+  fi
+  while read -r mode needs; do
+    [[ $program.$mode =~ $only ]] || continue
+    [ -z "$scripted" ] || [ "$needs" = any ] || continue
+    run_mode "$program" "$mode"
+  done <<< "$modes"
+done
+
+if [[ overhead =~ $only ]] && [ -z "$scripted" ]; then
+  if command -v python3 > /dev/null; then
+    python3 "$here/overhead.py" --build "$build" --out "$out" "${long[@]}" > "$out/overhead.log" 2>&1
+    ended=$?
+    grep -aE '^(PASS|FAIL) ' "$out/overhead.log" | tee -a "$results"
+    [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/overhead.log" || tell "FAIL overhead: it ends: with status $ended; $(tail -n 1 "$out/overhead.log")"
+    [ ! -e "$out/overhead.md" ] || cat "$out/overhead.md"
+  else
+    tell "SKIP overhead: there is no python3"
+  fi
+fi
+
+count() { grep -ac "^$1 " "$results"; }
+passed=$(count PASS) failed=$(count FAIL) skipped=$(count SKIP)
+if [ "$failed" -gt 0 ]; then
+  echo
+  echo "failed:"
+  grep -a '^FAIL ' "$results"
+fi
+echo
+tell "tests/gpu: $passed checks passed, $failed failed, $skipped skipped; results in $out"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
