@@ -13,7 +13,7 @@
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if KPROF_ENABLE
-#include <kprof/detail/session_state.hpp>
+#include <kprof/detail/find_session.hpp>
 #endif
 
 #include <cstdio>

@@ -75,6 +75,7 @@ struct activity_state {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::vector<buffer> full;
   std::vector<thread_lane*> threads;
+  std::atomic<bool> due{false};   // full buffers have not been looked at yet
   std::thread delivery;
   bool stopped = false;
 
@@ -129,6 +130,7 @@ void deliver_full_buffers() {
     take_complete(s.full, ready, false);
     waiting = !s.full.empty();
     deliver(ready);
+    s.due = false;
   }
 }
 
@@ -155,6 +157,7 @@ void retire(buffer& b) {
   s.full.push_back(b);
   b = {};
   if (!s.stopped && !s.delivery.joinable()) s.delivery = std::thread(deliver_full_buffers);
+  s.due = !s.stopped;
   wake_delivery(s.woken);
 }
 
@@ -192,6 +195,8 @@ void append(lane& l, const std::uint8_t* bytes, std::size_t size, std::size_t re
     const std::lock_guard guard(l.lock);
     if (fits(l.current, size, records)) return write(l.current, bytes, size, records, end);
   }
+  // CUPTI's own thread keeps up with those that launch: they do not take the lock away from it for long.
+  for (int i = 0; i < 100 && state().due; ++i) std::this_thread::sleep_for(std::chrono::microseconds(20));
   const std::lock_guard outer(state().lock);
   const std::lock_guard guard(l.lock);
   if (!fits(l.current, size, records) && l.current.records != 0) retire(l.current);

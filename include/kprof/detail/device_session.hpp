@@ -13,7 +13,7 @@
 #include <kprof/detail/activity.hpp>
 #include <kprof/detail/device_transcript.hpp>
 #include <kprof/model/attribution.hpp>
-#include <kprof/model/device_profile.hpp>
+#include <kprof/model/profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 
@@ -36,7 +36,7 @@ class KPROF_DETAIL_LOCAL device_session {
     void (*at_exit)();
   };
 
-  explicit device_session(recorder& threads) : threads_(&threads), joined_(threads, threads.budget()) {}
+  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
 
   /// This binary's code serves the process from now on.
   void own() noexcept { own_device = this; }
@@ -244,7 +244,6 @@ class KPROF_DETAIL_LOCAL device_session {
 
   static device_session* own_device;   // in the binary that made the session
 
-  recorder* threads_;
   attribution joined_;
   timebase time_;                 // guarded by joined_'s lock
   maker_code code_{};

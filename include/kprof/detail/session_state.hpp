@@ -11,6 +11,7 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/device_session.hpp>
 #include <kprof/detail/hub.hpp>
+#include <kprof/detail/session_build.hpp>
 #include <kprof/emit/nvtx.hpp>
 #include <kprof/model/build.hpp>
 #include <kprof/record/scope_functions.hpp>
@@ -18,14 +19,11 @@
 #include <kprof/report/text.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
-#include <kprof/version.hpp>
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -33,23 +31,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-#define KPROF_DETAIL_TEXT_(x) #x
-#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
-// Builds that agree on this lay out the session's classes alike.
-inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
-    KPROF_VERSION_PATCH)
-#if defined(_LIBCPP_VERSION)
-    " libc++";
-#elif defined(_GLIBCXX_DEBUG)
-    " libstdc++ in debug mode";
-#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-    " libstdc++";
-#else
-    " libstdc++ with the old string";
-#endif
-#undef KPROF_DETAIL_TEXT
-#undef KPROF_DETAIL_TEXT_
 
 enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
 
@@ -448,34 +429,6 @@ class KPROF_DETAIL_LOCAL session_state {
   completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
-
-/// The session of the process, made now if there is none; nullptr and the reason when another build's cannot be used.
-KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
-  hub_record& hub = the_hub();
-  void* found = load(hub.session);
-  if (found == nullptr) {
-    static std::mutex one_at_a_time;
-    const std::lock_guard lock(one_at_a_time);
-    found = load(hub.session);
-    if (found == nullptr) {
-      auto* made = new session_state;
-      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        made->own();
-        found = made;
-        keep_loaded();
-        made->previous_detach_ = __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
-        pthread_atfork([] { session_state::own_session->before_fork(); }, [] { session_state::own_session->after_fork(); },
-                       [] { session_state::own_session->in_child(); });
-      } else {
-        delete made;
-      }
-    }
-  }
-  const char* build = *static_cast<const char* const*>(found);
-  if (std::strcmp(build, session_build) == 0) return static_cast<session_state*>(found);
-  why = std::string("the session of this process belongs to another build (") + build + "; this is " + session_build + "); build both alike";
-  return nullptr;
-}
 
 }  // namespace detail
 KPROF_DETAIL_END
