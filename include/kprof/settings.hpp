@@ -13,7 +13,7 @@
 //
 //   on | off                     record from the first scope (the default), or do nothing at all
 //   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
-//                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
+//                                table tree kernels copies full_names ascii legend. columns are joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
 //   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
 //   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses CUDA (default auto)
@@ -93,7 +93,8 @@ class settings_parser {
  private:
   static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, clock=auto|system";
   static constexpr std::string_view options_list =
-      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
+      "kernels=on|off, copies=on|off, full_names, ascii, legend";
 
   /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
   std::string setting() {
@@ -147,6 +148,9 @@ class settings_parser {
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
     else if (key == "tree") flag(key, value, r.tree);
+    else if (key == "kernels") flag(key, value, r.kernels);
+    else if (key == "copies") flag(key, value, r.copies);
+    else if (key == "full_names") flag(key, value, r.full_names);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
     else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));

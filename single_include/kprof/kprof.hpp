@@ -1558,7 +1558,7 @@ KPROF_DETAIL_END
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, ::kprof::detail::op_of<Op>(), &::kprof::detail::this_module}; \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
   const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
       ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
@@ -2008,6 +2008,111 @@ KPROF_DETAIL_END
 // What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report is a function of one.
 // Include it to walk a profile. Times are nanoseconds; text is as the program gave it, not yet made safe to print.
 
+// <kprof/model/device_profile.hpp>
+#ifndef KPROF_MODEL_DEVICE_PROFILE_HPP
+#define KPROF_MODEL_DEVICE_PROFILE_HPP
+
+// The device's part of a profile: kernels, copies and memsets under the scopes that launched them, the devices they ran on,
+// and what is known to be missing. Included by profile.hpp. Times are nanoseconds by the device's own clock readings.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a device does.
+enum class device_task : std::uint8_t { kernel, copy, set };
+
+/// Where a copy goes. Arrays count as device memory.
+enum class copy_direction : std::uint8_t { unknown, host_to_device, device_to_host, device_to_device, host_to_host, peer_to_peer };
+
+/// What kind of memory a copy reads or writes.
+enum class memory_place : std::uint8_t { unknown, pageable, pinned, device, array, managed };
+
+/// Runs of one kernel with one launch configuration, or copies of one kind, that one scope launched on one stream.
+struct device_work {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t scope = none;        ///< index in profile::nodes of the innermost scope; a root: launched outside all scopes;
+                                     ///< none: whose launch is not known
+  device_task task = device_task::kernel;
+  bool merged = false;               ///< several kernels or configurations, kept together for want of memory
+  std::uint32_t kernel = none;       ///< index in device_profile::kernels; none for copies, memsets and merged work
+  std::uint32_t device = 0;          ///< CUDA's ordinal, as in device_info::id
+  std::uint32_t stream = 0;          ///< CUPTI's number of the stream
+  std::uint32_t grid[3] = {};        ///< blocks
+  std::uint32_t block[3] = {};       ///< threads
+  std::uint32_t registers = 0;       ///< a thread
+  std::uint32_t static_shared = 0;   ///< bytes a block
+  std::uint32_t dynamic_shared = 0;  ///< bytes a block
+  copy_direction direction = copy_direction::unknown;   ///< of a copy
+  memory_place from = memory_place::unknown;            ///< of a copy
+  memory_place to = memory_place::unknown;              ///< of a copy or a memset
+
+  std::uint64_t calls = 0;           ///< runs; those without timing are in no time below
+  std::uint64_t untimed = 0;         ///< of these, runs for which CUPTI gave no time, or an end before the beginning
+  double total_ns = 0;               ///< run times, summed: concurrent runs count each
+  double min_ns = 0;
+  double max_ns = 0;
+  std::uint64_t gaps = 0;            ///< runs whose launch was seen
+  double gap_ns = 0;                 ///< from the call that launched them to their start, summed over these; of a graph's work
+                                     ///< from the graph's launch
+  std::uint64_t bytes = 0;           ///< copied or set, summed
+};
+
+/// A device, as CUPTI describes it.
+struct device_info {
+  std::uint32_t id = 0;              ///< CUDA's ordinal
+  bool described = false;            ///< false: no description came; the next seven are unknown then
+  std::string name;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;   ///< theoretical peak
+  std::uint64_t clock_hz = 0;             ///< highest core clock
+  double busy_ns = 0;                ///< while at least one kernel, copy or memset ran: the union of their times
+  double sum_ns = 0;                 ///< their times, summed
+  bool busy_is_exact = true;         ///< false: records came too far out of order, and busy_ns is at least this
+};
+
+/// What was seen of the device's work and what was not.
+struct device_completeness {
+  std::uint64_t launches = 0;      ///< calls that launch a kernel, a copy, a memset or a graph, seen to succeed
+  std::uint64_t attributed = 0;    ///< of these, launches with work on the device, made in an operator
+  std::uint64_t outside = 0;       ///< the same, made in no operator
+  std::uint64_t open = 0;          ///< launches of which no work on the device is known: in flight, or without any
+  std::uint64_t unknown = 0;       ///< records whose launch was not seen
+  std::uint64_t records = 0;       ///< kernels, copies and memsets that were received
+  std::uint64_t launches_lost = 0; ///< launches that could not be noted for want of memory; their records are of unknown launch
+  std::uint64_t dropped = 0;       ///< records that CUPTI, or kprof for want of memory, dropped
+  std::uint64_t untimed = 0;       ///< records without timing
+  std::uint64_t ignored = 0;       ///< records of launches made before the recording began or while it was paused
+  std::uint64_t odd = 0;           ///< records of a kind that kprof does not know
+  std::uint64_t merged = 0;        ///< records kept without their launch configuration for want of memory
+  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began
+  std::uint64_t synchronizations = 0;
+  double synchronizing_ns = 0;     ///< host time in synchronising calls, as CUPTI gives it
+  double overhead_ns = 0;          ///< time that CUPTI says it took itself
+};
+
+/// What the device did in a run.
+struct device_profile {
+  bool collecting = false;         ///< a collector is or was at work
+  std::string state;               ///< "CUPTI 13.0 (API 130001)", or why there is none and what to do; empty: the program
+                                   ///< does not use CUDA
+  std::vector<device_info> devices;
+  std::vector<std::string> kernels;     ///< names as the compiler mangled them
+  std::vector<device_work> work;
+  device_completeness complete;
+  double collecting_ns = 0;        ///< host time spent reading and attributing records
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/device_profile.hpp>
+
 // <kprof/record/histogram.hpp>
 #ifndef KPROF_RECORD_HISTOGRAM_HPP
 #define KPROF_RECORD_HISTOGRAM_HPP
@@ -2160,6 +2265,7 @@ enum class scope_kind : std::uint8_t {
   root,     ///< a thread: the parent of what it ran outside any scope
   op,       ///< calls of one operator with the same parameters from the same call site
   region,   ///< runs of one region
+  graph,    ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in which they were captured
 };
 
 /// Work of one call by the operator's own formulas.
@@ -2189,6 +2295,9 @@ struct scope_node {
   work_per_call work;
 
   std::uint64_t calls = 0;       ///< finished
+  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it into a CUDA graph
+  std::uint64_t replays = 0;     ///< calls made by replaying a graph; of a graph node: its launches. They are not in `calls`,
+                                 ///< and take no host time
   std::uint64_t open = 0;        ///< still open; not in the times below
   double open_ns = 0;            ///< how long those have been open, summed
   double total_ns = 0;
@@ -2257,6 +2366,7 @@ struct profile {
   std::vector<thread_info> threads;
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
+  device_profile device;                 ///< what the GPU did
   clock_info clock;
   completeness complete;
   own_cost cost;
@@ -2299,6 +2409,9 @@ inline std::string format_count(std::uint64_t n) {
   for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
   return out;
 }
+
+/// "1 kernel", "12 kernels".
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
 
 /// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
 inline std::string format_fixed(double x, unsigned decimals) {
@@ -2415,6 +2528,7 @@ constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
 /// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
 /// for rarer marks, the larger number: a line may come out short, never long.
 constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
   constexpr character_range zero[] = {
       {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
       {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
@@ -2426,7 +2540,7 @@ constexpr unsigned width_of(char32_t c) noexcept {
       {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
       {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
       {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
-  return c < 0x300 ? 1 : is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
 }
 
 /// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
@@ -2660,6 +2774,281 @@ KPROF_DETAIL_END
 // What a profile adds up to: one row an operator, and the call tree of all threads together. Include it to use the
 // numbers of a run in a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
+// <kprof/model/device_sums.hpp>
+#ifndef KPROF_MODEL_DEVICE_SUMS_HPP
+#define KPROF_MODEL_DEVICE_SUMS_HPP
+
+// The device's work added up over the scopes that launched it, and what was launched in no operator. Included by the
+// summaries. Pure; linear in profile::nodes and device_profile::work.
+
+// <kprof/model/kernel_name.hpp>
+#ifndef KPROF_MODEL_KERNEL_NAME_HPP
+#define KPROF_MODEL_KERNEL_NAME_HPP
+
+// Names of kernels for people: what the compiler mangled is made readable, and what is long is made short. Included by the
+// tables of kernels. Pure; linear in the name, whatever it holds. A name that is not mangled (extern "C") stays as it is.
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+inline bool is_word(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
+
+/// Reads "6kernel" at `at` and goes behind it; empty, and `at` stays, where no name stands there.
+inline std::string_view source_name(std::string_view mangled, std::size_t& at) noexcept {
+  std::size_t length = 0, from = at;
+  for (; from < mangled.size() && is_digit(mangled[from]) && length <= mangled.size(); ++from)
+    length = length * 10 + static_cast<std::size_t>(mangled[from] - '0');
+  if (from == at || length == 0 || length > mangled.size() - from) return {};
+  at = from + length;
+  return mangled.substr(from, length);
+}
+
+/// The function's name with its namespaces, as far as it can be read without a demangler: names up to the first template
+/// argument, or whatever else is no plain name. `at` is then behind them.
+inline std::vector<std::string_view> leading_names(std::string_view mangled, std::size_t& at) {
+  std::vector<std::string_view> names;
+  at = 2;
+  const auto skip = [&](std::string_view any_of) {
+    while (at < mangled.size() && any_of.find(mangled[at]) != std::string_view::npos) ++at;
+  };
+  const bool nested = mangled.substr(at).starts_with('N');
+  skip("N");
+  for (;;) {
+    skip("KLVr");
+    const std::string_view name = source_name(mangled, at);
+    if (!name.empty()) names.push_back(name);
+    if (name.empty() || !nested) return names;
+  }
+}
+
+/// The end of a reference "S_", "S1A_" or "T0_" at `at`, and which one it is: 0, 1, ...; `at` itself where there is none.
+inline std::size_t reference_end(std::string_view mangled, std::size_t at, std::size_t& number) noexcept {
+  std::size_t end = at + 1;
+  number = 0;
+  if (mangled[at] != 'S' && mangled[at] != 'T') return at;
+  for (; end < mangled.size() && end < at + 6 && (is_digit(mangled[end]) || (mangled[end] >= 'A' && mangled[end] <= 'Z')); ++end)
+    number = number * 36 + static_cast<std::size_t>(is_digit(mangled[end]) ? mangled[end] - '0' : mangled[end] - 'A' + 10);
+  if (end >= mangled.size() || mangled[end] != '_') return at;
+  if (end > at + 1) ++number;   // S_ is the first, S0_ the second
+  return end + 1;
+}
+
+/// Whether __cxa_demangle may be given this. A mangled name refers back to its own parts, and each reference can repeat all
+/// that came before: 1 KB of them is 2^80 characters. Of n references the text can grow 3^(n/3)-fold, by each expansion of a
+/// pack as often as the pack has elements. References to the plain names at the front, by far the most, repeat nothing
+/// but these. Counted too is what only looks like a reference. What passes here becomes 10 MB at the worst.
+inline bool may_be_demangled(const std::string& mangled) {
+  if (mangled.size() > 4096 || mangled.find('\0') != std::string::npos) return false;
+  std::size_t at = 0;
+  const std::size_t plain = leading_names(mangled, at).size();
+  std::size_t references = 0, parameters = 0, expansions = 0;
+  for (std::size_t i = 2; i + 1 < mangled.size(); ++i) {
+    const char c = mangled[i];
+    if ((c == 'D' || c == 's') && mangled[i + 1] == 'p') ++expansions;
+    std::size_t number = 0;
+    if (reference_end(mangled, i, number) == i) continue;
+    if (c == 'T') ++parameters;
+    else if (number >= plain) ++references;
+  }
+  return references + parameters + (parameters > 0 ? 16 * expansions : 0) <= 32;
+}
+
+// ---- shortening what the demangler wrote
+
+/// The end of the group in brackets that begins at `at`.
+inline std::size_t group_end(std::string_view text, std::size_t at) noexcept {
+  std::size_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    else if ((c == '>' && text[at - 1] != '-') || c == ')' || c == ']' || c == '}')
+      if (--depth == 0) return at + 1;
+  }
+  return at;
+}
+
+inline constexpr std::string_view no_name_space = "(anonymous namespace)";
+
+/// What stands between commas, without the spaces around it.
+inline std::vector<std::string_view> split_arguments(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t from = 0;
+  const auto add = [&](std::size_t to) {
+    std::string_view part = text.substr(from, to - from);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    parts.push_back(part);
+    from = to + 1;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == ',') add(at);
+    at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
+  }
+  if (!text.empty()) add(text.size());
+  return parts;
+}
+
+inline constexpr std::size_t longest_nested = 24;   // arguments of an argument that are still shown
+inline constexpr std::size_t longest_list = 72;     // the rest of the arguments is "..."
+
+inline std::string short_arguments(std::string_view inside, unsigned depth);
+
+/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long arguments of their own
+/// become "<...>".
+inline std::string short_argument(std::string_view text, unsigned depth) {
+  if (text.starts_with('(')) {
+    const std::string_view rest = text.substr(group_end(text, 0));
+    if (!rest.empty() && (is_digit(rest[0]) || rest[0] == '-')) text = rest;
+  }
+  if (!text.empty() && (is_digit(text[0]) || text[0] == '-')) {
+    while (text.size() > 1 && (text.back() == 'u' || text.back() == 'l')) text.remove_suffix(1);
+    return std::string{text};
+  }
+  std::string out;
+  std::size_t begin = 0;   // of the qualified name that is being written
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const bool in_name = at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' || text[at - 1] == ')' || text[at - 1] == '}');
+    if (text.substr(at).starts_with("::")) {
+      out.resize(begin);
+      at += 2;
+      continue;
+    }
+    if (text.substr(at).starts_with(no_name_space)) {
+      if (!in_name) begin = out.size();
+      at += no_name_space.size();
+      continue;
+    }
+    if (c == '<' || c == '(' || c == '{' || c == '[') {
+      const std::size_t end = group_end(text, at);
+      const std::string_view group = text.substr(at, end - at);
+      if (c != '<' && !in_name) begin = out.size();
+      if (c == '<' && depth == 1 && group.size() <= longest_nested + 2 && group.ends_with('>'))
+        out += '<' + short_arguments(group.substr(1, group.size() - 2), depth + 1) + '>';
+      else if (c == '<') out += "<...>";
+      else if (group.starts_with("{lambda")) out.append("{lambda").append(group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
+      else out.append(group.size() <= longest_nested ? group : c == '(' ? "(...)" : c == '{' ? "{...}" : "[...]");
+      at = end;
+      continue;
+    }
+    if (!in_name) begin = out.size();
+    out += c;
+    ++at;
+  }
+  return out;
+}
+
+inline std::string short_arguments(std::string_view inside, unsigned depth) {
+  std::string out;
+  for (const std::string_view part : split_arguments(inside)) {
+    if (!out.empty()) out += ", ";
+    if (out.size() >= longest_list) return out + "...";
+    out += short_argument(part, depth);
+  }
+  return out;
+}
+
+/// The function of what the demangler wrote: without the type that it returns and its parameters.
+inline std::string_view function_of(std::string_view text) noexcept {
+  if (text.starts_with("void ")) text.remove_prefix(5);
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '(' && !text.substr(at).starts_with(no_name_space) && !text.substr(0, at).ends_with("operator")) return text.substr(0, at);
+    at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
+  }
+  return text;
+}
+
+/// Every kernel of CUTLASS is an instance of one of these, which its argument tells apart.
+inline bool is_cutlass_entry(std::string_view name) noexcept {
+  return name == "cutlass::Kernel" || name == "cutlass::Kernel2" || name == "cutlass::device_kernel";
+}
+
+inline std::string short_demangled(std::string_view demangled) {
+  const std::string_view text = function_of(demangled);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t from = at;
+    while (at < text.size() && text[at] != '<' && !text.substr(at).starts_with("::"))
+      at = text[at] == '(' || text[at] == '{' || text[at] == '[' ? group_end(text, at) : at + 1;
+    const std::string_view name = text.substr(from, at - from);
+    // Of these the compiler makes what is local to a file.
+    const bool shown = name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
+    if (shown) out.append(out.empty() ? "" : "::").append(name);
+    if (at < text.size() && text[at] == '<') {
+      const std::size_t end = group_end(text, at);
+      const std::string_view inside = text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
+      at = end;
+      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1) return short_argument(split_arguments(inside)[0], 1);
+      if (shown) out += '<' + short_arguments(inside, 1) + '>';
+    }
+    if (text.substr(at).starts_with("::")) at += 2;
+    else if (at == from) ++at;
+  }
+  return out.empty() ? std::string{demangled} : out;
+}
+
+/// Of a name that cannot be demangled, the names at its front: "cutlass::device_kernel<...>".
+inline std::string short_mangled(std::string_view mangled) {
+  std::size_t at = 0;
+  const std::vector<std::string_view> names = leading_names(mangled, at);
+  std::string out;
+  for (const std::string_view name : names)
+    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N")) out.append(out.empty() ? "" : "::").append(name);
+  if (out.empty()) return std::string{mangled};
+  if (at >= mangled.size() || mangled[at] != 'I') return out;
+  if (!is_cutlass_entry(out)) return out + "<...>";
+  // The first argument's own name: N, then references to namespaces and names.
+  std::string_view last;
+  for (++at; at < mangled.size();) {
+    std::size_t number = 0;
+    if (const std::size_t end = reference_end(mangled, at, number); end != at) at = end;
+    else if (mangled[at] == 'N') ++at;
+    else if (const std::string_view name = source_name(mangled, at); !name.empty()) last = name;
+    else break;
+  }
+  if (last.empty()) return out + "<...>";
+  return std::string{last} + (at < mangled.size() && mangled[at] == 'I' ? "<...>" : "");
+}
+
+}  // namespace detail
+
+/// A kernel's whole name, readable: "void gemm<float, 128>(float*, int)". As it is where it is not mangled, or where the
+/// demangler does not understand it; that of libstdc++ gives up at 1,024 characters.
+inline std::string kernel_name(std::string_view mangled) {
+  std::string name{mangled};
+  if (!name.starts_with("_Z") || !detail::may_be_demangled(name)) return name;
+  int error = 0;
+  char* const readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &error);
+  if (error == 0 && readable != nullptr) name = readable;
+  std::free(readable);
+  return name;
+}
+
+/// The same, short: no parameters, and template arguments without their namespaces and long arguments of their own:
+/// "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same. Takes a mangled name or what kernel_name() made of it.
+/// A CUTLASS kernel is named after the argument of `cutlass::Kernel2`.
+inline std::string short_kernel_name(std::string_view name) {
+  const std::string whole = kernel_name(name);
+  if (whole.starts_with("_Z")) return detail::short_mangled(whole);
+  return whole.find_first_of("(<") == std::string::npos ? whole : detail::short_demangled(whole);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_name.hpp>
+
 // <kprof/model/node_walk.hpp>
 #ifndef KPROF_MODEL_NODE_WALK_HPP
 #define KPROF_MODEL_NODE_WALK_HPP
@@ -2667,6 +3056,59 @@ KPROF_DETAIL_END
 // Going through the nodes of a profile, and telling which belong together. Included by the summaries. A profile whose
 // parents are wrong or whose times are negative is survived: such a parent is none, such a time 0.
 
+// <kprof/model/figure.hpp>
+#ifndef KPROF_MODEL_FIGURE_HPP
+#define KPROF_MODEL_FIGURE_HPP
+
+// What the tables share: a number that may not be known, and which calls make a row. Included by the summaries. Pure.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// Which calls share a row. Each kind splits the rows of the one before it.
+enum class grouping : std::uint8_t { op, parameters, call_site, thread };
+
+/// Why a number is not known. Where several reasons hold, the last of them is told.
+enum class absence : std::uint8_t {
+  none,            ///< it is known
+  no_calls,        ///< no call has finished
+  graphs_only,     ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_replayed,    ///< the calls were captured into a CUDA graph that was not replayed
+  no_time,         ///< it took no time that the clock could see
+  no_launch,       ///< the launch of no kernel, copy or memset was seen
+  untimed,         ///< CUPTI gave no time for some of the work on the device
+  several_kernels, ///< a formula's value is shared by several kernels
+  zero_bytes,      ///< a division by the bytes of calls that move none
+  merged,          ///< the calls' parameters were not kept, for want of memory
+  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,        ///< bytes() is not declared
+  no_flops,        ///< flops() is not declared
+  no_operator,     ///< there is no operator whose formula would say
+};
+
+/// A number, or why there is none.
+struct figure {
+  double value = 0;
+  absence why = absence::none;
+  constexpr bool known() const noexcept { return why == absence::none; }
+};
+
+namespace detail {
+
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+
+inline figure ratio(figure a, double b, absence when_zero) noexcept {
+  if (!a.known()) return a;
+  return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/figure.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -2764,10 +3206,12 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its thread did for another, whose
+/// path it is.
+inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0 && n.replays == 0; }
 
-/// Whether no call of the node ever ended or is open: it only leads to what its thread did for another, whose path it is.
-inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0; }
+/// Calls that did the operator's work: those that were captured did none, each replay of a graph does it once.
+inline std::uint64_t executions(const scope_node& n) noexcept { return n.calls - std::min(n.calls, n.captured) + n.replays; }
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
@@ -2800,6 +3244,17 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
   }
 }
 
+/// For each node the innermost operator around it, which may be the node itself; none where there is none.
+inline std::vector<std::uint32_t> operators_around(const profile& p) {
+  std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t parent = parent_of(p, i);
+    if (p.nodes[i].kind == scope_kind::op) around[i] = static_cast<std::uint32_t>(i);
+    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none) around[i] = around[parent];
+  }
+  return around;
+}
+
 /// The self time of all scopes: what shares are shares of.
 inline double all_self_ns(const profile& p) noexcept {
   double sum = 0;
@@ -2813,13 +3268,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/node_walk.hpp>
 
-// <kprof/model/tree_summary.hpp>
-#ifndef KPROF_MODEL_TREE_SUMMARY_HPP
-#define KPROF_MODEL_TREE_SUMMARY_HPP
-
-// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
-// and memory are linear in profile::nodes, sorting aside.
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -2829,160 +3277,137 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// A node of the call tree of all threads together.
-struct tree_row {
-  scope_kind kind = scope_kind::region;
-  std::string name;
-  std::string parameters;
-  bool merged = false;               ///< its calls' parameters were not kept
-  bool invalid = false;
-  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
-  std::uint32_t depth = 0;
-  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
-  std::uint64_t open = 0;
-  double open_ns = 0;
-  double total_ns = 0;
-  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
-  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
-  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
-  double self_share = 0;
+/// Kernels, copies and memsets, summed.
+struct device_sum {
+  std::uint64_t kernels = 0;   ///< runs
+  std::uint64_t copies = 0;    ///< copies and memsets
+  std::uint64_t untimed = 0;   ///< of both, those without timing
+  std::uint64_t gaps = 0;      ///< of both, those whose launch was seen
+  double ns = 0;               ///< run times, summed: concurrent runs count each
+  double gap_ns = 0;           ///< from launch to start, summed over `gaps`
+
+  std::uint64_t runs() const noexcept { return kernels + copies; }
+  void add(const device_sum& more) noexcept {
+    kernels += more.kernels;
+    copies += more.copies;
+    untimed += more.untimed;
+    gaps += more.gaps;
+    ns += more.ns;
+    gap_ns += more.gap_ns;
+  }
+  void add(const device_work& w) noexcept {
+    (w.task == device_task::kernel ? kernels : copies) += w.calls;
+    untimed += std::min(w.untimed, w.calls);
+    gaps += w.gaps;
+    ns += detail::not_negative(w.total_ns);
+    gap_ns += detail::not_negative(w.gap_ns);
+  }
 };
 
 namespace detail {
 
-/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
-/// thread handed over leads to work, but takes no time here, and so hides nothing.
-inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
-  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const scope_node& n = p.nodes[i];
-    if (n.kind == scope_kind::root) {
-      thread_row[i] = row_of[i];
-      continue;
-    }
-    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
-    if (is_placeholder(n)) thread_row[i] = row;
-    if (row == scope_node::none) continue;
-    rows[row].total_ns += not_negative(n.total_ns);
-    rows[row].open_ns += not_negative(n.open_ns);
-  }
+/// Whether the profile has work of a device. The tables show it, and are sorted by it, only then.
+inline bool has_device_work(const profile& p) noexcept { return !p.device.work.empty(); }
+
+/// The node that launched it; none where that is not known.
+inline std::uint32_t scope_of(const profile& p, const device_work& w) noexcept { return w.scope < p.nodes.size() ? w.scope : scope_node::none; }
+
+/// All work of the devices: what shares of device time are shares of.
+inline device_sum all_device_work(const profile& p) noexcept {
+  device_sum all;
+  for (const device_work& w : p.device.work) all.add(w);
+  return all;
 }
 
-/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
-inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
-  text_numbers names, parameters(p.nodes.size());
-  key_numbers numbers(p.nodes.size());
-  std::vector<tree_row> rows;
-  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const scope_node& n = p.nodes[i];
-    const bool root = n.kind == scope_kind::root;
-    if (root && !threads_apart) continue;
-    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
-                       root ? n.thread : 0U}};
-    const auto [number, is_new] = numbers.of(key);
-    row_of[i] = number;
-    if (is_new) {
-      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
-      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
-      if (root) rows.back().thread = n.thread;
-    }
-    tree_row& row = rows[number];
-    if (root) continue;
-    row.invalid = row.invalid || !n.work.valid;
-    row.calls += n.calls;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    row.total_ns += not_negative(n.total_ns);
-    row.self_ns += not_negative(n.self_ns);
+inline double share_of(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
+
+/// A rate over device time: not known where more than one run in a thousand has no time.
+inline absence device_time_known(const device_sum& sum) noexcept { return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none; }
+
+/// By node: what was launched right in it, and that with all below it. Both are empty where there is no work at all.
+struct device_sums {
+  std::vector<device_sum> own, whole;
+
+  explicit device_sums(const profile& p) {
+    if (!has_device_work(p)) return;
+    own.resize(p.nodes.size());
+    for (const device_work& w : p.device.work)
+      if (const std::uint32_t node = scope_of(p, w); node != scope_node::none) own[node].add(w);
+    whole = own;
+    for (std::size_t i = p.nodes.size(); i-- > 0;)   // a parent comes before its children
+      if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none) whole[parent].add(whole[i]);
   }
-  if (threads_apart) sum_threads(p, row_of, rows);
-  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
-    rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
-    if (rows[i].parent == scope_node::none) continue;
-    double& above = rows[rows[i].parent].largest_ns;
-    above = std::max(above, rows[i].largest_ns);
-  }
-  return rows;
+};
+
+}  // namespace detail
+
+/// Work of one kernel, or of copies or memsets.
+struct named_work {
+  std::string name;            ///< readable name of the kernel, "copy" or "memset"
+  device_sum sum;
+};
+
+/// What was launched in no operator, in regions and outside all scopes, and what was launched by nobody knows whom.
+struct work_outside {
+  device_sum all;
+  device_sum unknown;              ///< of these, work whose launch was not seen
+  std::vector<named_work> names;   ///< most time first
+};
+
+namespace detail {
+
+/// A number for what a work is called: that of its kernel, then one for merged kernels, copies and memsets.
+inline std::uint32_t name_number(const profile& p, const device_work& w) noexcept {
+  const auto kernels = static_cast<std::uint32_t>(p.device.kernels.size());
+  if (w.task != device_task::kernel) return kernels + (w.task == device_task::copy ? 1 : 2);
+  return std::min(w.kernel, kernels);
+}
+
+inline std::string work_name(const profile& p, std::uint32_t number) {
+  const std::size_t kernels = p.device.kernels.size();
+  if (number < kernels) return kernel_name(p.device.kernels[number]);
+  return number == kernels ? "(other kernels)" : number == kernels + 1 ? "copy" : "memset";
 }
 
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling `largest_ns`: what handed its work to other threads
-/// stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
-/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
-/// the outermost scopes that ran on them.
-inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
-  constexpr std::uint32_t none = scope_node::none;
-  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
-  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double x = rows[a].largest_ns, y = rows[b].largest_ns;
-    return x != y ? x < y : a > b;   // the last one is linked last, and so comes first
-  });
-  std::uint32_t top = none;
-  for (const std::uint32_t i : order) {
-    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
-    next[i] = head;
-    head = i;
+/// Adds up the work that no operator accounts for.
+///     const kprof::work_outside rest = kprof::outside_operators(run);   // rest.all.ns, rest.names[0].name
+inline work_outside outside_operators(const profile& p) {
+  work_outside out;
+  if (!detail::has_device_work(p)) return out;
+  const std::vector<std::uint32_t> operators = detail::operators_around(p);
+  std::vector<device_sum> by_name(p.device.kernels.size() + 3);
+  for (const device_work& w : p.device.work) {
+    const std::uint32_t node = detail::scope_of(p, w);
+    if (node != scope_node::none && operators[node] != scope_node::none) continue;
+    out.all.add(w);
+    if (node == scope_node::none) out.unknown.add(w);
+    by_name[detail::name_number(p, w)].add(w);
   }
-  const double all = detail::all_self_ns(p);
-  std::vector<tree_row> tree;
-  tree.reserve(rows.size());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
-  if (top != none) path.emplace_back(top, none);
-  while (!path.empty()) {
-    const auto [at, parent] = path.back();
-    path.pop_back();
-    if (next[at] != none) path.emplace_back(next[at], parent);
-    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
-    tree_row& row = rows[at];
-    row.parent = parent;
-    row.total_share = all > 0 ? row.total_ns / all : 0;
-    row.self_share = all > 0 ? row.self_ns / all : 0;
-    tree.push_back(std::move(row));
-  }
-  return tree;
+  for (std::uint32_t i = 0; i < by_name.size(); ++i)
+    if (by_name[i].runs() > 0 || by_name[i].ns > 0) out.names.push_back({detail::work_name(p, i), by_name[i]});
+  std::stable_sort(out.names.begin(), out.names.end(), [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
+  return out;
 }
 
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/tree_summary.hpp>
+#endif  // <kprof/model/device_sums.hpp>
+
+// <kprof/model/operator_row.hpp>
+#ifndef KPROF_MODEL_OPERATOR_ROW_HPP
+#define KPROF_MODEL_OPERATOR_ROW_HPP
+
+// A row of the operator table, and how the nodes of a profile are summed into it. Included by summary.hpp. Pure.
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
-
-/// Which calls share a row. Each kind splits the rows of the one before it.
-enum class grouping : std::uint8_t { op, parameters, call_site, thread };
-
-/// Why a number is not known. Where several reasons hold, the last of them is told.
-enum class absence : std::uint8_t {
-  none,            ///< it is known
-  no_calls,        ///< no call has finished
-  no_time,         ///< the calls took no time that the clock could see
-  zero_bytes,      ///< a division by the bytes of calls that move none
-  merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,        ///< bytes() is not declared
-  no_flops,        ///< flops() is not declared
-};
-
-/// A number, or why there is none.
-struct figure {
-  double value = 0;
-  absence why = absence::none;
-  constexpr bool known() const noexcept { return why == absence::none; }
-};
 
 /// The calls of one operator, of one set of parameters, ... as `grouping` says.
 ///
@@ -2992,6 +3417,10 @@ struct figure {
 /// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
 /// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
 /// regions took is in it. By thread, such time belongs to no row.
+///
+/// Work on the device counts in the same way, and by thread to the thread that launched it. Times of calls are host times,
+/// of which replays of CUDA graphs have none. Where calls of the row have work on the device, in the row or in operators
+/// nested in it, rates are what these calls' formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
   std::string name;
   std::string parameters;           ///< as the profile has them; empty where variants > 1
@@ -3007,6 +3436,8 @@ struct operator_row {
   bool several_types = false;
 
   std::uint64_t calls = 0;          ///< finished
+  std::uint64_t captured = 0;       ///< of these, calls that captured their work into a CUDA graph and did none
+  std::uint64_t replays = 0;        ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
   double open_ns = 0;
   double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
@@ -3015,11 +3446,46 @@ struct operator_row {
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
   figure flops, bytes;                                   ///< of the calls in total_ns, summed
   figure flops_per_call, bytes_per_call;                 ///< their means
-  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over total_ns
+  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over time, see above
   figure flops_per_byte;                                 ///< arithmetic intensity
+
+  bool on_device = false;           ///< launched work, or operators nested in it did
+  std::uint64_t kernels = 0;        ///< runs launched in the calls, and in regions and graphs in them, up to nested operators
+  std::uint64_t copies = 0;         ///< copies and memsets, the same
+  double device_ns = 0;             ///< of both, the run times; concurrent runs count each
+  double device_total_ns = 0;       ///< that with nested operators
+  double device_share = 0;          ///< device_ns, of the time of all work of the devices; 0 to 1
+  figure gap_ns{0, absence::no_launch};   ///< mean time from the launch of the row's own work to its start on the device
 };
 
 namespace detail {
+
+/// What the formulas say of all calls of a node that did the operator's work.
+inline double all_flops(const scope_node& n) noexcept { return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops); }
+inline double all_bytes(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+}
+
+/// What the device did for one row.
+struct device_row_sum {
+  device_sum own, total;          // without and with nested operators
+  double flops = 0, bytes = 0;    // of calls with work on the device
+  std::uint32_t active = 0;       // nodes of this row that the walk is in
+
+  void finish(operator_row& row, double all_device_ns) const {
+    row.on_device = total.runs() > 0;
+    row.kernels = own.kernels;
+    row.copies = own.copies;
+    row.device_ns = own.ns;
+    row.device_total_ns = total.ns;
+    row.device_share = share_of(own.ns, all_device_ns);
+    row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
+    if (!row.on_device) return;
+    const absence timed = device_time_known(total);
+    row.flops_per_s = ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s = ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+  }
+};
 
 /// Sums the nodes of one row.
 struct row_sum {
@@ -3030,7 +3496,7 @@ struct row_sum {
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool typed = false;
-  std::uint32_t active = 0;   // nodes of this row that the walk is in
+  std::uint32_t active = 0;   // nodes of this row that the walk is in and that have calls
 
   void begin(const scope_node& n, std::uint64_t variants) {
     row.name = n.name;
@@ -3043,6 +3509,8 @@ struct row_sum {
 
   void add(const scope_node& n, bool outermost) {
     row.calls += n.calls;
+    row.captured += std::min(n.captured, n.calls);
+    row.replays += n.replays;
     row.open += n.open;
     row.open_ns += not_negative(n.open_ns);
     duration_ns += not_negative(n.total_ns);
@@ -3082,22 +3550,22 @@ struct row_sum {
       row.invalid_calls += n.calls;
     }
     if (!outermost) return;
-    const auto calls = static_cast<double>(n.calls);
     row.total_ns += not_negative(n.total_ns);
-    outermost_calls += calls;
-    flops += calls * static_cast<double>(n.work.flops);
-    bytes += calls * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+    outermost_calls += static_cast<double>(executions(n));
+    flops += all_flops(n);
+    bytes += all_bytes(n);
   }
 
   double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
 
-  static figure ratio(figure a, double b, absence when_zero) {
-    if (!a.known()) return a;
-    return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+  /// Why no number of the work can be known: nothing was done.
+  absence nothing_done() const noexcept {
+    if (row.calls - row.captured + row.replays > 0) return absence::none;
+    return row.captured > 0 ? absence::not_replayed : absence::no_calls;
   }
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls == 0 ? absence::no_calls : absence::none;
+    const absence none_finished = row.calls > 0 ? absence::none : row.replays > 0 ? absence::graphs_only : absence::no_calls;
     const auto duration = [&](double ns) {
       return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
     };
@@ -3107,8 +3575,8 @@ struct row_sum {
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
-    row.flops = {flops, std::max(no_flops, none_finished)};
-    row.bytes = {bytes, std::max(no_bytes, none_finished)};
+    row.flops = {flops, std::max(no_flops, nothing_done())};
+    row.bytes = {bytes, std::max(no_bytes, nothing_done())};
     row.flops_per_call = ratio(row.flops, outermost_calls, absence::no_calls);
     row.bytes_per_call = ratio(row.bytes, outermost_calls, absence::no_calls);
     row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
@@ -3121,19 +3589,194 @@ struct row_sum {
   }
 };
 
-/// For each node the number of its operator's row or, for a region, of the row of the operator around it; none where there
-/// is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing ran, make
-/// no row; the latter belong to the row that the same calls have on the thread which handed them over.
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/operator_row.hpp>
+
+// <kprof/model/tree_summary.hpp>
+#ifndef KPROF_MODEL_TREE_SUMMARY_HPP
+#define KPROF_MODEL_TREE_SUMMARY_HPP
+
+// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
+// and memory are linear in profile::nodes, sorting aside.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A node of the call tree of all threads together.
+struct tree_row {
+  scope_kind kind = scope_kind::region;
+  std::string name;
+  std::string parameters;
+  bool merged = false;               ///< its calls' parameters were not kept
+  bool invalid = false;
+  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t depth = 0;
+  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
+  std::uint64_t replays = 0;         ///< calls made by replaying graphs, not in `calls`; of a graph, its launches
+  std::uint64_t open = 0;
+  double open_ns = 0;
+  double total_ns = 0;
+  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
+  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
+  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_share = 0;
+  double device_ns = 0;              ///< work on the devices that was launched in the scope alone
+  double device_total_ns = 0;        ///< in the scope and in all below it
+  double device_share = 0;           ///< device_total_ns, of the time of all work of the devices
+};
+
+namespace detail {
+
+/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
+/// thread handed over leads to work, but takes no time here, and so hides nothing.
+inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
+  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind == scope_kind::root) {
+      thread_row[i] = row_of[i];
+      continue;
+    }
+    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
+    if (is_placeholder(n)) thread_row[i] = row;
+    if (row == scope_node::none) continue;
+    rows[row].total_ns += not_negative(n.total_ns);
+    rows[row].open_ns += not_negative(n.open_ns);
+  }
+}
+
+/// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
+inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
+  const device_sums device(p);
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
+  std::vector<tree_row> rows;
+  std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const bool root = n.kind == scope_kind::root;
+    if (root && !threads_apart) continue;
+    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
+                       root ? n.thread : 0U}};
+    const auto [number, is_new] = numbers.of(key);
+    row_of[i] = number;
+    if (is_new) {
+      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
+      if (root) rows.back().thread = n.thread;
+    }
+    tree_row& row = rows[number];
+    if (!device.own.empty()) {
+      row.device_ns += device.own[i].ns;
+      row.device_total_ns += device.whole[i].ns;
+    }
+    if (root) continue;
+    row.invalid = row.invalid || !n.work.valid;
+    row.calls += n.calls;
+    row.replays += n.replays;
+    row.open += n.open;
+    row.open_ns += not_negative(n.open_ns);
+    row.total_ns += not_negative(n.total_ns);
+    row.self_ns += not_negative(n.self_ns);
+  }
+  if (threads_apart) sum_threads(p, row_of, rows);
+  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
+    rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
+    if (rows[i].parent == scope_node::none) continue;
+    tree_row& above = rows[rows[i].parent];
+    above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
+    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);   // sums of the same times in another order
+  }
+  return rows;
+}
+
+/// The order of siblings: most device time first, then by `largest_ns`.
+inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
+  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns : a.largest_ns > b.largest_ns;
+}
+
+}  // namespace detail
+
+/// The call tree, a parent before its children and these by falling device time, where there is any, and by falling
+/// `largest_ns`: what handed its work to other threads stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
+/// the outermost scopes that ran on them.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+  constexpr std::uint32_t none = scope_node::none;
+  std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
+  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (rows[a].device_total_ns == rows[b].device_total_ns && rows[a].largest_ns == rows[b].largest_ns) return a > b;
+    return detail::is_larger(rows[b], rows[a]);   // the last one is linked last, and so comes first
+  });
+  std::uint32_t top = none;
+  for (const std::uint32_t i : order) {
+    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
+  std::vector<tree_row> tree;
+  tree.reserve(rows.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  if (top != none) path.emplace_back(top, none);
+  while (!path.empty()) {
+    const auto [at, parent] = path.back();
+    path.pop_back();
+    if (next[at] != none) path.emplace_back(next[at], parent);
+    if (first[at] != none) path.emplace_back(first[at], static_cast<std::uint32_t>(tree.size()));
+    tree_row& row = rows[at];
+    row.parent = parent;
+    row.total_share = all > 0 ? row.total_ns / all : 0;
+    row.self_share = all > 0 ? row.self_ns / all : 0;
+    row.device_share = detail::share_of(row.device_total_ns, all_device);
+    tree.push_back(std::move(row));
+  }
+  return tree;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tree_summary.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+/// For each node the number of its operator's row or, for a region or graph, of the row of the operator around it; none
+/// where there is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing
+/// ran and nothing was launched, make no row; the latter belong to the row that the same calls have on the thread which
+/// handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
-  std::vector<std::uint32_t> first;       // the first node of each row
-  std::vector<std::uint64_t> variants;    // sets of parameters of each row
+  std::vector<std::uint32_t> first;        // the first node of each row
+  std::vector<std::uint64_t> variants;     // sets of parameters of each row
+  std::vector<std::uint32_t> variant_of;   // by operator: for each node the number of its operator's set of parameters
+  std::uint32_t variant_count = 0;
 
   template <class Keep>
-  row_numbers(const profile& p, grouping by, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
     key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
     std::vector<std::uint32_t> row_of_key;
+    std::vector<bool> counted;   // by variant
+    if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op || !keep(n)) continue;
@@ -3144,20 +3787,124 @@ struct row_numbers {
       if (by >= grouping::thread) key.part[5] = n.thread;
       row_of[i] = keys.of(key).first;
       if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
-      if (is_placeholder(n)) continue;
+      if (by == grouping::op) variant_of[i] = sets.of(variant).first;
+      if (is_placeholder(n) && !launched[i]) continue;
       std::uint32_t& row = row_of_key[row_of[i]];
       if (row == scope_node::none) {
         row = static_cast<std::uint32_t>(first.size());
         first.push_back(static_cast<std::uint32_t>(i));
         variants.push_back(by == grouping::op ? 0 : 1);
       }
-      if (by == grouping::op && sets.of(variant).second) ++variants[row];
+      if (by != grouping::op) continue;
+      counted.resize(std::max<std::size_t>(counted.size(), variant_of[i] + std::size_t{1}));
+      if (!counted[variant_of[i]]) ++variants[row];
+      counted[variant_of[i]] = true;
     }
+    for (const std::uint32_t variant : variant_of)
+      if (variant != scope_node::none) variant_count = std::max(variant_count, variant + 1);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
-      else if (p.nodes[i].kind == scope_kind::region && parent_of(p, i) != scope_node::none) row_of[i] = row_of[parent_of(p, i)];
+      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root && parent_of(p, i) != scope_node::none)
+        row_of[i] = row_of[parent_of(p, i)];
     }
   }
+};
+
+/// For each operator's node whether work was launched in it, or in regions and graphs in it.
+inline std::vector<bool> launched_in(const profile& p, const device_sums& device) {
+  std::vector<bool> launched(p.nodes.size());
+  if (device.own.empty()) return launched;
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (operators[i] != scope_node::none && device.own[i].runs() > 0) launched[operators[i]] = true;
+  return launched;
+}
+
+/// What the formulas say of a set of parameters, and whether its calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0;
+  bool on_device = false;
+  std::uint32_t row = scope_node::none;
+};
+
+/// Sums the nodes of a profile into rows.
+class row_summing {
+ public:
+  template <class Keep>
+  row_summing(const profile& p, grouping by, Keep keep)
+      : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
+    if (!device_.own.empty()) {
+      on_device_.resize(sums_.size());
+      variants_.resize(numbers_.variant_count);
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+    walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
+  }
+
+  std::vector<operator_row> finish() {
+    for (const variant_sum& v : variants_) {
+      if (!v.on_device) continue;
+      on_device_[v.row].flops += v.flops;
+      on_device_[v.row].bytes += v.bytes;
+    }
+    const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
+    std::vector<operator_row> table;
+    table.reserve(sums_.size());
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      if (on_device_.empty()) continue;
+      if (variants_.empty()) on_device_[i].flops = sums_[i].flops, on_device_[i].bytes = sums_[i].bytes;
+      on_device_[i].finish(table.back(), all_device);
+    }
+    return table;
+  }
+
+ private:
+  row_sum* row_of(std::uint32_t node) noexcept { return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]]; }
+
+  // A call that is still open is in no total and covers nothing; its work on the device does not wait for its end.
+  static bool covers(const scope_node& n) noexcept { return n.kind == scope_kind::op && n.calls + n.replays > 0; }
+
+  void enter(std::uint32_t node) {
+    const scope_node& n = p_.nodes[node];
+    row_sum* const row = row_of(node);
+    if (row == nullptr) return;
+    row->row.self_ns += not_negative(n.self_ns);
+    if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
+    const bool outermost = row->active == 0;
+    if (n.kind == scope_kind::op && !is_placeholder(n)) row->add(n, outermost);
+    if (covers(n)) ++row->active;
+    if (!variants_.empty() && n.kind == scope_kind::op) enter_variant(node, outermost);
+  }
+
+  void enter_variant(std::uint32_t node, bool outermost) {
+    variant_sum& variant = variants_[numbers_.variant_of[node]];
+    variant.row = numbers_.row_of[node];
+    variant.on_device = variant.on_device || device_.whole[node].runs() > 0;
+    if (!outermost) return;
+    variant.flops += all_flops(p_.nodes[node]);
+    variant.bytes += all_bytes(p_.nodes[node]);
+  }
+
+  void enter_device(std::uint32_t node, device_row_sum& row) {
+    row.own.add(device_.own[node]);
+    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0) row.total.add(device_.whole[node]);
+  }
+
+  void leave(std::uint32_t node) {
+    const scope_node& n = p_.nodes[node];
+    row_sum* const row = row_of(node);
+    if (row == nullptr) return;
+    if (covers(n)) --row->active;
+    if (!on_device_.empty() && n.kind == scope_kind::op) --on_device_[numbers_.row_of[node]].active;
+  }
+
+  const profile& p_;
+  device_sums device_;
+  row_numbers numbers_;
+  std::vector<row_sum> sums_;
+  std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
+  std::vector<variant_sum> variants_;   // by operator, where there is work on a device
 };
 
 }  // namespace detail
@@ -3167,35 +3914,11 @@ struct row_numbers {
 ///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
-  const detail::row_numbers numbers(p, by, keep);
-  std::vector<detail::row_sum> sums(numbers.first.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].begin(p.nodes[numbers.first[i]], numbers.variants[i]);
-  const auto row_of = [&](std::uint32_t node) { return numbers.row_of[node] == scope_node::none ? nullptr : &sums[numbers.row_of[node]]; };
-  // A call that is still open is in no total and covers nothing.
-  const auto covers = [](const scope_node& n) { return n.kind == scope_kind::op && n.calls > 0; };
-  detail::walk(
-      p,
-      [&](std::uint32_t node) {
-        const scope_node& n = p.nodes[node];
-        detail::row_sum* const row = row_of(node);
-        if (row == nullptr) return;
-        row->row.self_ns += detail::not_negative(n.self_ns);
-        if (n.kind == scope_kind::op && !detail::is_placeholder(n)) row->add(n, row->active == 0);
-        if (covers(n)) ++row->active;
-      },
-      [&](std::uint32_t node) {
-        detail::row_sum* const row = row_of(node);
-        if (row != nullptr && covers(p.nodes[node])) --row->active;
-      });
-  const double all = detail::all_self_ns(p);
-  std::vector<operator_row> table;
-  table.reserve(sums.size());
-  for (detail::row_sum& row : sums) table.push_back(row.finish(all, p.clock.ns_per_tick));
-  return table;
+  return detail::row_summing(p, by, keep).finish();
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-/// Operators of which no call has finished or is open have none.
+/// Operators of which no call has finished or is open, and that launched nothing, have none.
 ///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
 inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
   return operator_table(p, by, [](const scope_node&) { return true; });
@@ -3205,12 +3928,87 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/summary.hpp>
 
-// <kprof/report/footer.hpp>
-#ifndef KPROF_REPORT_FOOTER_HPP
-#define KPROF_REPORT_FOOTER_HPP
+// <kprof/report/copies.hpp>
+#ifndef KPROF_REPORT_COPIES_HPP
+#define KPROF_REPORT_COPIES_HPP
 
-// The end of every text report: what was seen, what was not, and what kprof itself took. Included by the text reports.
-// A count that should be zero and is not gets a line of its own that begins with "!", says what it means and what to do.
+// The table of copies and memsets of the text report. Included by the text report.
+
+// <kprof/model/copy_table.hpp>
+#ifndef KPROF_MODEL_COPY_TABLE_HPP
+#define KPROF_MODEL_COPY_TABLE_HPP
+
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure; linear in
+// device_profile::work.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Copies of one kind between the same kinds of memory, or memsets, of one device.
+struct copy_row {
+  device_task task = device_task::copy;   ///< copy or set
+  copy_direction direction = copy_direction::unknown;
+  memory_place from = memory_place::unknown;
+  memory_place to = memory_place::unknown;
+  bool merged = false;             ///< of differing kinds, kept together for want of memory
+  std::uint32_t device = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;       ///< of these, those without timing
+  std::uint64_t bytes = 0;
+  double total_ns = 0;             ///< summed: concurrent copies count each
+  double share = 0;                ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};            ///< bytes over total_ns
+};
+
+/// The copies and memsets for which keep(const device_work&) says true, most time first.
+template <class Keep>
+std::vector<copy_row> copy_table(const profile& p, Keep keep) {
+  detail::key_numbers numbers(0);
+  std::vector<copy_row> table;
+  for (const device_work& w : p.device.work) {
+    if (w.task == device_task::kernel || !keep(w)) continue;
+    const bool copy = w.task == device_task::copy;
+    const auto [number, is_new] = numbers.of({{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+                                               copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device, w.merged ? 1U : 0U}});
+    if (is_new)
+      table.push_back({.task = w.task, .direction = w.direction, .from = copy ? w.from : memory_place::unknown, .to = w.to, .merged = w.merged,
+                       .device = w.device});
+    copy_row& row = table[number];
+    row.calls += w.calls;
+    row.untimed += std::min(w.untimed, w.calls);
+    row.bytes += w.bytes;
+    row.total_ns += detail::not_negative(w.total_ns);
+  }
+  const double all = detail::all_device_work(p).ns;
+  for (copy_row& row : table) {
+    row.share = detail::share_of(row.total_ns, all);
+    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9, absence::no_time);
+  }
+  std::stable_sort(table.begin(), table.end(), [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
+
+/// All copies and memsets.
+///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
+inline std::vector<copy_row> copy_table(const profile& p) {
+  return copy_table(p, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/copy_table.hpp>
+
+// <kprof/report/columns.hpp>
+#ifndef KPROF_REPORT_COLUMNS_HPP
+#define KPROF_REPORT_COLUMNS_HPP
+
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
+// A column is one line of the table below.
 
 // <kprof/report/page.hpp>
 #ifndef KPROF_REPORT_PAGE_HPP
@@ -3247,6 +4045,21 @@ inline std::string printable_end(std::string_view text, std::size_t width, bool 
     rest.remove_prefix(c.size);
   }
   return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
+}
+
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
+/// them apart.
+inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
+  std::string out = printable(text, longest_text, ascii);
+  if (display_width(out) <= width) return out;
+  std::size_t used = 0, size = 0;
+  while (size < out.size()) {
+    const code_point c = first_character(std::string_view{out}.substr(size));
+    if (used + width_of(c.value) > width / 2) break;
+    used += width_of(c.value);
+    size += c.size;
+  }
+  return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
 class page {
@@ -3355,6 +4168,7 @@ struct grid_column {
   std::string header;
   bool right = true;
   bool keep_end = false;    // of a text that is cut
+  bool keep_ends = false;   // both of them
   std::size_t least = 0;    // how far it may shrink; 0: not at all
   std::size_t natural = 0;  // the width that its cells want
   std::size_t width = 0;
@@ -3447,7 +4261,9 @@ class grid {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
-      const std::string cell = c.keep_end ? printable_end(cells[i], c.width, out.ascii()) : printable(cells[i], c.width, out.ascii());
+      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
+                                            : printable(cells[i], c.width, out.ascii());
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
       if (i > 0) text.append(gap, ' ');
       text += c.right ? pad + cell : cell + pad;
@@ -3461,173 +4277,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/page.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline void print_fact(page& out, std::string key, const std::string& text) {
-  key.insert(0, 2, ' ');
-  key.resize(12, ' ');
-  out.paragraph(key, text, key.size());
-}
-
-struct oddity {
-  std::uint64_t count;
-  const char* what;
-  std::string meaning;
-};
-
-inline void print_scopes(page& out, const profile& p) {
-  const completeness& c = p.complete;
-  const std::string limit = p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
-  const oddity oddities[] = {
-      {c.open, "open",
-       "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
-       "column `open`."},
-      {c.never_closed, "left open",
-       "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
-      {c.dropped, "dropped",
-       "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
-           limit + ", or put guards around larger pieces of work."},
-      {c.dropped_inside, "dropped inside kprof",
-       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for instance. Nothing is wrong "
-       "unless there are many; put no guards into operator new or malloc."},
-      {c.closed_by_parent, "closed by an outer scope",
-       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
-       "heap, none moved out of its block."},
-      {c.closed_elsewhere, "closed elsewhere",
-       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one "
-       "thread, within one block."},
-      {c.invalid, "invalid",
-       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
-       "Correct the parameters or the formula."},
-      {c.merged, "merged",
-       "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
-           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
-  };
-  std::string none;
-  const char* before = "";
-  for (const oddity& o : oddities) {
-    if (o.count != 0) continue;
-    none.append(before).append(o.what);
-    before = ", ";
-  }
-  const std::size_t comma = none.rfind(", ");
-  if (comma != std::string::npos) none.replace(comma, 2, " or ");
-  print_fact(out, "scopes", format_count(c.recorded) + " recorded" + (none.empty() ? "" : "; none " + none));
-  for (const oddity& o : oddities)
-    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
-  if (c.imprecise > 0)
-    out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
-                            limit + ".", 4);
-}
-
-inline void print_timeline(page& out, const profile& p) {
-  const completeness& c = p.complete;
-  std::string text;
-  if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
-  else if (c.in_timeline >= c.recorded)
-    text = (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") + out.time(c.timeline_ns);
-  else
-    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " +
-           format_count(c.recorded) + " scopes; totals cover all";
-  print_fact(out, "timeline", text);
-}
-
-inline void print_cost(page& out, const profile& p) {
-  const own_cost& c = p.cost;
-  if (c.scope_ns > 0) {
-    std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
-    if (p.wall_ns > 0)
-      text += " (" + format_share(c.recording_ns / p.wall_ns) +
-              (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
-    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns));
-  } else {
-    print_fact(out, "own cost", "n/a: not measured in this process");
-  }
-  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
-}
-
-inline void print_clock(page& out, const profile& p) {
-  if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
-  print_fact(out, "clock",
-             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
-                 (p.clock.residual_ns < 0 ? "calibrated twice" : out.time(p.clock.residual_ns) + " off its calibration at most"));
-}
-
-inline void print_footer(page& out, const profile& p) {
-  out.space();
-  out.line("Completeness");
-  print_scopes(out, p);
-  print_timeline(out, p);
-  print_cost(out, p);
-  print_clock(out, p);
-  if (p.notes.empty()) return;
-  out.space();
-  out.line("Notes");
-  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/footer.hpp>
-
-// <kprof/report/options.hpp>
-#ifndef KPROF_REPORT_OPTIONS_HPP
-#define KPROF_REPORT_OPTIONS_HPP
-
-// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
-
-#include <cstddef>
-#include <string>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// What a report shows. The defaults suit a terminal.
-///     kprof::report_options o;
-///     o.sort = "gflops";
-///     o.filter = "^(Gemm|Conv)";
-///     o.columns = {"operator", "calls", "p99", "gflops"};
-struct report_options {
-  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
-                                ///< 40 is 40, more than 1000 is 1000
-  std::size_t top = 40;         ///< rows of the table and of the tree; 0: all
-  std::string sort = "self";    ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall
-  grouping by = grouping::parameters;
-  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
-                                ///< around and inside a scope that matches is shown with it
-  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls open self share total mean median
-                                ///< p99 min max gflops gbs intensity flops bytes dtype; empty: those that fit the width
-  bool table = true;            ///< show the operator table
-  bool tree = true;             ///< show the call tree
-  bool ascii = false;           ///< nothing but ASCII
-  bool legend = false;          ///< explain every column
-  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/options.hpp>
-
-// <kprof/report/table.hpp>
-#ifndef KPROF_REPORT_TABLE_HPP
-#define KPROF_REPORT_TABLE_HPP
-
-// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and under them what is not
-// shown and why a number is missing. Included by the text report.
-
-// <kprof/report/columns.hpp>
-#ifndef KPROF_REPORT_COLUMNS_HPP
-#define KPROF_REPORT_COLUMNS_HPP
-
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
-// A column is one line of the table below.
-
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -3637,53 +4286,83 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class look : std::uint8_t { name, parameters, call_site, thread, type, count, open, time, share, rate, si };
+enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+
+using row_number = double operator_row::*;
+using row_figure = figure operator_row::*;
+using row_count = std::uint64_t operator_row::*;
 
 struct column {
   const char* id;        // as in report_options::columns and ::sort
   const char* header;
   unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  unsigned device_rank;  // the same for a run with work on a device
   look as;
-  double operator_row::*number;
-  figure operator_row::*value;
+  row_number number;
+  row_figure value;
+  row_count count;
   const char* meaning;
+  const char* device_meaning = nullptr;   // where it is another
 };
 
 inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
+inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
 
 inline constexpr column columns[] = {
-    {"operator", "operator", 1, look::name, nullptr, nullptr, "name of the operator"},
-    {"parameters", "parameters", 3, look::parameters, nullptr, nullptr,
+    {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
+    {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
      "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
      "negative"},
-    {"call_site", "call site", 6, look::call_site, nullptr, nullptr, "file and line of the guard"},
-    {"thread", "thread", 6, look::thread, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
-    {"calls", "calls", 4, look::count, nullptr, nullptr, "finished calls"},
-    {"open", "open", 5, look::open, nullptr, nullptr,
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
+     "finished calls, and calls made by replaying CUDA graphs"},
+    {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
+     "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
-    {"self", "self", 2, look::time, &operator_row::self_ns, nullptr,
+    {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "ran at the same time counts each"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
+     "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
+     "kernels that the calls launched, less those of the operators inside them"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
+     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+    {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
      "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
-     "that it is in"},
-    {"share", "share", 5, look::share, &operator_row::share, nullptr,
+     "that it is in",
+     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "operator that it is in"},
+    {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
      "self / self time of all scopes, operators and regions outside them, of all threads"},
-    {"total", "total", 6, look::time, &operator_row::total_ns, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
-    {"mean", "mean", 7, look::time, nullptr, &operator_row::mean_ns,
-     "time from the begin to the end of a call: sum over all calls / calls"},
-    {"median", "median", 12, look::time, nullptr, &operator_row::median_ns, "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, look::time, nullptr, &operator_row::p99_ns, "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, look::time, nullptr, &operator_row::min_ns, "the shortest call"},
-    {"max", "max", 11, look::time, nullptr, &operator_row::max_ns, "the longest call"},
-    {"gflops", "GFLOP/s", 8, look::rate, nullptr, &operator_row::flops_per_s,
-     "10^9 operations a second: flops() of the calls in total, summed, / total"},
-    {"gbs", "GB/s", 9, look::rate, nullptr, &operator_row::bytes_per_s,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic"},
-    {"intensity", "FLOP/B", 10, look::rate, nullptr, &operator_row::flops_per_byte,
+    {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
+     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+    {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
+     "time from the begin to the end of a call: sum over all calls / calls",
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+    {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
+    {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
+     "10^9 operations a second: flops() of the calls in total, summed, / total",
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+    {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "/ total; by the formula, not measured traffic"},
+    {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
      "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {"flops", "FLOPs", 0, look::si, nullptr, &operator_row::flops,
+    {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
      "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, look::si, nullptr, &operator_row::bytes, "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, look::type, nullptr, nullptr, "type of the elements that the operator computes with"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
 };
 inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
@@ -3699,6 +4378,8 @@ inline std::string column_names() {
   for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
   return all;
 }
+
+inline unsigned rank_of(const column& c, bool device) noexcept { return device ? c.device_rank : c.rank; }
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
 
@@ -3751,7 +4432,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
-    case look::count: return calls_cell(row.calls);
+    case look::calls: return calls_cell(row.calls + row.replays);
+    case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -3767,7 +4449,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
 inline double sort_key(const column& c, const operator_row& row) noexcept {
   if (c.number != nullptr) return row.*c.number;
   if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
-  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls);
+  if (c.count != nullptr) return static_cast<double>(row.*c.count);
+  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
 }
 
 inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
@@ -3797,6 +4480,12 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
 inline const char* explain(absence why) noexcept {
   switch (why) {
     case absence::no_calls: return "no call has finished";
+    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::no_launch: return "no launch on the device was seen";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
     case absence::no_time: return "took less than the clock can see";
     case absence::zero_bytes: return "bytes() is 0";
     case absence::merged: return "parameters not kept, for want of memory";
@@ -3812,6 +4501,13 @@ inline const char* explain(absence why) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/columns.hpp>
+
+// <kprof/report/fitted_table.hpp>
+#ifndef KPROF_REPORT_FITTED_TABLE_HPP
+#define KPROF_REPORT_FITTED_TABLE_HPP
+
+// A table whose columns are left out, the least important first, until the rest fit the page. Included by the tables of
+// kernels and copies.
 
 // <kprof/report/text_plan.hpp>
 #ifndef KPROF_REPORT_TEXT_PLAN_HPP
@@ -3857,9 +4553,10 @@ class name_filter {
   bool active() const noexcept { return active_; }
 
   /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const {
-    return !active_ || regexec(&regex_, (name + ' ' + parameters).c_str(), 0, nullptr, 0) == 0;
-  }
+  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+
+  /// Whether the expression is found in the text; there must be one.
+  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
 
  private:
   regex_t regex_{};
@@ -3871,10 +4568,54 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/filter.hpp>
 
+// <kprof/report/options.hpp>
+#ifndef KPROF_REPORT_OPTIONS_HPP
+#define KPROF_REPORT_OPTIONS_HPP
+
+// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a report shows. The defaults suit a terminal.
+///     kprof::report_options o;
+///     o.sort = "gflops";
+///     o.filter = "^(Gemm|Conv)";
+///     o.columns = {"operator", "calls", "p99", "gflops"};
+struct report_options {
+  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
+                                ///< 40 is 40, more than 1000 is 1000
+  std::size_t top = 40;         ///< rows of each table and of the tree; 0: all
+  std::string sort{};           ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall.
+                                ///< Empty: "device" where the run has work on a device, else "self"
+  grouping by = grouping::parameters;
+  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
+                                ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
+  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls replays open device device_share
+                                ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
+                                ///< intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;            ///< show the operator table
+  bool tree = true;             ///< show the call tree
+  bool kernels = true;          ///< show the table of kernels, if the run has any
+  bool copies = true;           ///< show the table of copies and memsets, if the run has any
+  bool full_names = false;      ///< list the kernels' whole names below their table
+  bool ascii = false;           ///< nothing but ASCII
+  bool legend = false;          ///< explain every column
+  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/options.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -3886,17 +4627,27 @@ struct text_plan {
   std::vector<const column*> columns;   // empty: automatic
   name_filter filter;
   double all_self_ns = 0;
+  bool device = false;                  // the run has work on a device
+  double all_device_ns = 0;
 
   explicit text_plan(const report_options& o) : options(o) {}
 
   status prepare() {
-    sort = find_column(options.sort);
+    sort = find_column(options.sort.empty() ? "self" : options.sort);
     if (sort == nullptr) return unknown("sort", options.sort);
     for (const std::string& name : options.columns) {
       columns.push_back(find_column(name));
       if (columns.back() == nullptr) return unknown("column", name);
     }
     return filter.set(options.filter);
+  }
+
+  /// What the page is about; after prepare().
+  void look_at(const profile& p) {
+    all_self_ns = detail::all_self_ns(p);
+    device = has_device_work(p);
+    all_device_ns = all_device_work(p).ns;
+    if (device && options.sort.empty()) sort = find_column("device");
   }
 
  private:
@@ -3917,29 +4668,1226 @@ inline void print_cut(page& out, const std::vector<std::string>& headers, std::s
   out.paragraph("", text, 2);
 }
 
+/// "12 kernels, 1 copy"; memsets are among the copies.
+inline std::string runs_of(const device_sum& sum) {
+  return counted(sum.kernels, "kernel", "kernels") + ", " + counted(sum.copies, "copy", "copies");
+}
+
+/// A line of the legend.
+inline void print_meaning(page& out, const char* header, const std::string& meaning) {
+  std::string lead = std::string{"  "} + header;
+  lead.resize(14, ' ');
+  out.paragraph(lead, meaning, lead.size());
+}
+
+/// Why rows are not shown, for the lines that count them.
+inline std::string filtered_by(const page& out, const text_plan& plan) {
+  return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
+}
+inline std::string cut_by(const text_plan& plan, const std::string& order) {
+  return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
+}
+
+/// Whether the innermost operator around each node matches.
+inline std::vector<bool> matching_operators(const profile& p, const name_filter& filter) {
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  std::vector<bool> matches(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t op = operators[i];   // itself or one that comes before
+    if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    else if (op != scope_node::none) matches[i] = matches[op];
+  }
+  return matches;
+}
+
 /// Rows that are not shown: counted and summed, so that nothing is lost in silence.
 struct hidden_rows {
   std::uint64_t rows = 0, calls = 0;
-  double self_ns = 0;
+  double self_ns = 0, device_ns = 0;
 
   template <class Row>
   void add(const Row& row) {
     ++rows;
-    calls += row.calls;
+    calls += row.calls + row.replays;
     self_ns += row.self_ns;
+    device_ns += row.device_ns;
   }
 
-  void print(page& out, const std::string& what, const std::string& why, double all_self_ns) const {
+  void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
     if (rows == 0) return;
-    out.paragraph("", what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, self " + out.time(self_ns) + ", " +
-                          format_share(all_self_ns > 0 ? self_ns / all_self_ns : 0), 2);
+    std::string text = what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device) text += "device " + out.time(device_ns) + ", " + format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("", text + "self " + out.time(self_ns) + ", " + format_share(share_of(self_ns, plan.all_self_ns)), 2);
   }
+};
+
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+class concerned_names {
+ public:
+  /// `names`: of the operator of each row.
+  explicit concerned_names(std::vector<std::string> names) : names_(std::move(names)), name_of_(names_.size()) {
+    text_numbers numbers;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      name_of_[i] = numbers.of(names_[i]);
+      if (name_of_[i] == shown_.size()) shown_.push_back(0);
+      ++shown_[name_of_[i]];
+    }
+  }
+
+  /// A line, if concerned(index of a row) holds for a row.
+  template <class Concerned>
+  void print(page& out, const std::string& lead, Concerned concerned) const {
+    std::vector<std::size_t> count(shown_.size());
+    std::vector<std::uint32_t> order;
+    std::vector<std::string> names, notes;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
+      order.push_back(name_of_[i]);
+      names.push_back(names_[i]);
+    }
+    if (names.empty()) return;
+    for (const std::uint32_t name : order)
+      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+    out.list(lead, names, notes);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
+  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class fitted_table {
+ public:
+  grid cells;
+
+  /// `rank`: where not all columns fit, the highest goes first.
+  void add_column(grid_column column, unsigned rank) {
+    cells.columns.push_back(std::move(column));
+    ranks_.push_back(rank);
+  }
+
+  /// The table, and what of it could not be shown.
+  void print(page& out) {
+    cells.measure(out);
+    const std::size_t whole = cells.whole_width();
+    std::vector<std::string> left_out;
+    while (ranks_.size() > 1 && cells.least_width() > out.width()) {
+      const auto worst = std::max_element(ranks_.begin(), ranks_.end());
+      const auto at = static_cast<std::size_t>(worst - ranks_.begin());
+      left_out.insert(left_out.begin(), cells.columns[at].header);
+      cells.drop(at);
+      ranks_.erase(worst);
+    }
+    cells.print(out);
+    out.space();
+    if (!left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
+    print_cut(out, cells.cut(), whole);
+  }
+
+ private:
+  std::vector<unsigned> ranks_;   // by column
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/fitted_table.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::string kind_cell(const copy_row& row, const page&) {
+  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
+  if (row.merged) return "(other copies)";
+  switch (row.direction) {
+    case copy_direction::host_to_device: return "host to device";
+    case copy_direction::device_to_host: return "device to host";
+    case copy_direction::device_to_device: return "device to device";
+    case copy_direction::host_to_host: return "host to host";
+    case copy_direction::peer_to_peer: return "peer to peer";
+    case copy_direction::unknown: break;
+  }
+  return "copy";
+}
+
+inline const char* place_name(memory_place place) noexcept {
+  switch (place) {
+    case memory_place::pageable: return "pageable";
+    case memory_place::pinned: return "pinned";
+    case memory_place::device: return "device";
+    case memory_place::array: return "array";
+    case memory_place::managed: return "managed";
+    case memory_place::unknown: break;
+  }
+  return "unknown";
+}
+
+struct copy_column {
+  const char* header;
+  unsigned rank;   // where not all fit, the highest goes first
+  bool text;
+  std::string (*cell)(const copy_row&, const page&);
+  const char* meaning;
+};
+
+inline constexpr copy_column copy_columns[] = {
+    {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
+    {"from", 6, true, [](const copy_row& row, const page&) -> std::string { return row.task == device_task::set ? "" : place_name(row.from); },
+     "kind of memory that was read; copies from and to pageable memory go through a buffer of the driver"},
+    {"to", 7, true, [](const copy_row& row, const page&) -> std::string { return place_name(row.to); }, "kind of memory that was written"},
+    {"device", 9, false, [](const copy_row& row, const page&) { return std::to_string(row.device); }, "number of the device, as CUDA has it"},
+    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); }, "copies or memsets"},
+    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); }, "copied or set, summed"},
+    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); }, "time on the device, summed"},
+    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); }, "total / time of all kernels, copies and memsets"},
+    {"GB/s", 5, false,
+     [](const copy_row& row, const page& out) { return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a"; },
+     "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
+};
+
+inline void print_copies(page& out, const profile& p, const text_plan& plan) {
+  const bool filtered = plan.filter.active();
+  const std::vector<bool> matches = filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
+  const auto match = [&](const device_work& w) {
+    const std::uint32_t node = scope_of(p, w);
+    return !filtered || (node != scope_node::none && matches[node]);
+  };
+  const std::vector<copy_row> rows = copy_table(p, match);
+  std::uint64_t hidden = 0;
+  double hidden_ns = 0;
+  if (filtered)
+    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); })) hidden += row.calls, hidden_ns += row.total_ns;
+  if (rows.empty() && hidden == 0) return;
+  out.space();
+  out.paragraph("", "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time", 2);
+  out.space();
+  if (rows.empty()) {
+    out.line("no copy is of an operator that matches the filter");
+  } else {
+    fitted_table table;
+    table.cells.rows.resize(rows.size());
+    for (const copy_column& c : copy_columns) {
+      table.add_column({.header = c.header, .right = !c.text}, c.rank);
+      for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
+      if (std::string_view{c.header} == "GB/s") table.cells.align_points(table.cells.columns.size() - 1);
+    }
+    table.print(out);
+    for (const absence why : {absence::untimed, absence::no_time})
+      if (std::any_of(rows.begin(), rows.end(), [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
+        out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
+  }
+  if (hidden > 0)
+    out.paragraph("", "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " + out.time(hidden_ns) + ", " +
+                          format_share(share_of(hidden_ns, plan.all_device_ns)), 2);
+}
+
+inline void print_copy_legend(page& out) {
+  out.space();
+  out.line("Legend of the copies");
+  for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/copies.hpp>
+
+// <kprof/report/device.hpp>
+#ifndef KPROF_REPORT_DEVICE_HPP
+#define KPROF_REPORT_DEVICE_HPP
+
+// What the text report says of devices and of their collector: lines below its first, and facts at its end. Included by
+// the text report. A run without a device has neither.
+
+// <kprof/report/facts.hpp>
+#ifndef KPROF_REPORT_FACTS_HPP
+#define KPROF_REPORT_FACTS_HPP
+
+// Lines of the part of a report that says what was seen and what was not. Included by its makers.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void print_fact(page& out, std::string key, const std::string& text) {
+  key.insert(0, 2, ' ');
+  key.resize(12, ' ');
+  out.paragraph(key, text, key.size());
+}
+
+/// "the memory limit (64.0 MiB)".
+inline std::string memory_limit_of(const profile& p) {
+  return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
+}
+
+/// A count that should be zero.
+struct oddity {
+  std::uint64_t count;
+  const char* what;
+  std::string meaning;
+};
+
+/// A fact, which of the oddities there are none of, and a line that begins with "!" for each that there is.
+inline void print_oddities(page& out, const char* key, const std::string& text, const std::vector<oddity>& oddities) {
+  std::string none;
+  const char* before = "";
+  for (const oddity& o : oddities) {
+    if (o.count != 0) continue;
+    none.append(before).append(o.what);
+    before = ", ";
+  }
+  const std::size_t comma = none.rfind(", ");
+  if (comma != std::string::npos) none.replace(comma, 2, " or ");
+  print_fact(out, key, text + (none.empty() ? "" : "; none " + none));
+  for (const oddity& o : oddities)
+    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/facts.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline bool uses_device(const profile& p) noexcept { return p.device.collecting || has_device_work(p); }
+
+inline std::string device_line(const page& out, const profile& p, const device_info& d) {
+  std::string text = "device " + std::to_string(d.id);
+  if (d.described) {
+    text += out.dot() + out.safe(d.name.empty() ? "(no name)" : d.name) + out.dot() + "compute " + std::to_string(d.compute_major) + '.' +
+            std::to_string(d.compute_minor) + out.dot() + counted(d.multiprocessors, "SM", "SMs");
+    text += out.dot() + (d.memory_bytes_per_s > 0 ? format_rate(static_cast<double>(d.memory_bytes_per_s) * 1e-9) + " GB/s" : "GB/s n/a");
+  } else {
+    text += out.dot() + std::string{"not described by CUPTI"};
+  }
+  const double busy = not_negative(d.busy_ns), sum = not_negative(d.sum_ns);
+  text += out.dot() + std::string{d.busy_is_exact ? "busy " : "busy at least "} + out.time(busy);
+  if (p.wall_ns > 0) text += ", " + format_share(busy / p.wall_ns) + " of wall";
+  return sum > busy * 1.01 ? text + " (run times summed " + out.time(sum) + ')' : text;
+}
+
+/// One line a device, but for those beside it that did nothing; and why there is no collector where there is none.
+inline void print_devices(page& out, const profile& p) {
+  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state), 2);
+  const auto idle = [](const device_info& d) { return !(d.sum_ns > 0) && !(d.busy_ns > 0); };
+  const bool all_idle = std::all_of(p.device.devices.begin(), p.device.devices.end(), idle);
+  std::vector<std::string> others;
+  for (const device_info& d : p.device.devices) {
+    if (all_idle || !idle(d)) out.paragraph("", device_line(out, p, d), 2);
+    else others.push_back(std::to_string(d.id));
+  }
+  if (!others.empty()) out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
+}
+
+inline std::vector<oddity> device_oddities(const profile& p) {
+  const device_completeness& c = p.device.complete;
+  const std::string limit = memory_limit_of(p);
+  const std::uint64_t accounted = c.attributed + c.outside + c.open;
+  return {
+      {c.open, "open",
+       "launches of which no work on the device is known: it had not ended when the profile was taken, or there was none, as in a copy of "
+       "no bytes. Synchronise before the report."},
+      {c.dropped, "dropped",
+       "records of kernels and copies that CUPTI or kprof had no memory for: times, rates and counts above are too low. Raise " + limit +
+           ", or record a shorter run."},
+      {c.untimed, "without timing",
+       "records for which CUPTI gave no time; they count as runs and take none. Where they are more than one run in a thousand, rates are "
+       "n/a."},
+      {c.unknown, "of unknown launch",
+       "records whose launch was not seen: they are in no operator, and `(unknown)` in the table of kernels. Begin recording before the "
+       "first launch."},
+      {c.launches_lost, "lost", "launches that could not be noted for want of memory; their work is of unknown launch. Raise " + limit + "."},
+      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused; it is in no table."},
+      {c.odd, "odd", "records of a kind that this kprof does not know, in no table. A newer kprof may know them."},
+      {c.merged, "merged",
+       "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +
+           limit + "."},
+      {c.foreign_graphs, "of foreign graphs",
+       "runs of nodes of CUDA graphs that were made before the recording began: which operator they belong to is not known, so they count "
+       "to the scope that launched the graph. Begin recording before graphs are captured."},
+      {c.launches > accounted ? c.launches - accounted : accounted - c.launches, "unaccounted",
+       "launches by which the count of all differs from the sum of its parts. This is a mistake in kprof: please report it."},
+  };
+}
+
+/// Launches, their records and the collector.
+inline void print_device_facts(page& out, const profile& p) {
+  if (!uses_device(p)) return;
+  const device_completeness& c = p.device.complete;
+  std::string text = counted(c.launches, "launch", "launches") + " = " + format_count(c.attributed) + " attributed + " + format_count(c.outside) +
+                     " outside any operator";
+  if (c.open > 0) text += " + " + format_count(c.open) + " open";
+  text += "; " + counted(c.records, "record", "records") + " of kernels, copies and memsets";
+  print_oddities(out, "device", text, device_oddities(p));
+  print_fact(out, "sync", c.synchronizations == 0 ? "no call that waits for a device"
+                                                  : counted(c.synchronizations, "call that waits", "calls that wait") + " for a device, " +
+                                                        out.time(not_negative(c.synchronizing_ns)) + " of host time");
+  if (p.device.collecting && !p.device.state.empty()) print_fact(out, "collector", out.safe(p.device.state));
+}
+
+/// What collecting took, for the line of kprof's own cost.
+inline std::string collecting_cost(const page& out, const profile& p) {
+  if (!uses_device(p)) return {};
+  return "; collecting " + out.time(not_negative(p.device.collecting_ns)) + "; CUPTI itself " +
+         out.time(not_negative(p.device.complete.overhead_ns));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/device.hpp>
+
+// <kprof/report/footer.hpp>
+#ifndef KPROF_REPORT_FOOTER_HPP
+#define KPROF_REPORT_FOOTER_HPP
+
+// The end of every text report: what was seen, what was not, and what kprof itself took. Included by the text reports.
+// A count that should be zero and is not gets a line of its own that begins with "!", says what it means and what to do.
+
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  const std::string limit = memory_limit_of(p);
+  const std::vector<oddity> oddities = {
+      {c.open, "open",
+       "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
+       "column `open`."},
+      {c.never_closed, "left open",
+       "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
+      {c.dropped, "dropped",
+       "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
+           limit + ", or put guards around larger pieces of work."},
+      {c.dropped_inside, "dropped inside kprof",
+       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for instance. Nothing is wrong "
+       "unless there are many; put no guards into operator new or malloc."},
+      {c.closed_by_parent, "closed by an outer scope",
+       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
+       "heap, none moved out of its block."},
+      {c.closed_elsewhere, "closed elsewhere",
+       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one "
+       "thread, within one block."},
+      {c.invalid, "invalid",
+       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
+       "Correct the parameters or the formula."},
+      {c.merged, "merged",
+       "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
+           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
+  };
+  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
+  if (c.imprecise > 0)
+    out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
+                            limit + ".", 4);
+}
+
+inline void print_timeline(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  std::string text;
+  if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
+  else if (c.in_timeline >= c.recorded)
+    text = (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") + out.time(c.timeline_ns);
+  else
+    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " +
+           format_count(c.recorded) + " scopes; totals cover all";
+  print_fact(out, "timeline", text);
+}
+
+inline void print_cost(page& out, const profile& p) {
+  const own_cost& c = p.cost;
+  if (c.scope_ns > 0) {
+    std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
+    if (p.wall_ns > 0)
+      text += " (" + format_share(c.recording_ns / p.wall_ns) +
+              (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
+    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns) +
+                                collecting_cost(out, p));
+  } else {
+    print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
+  }
+  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
+}
+
+inline void print_clock(page& out, const profile& p) {
+  if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
+  print_fact(out, "clock",
+             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
+                 (p.clock.residual_ns < 0 ? "calibrated twice" : out.time(p.clock.residual_ns) + " off its calibration at most"));
+}
+
+inline void print_footer(page& out, const profile& p) {
+  out.space();
+  out.line("Completeness");
+  print_scopes(out, p);
+  print_device_facts(out, p);
+  print_timeline(out, p);
+  print_cost(out, p);
+  print_clock(out, p);
+  if (p.notes.empty()) return;
+  out.space();
+  out.line("Notes");
+  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/footer.hpp>
+
+// <kprof/report/kernels.hpp>
+#ifndef KPROF_REPORT_KERNELS_HPP
+#define KPROF_REPORT_KERNELS_HPP
+
+// The table of kernels of the text report. Included by the text report. A column is one line of the table below.
+
+// <kprof/model/kernel_table.hpp>
+#ifndef KPROF_MODEL_KERNEL_TABLE_HPP
+#define KPROF_MODEL_KERNEL_TABLE_HPP
+
+// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it to use their numbers in
+// a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes and device_profile::work, sorting aside.
+
+// <kprof/model/launch_places.hpp>
+#ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
+#define KPROF_MODEL_LAUNCH_PLACES_HPP
+
+// Where the work of a device was launched: operator, region and pass; and what an operator's formulas say of its kernels.
+// Included by the table of kernels. Pure; linear in profile::nodes and device_profile::work.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Where something was launched.
+enum class launch_place : std::uint8_t { unknown, outside_operators, in_operator };
+
+namespace detail {
+
+struct work_place {
+  launch_place place = launch_place::unknown;
+  std::uint32_t op = scope_node::none;        // node of the innermost operator
+  std::uint32_t op_name = 0;                  // numbers of its name, and of its name and parameters
+  std::uint32_t variant = 0;
+  std::uint32_t region = scope_node::none;    // node of the innermost region, inside or outside of the operator
+  std::uint32_t region_name = 0;              // number of its name; 0: there is none
+  std::string_view pass;
+  std::uint32_t pass_number = 0;
+};
+
+/// What the calls of an operator with one set of parameters run, and what its formulas do not say.
+struct operator_kernels {
+  std::uint64_t calls = 0;    // that did the work, or may have begun it
+  std::uint64_t runs = 0;     // of kernels launched in them, up to nested operators
+  std::uint32_t kernel = device_work::none;
+  bool several = false;       // different kernels, or kernels in operators nested in them
+  bool valid = true;
+  absence no_flops = absence::none, no_bytes = absence::none;
+  unit on = unit::unknown;    // declared
+  bool known = false;         // there is a node of it
+
+  /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
+  bool only_one() const noexcept { return !several && runs <= calls; }
+
+  void describe(const scope_node& n) {
+    const unit declared = n.merged ? unit::unknown : n.work.on;
+    on = !known || on == declared ? declared : unit::unknown;
+    known = true;
+    valid = valid && n.work.valid;
+    const absence why = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? why : absence::no_flops);
+    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? why : absence::no_bytes);
+    calls += executions(n) + n.open;
+  }
+};
+
+/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is none.
+inline std::string_view pass_in(std::string_view parameters) noexcept {
+  std::size_t depth = 0, value = 0;   // value: where that of the field begins
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    const char c = parameters[at];
+    if (c == '{' || c == '[') ++depth;
+    else if ((c == '}' || c == ']') && depth > 0) --depth;
+    if (depth > 0) continue;
+    if (c == ' ' && value > 0) return parameters.substr(value, at - value);
+    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass=")) value = at + 5;
+  }
+  return value > 0 ? parameters.substr(value) : std::string_view{};
+}
+
+class launch_places {
+ public:
+  explicit launch_places(const profile& p) : p_(p) {
+    if (!has_device_work(p)) return;
+    find_places();
+    find_kernels();
+  }
+
+  work_place of(const device_work& w) const {
+    const std::uint32_t node = scope_of(p_, w);
+    return node == scope_node::none ? work_place{} : places_[node];
+  }
+
+  /// Of the operator of a place; nullptr where there is none.
+  const operator_kernels* kernels_of(const work_place& at) const noexcept { return at.op == scope_node::none ? nullptr : &kernels_[at.variant]; }
+
+ private:
+  void find_places() {
+    text_numbers names, parameters(p_.nodes.size()), passes;
+    key_numbers variants(p_.nodes.size());
+    names.of({});    // the number 0 is no name at all
+    passes.of({});
+    places_.resize(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const scope_node& n = p_.nodes[i];
+      work_place& at = places_[i];
+      if (const std::uint32_t parent = parent_of(p_, i); n.kind != scope_kind::root && parent != scope_node::none) at = places_[parent];
+      if (at.place == launch_place::unknown) at.place = launch_place::outside_operators;
+      if (n.kind == scope_kind::region) {
+        at.region = static_cast<std::uint32_t>(i);
+        at.region_name = 1 + names.of(n.name);
+      } else if (n.kind == scope_kind::op) {
+        at.place = launch_place::in_operator;
+        at.op = static_cast<std::uint32_t>(i);
+        at.op_name = names.of(n.name);
+        at.variant = variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
+        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters); !pass.empty()) {
+          at.pass = pass;
+          at.pass_number = passes.of(pass);
+        }
+        if (at.variant == kernels_.size()) kernels_.emplace_back();
+        kernels_[at.variant].describe(n);
+      }
+    }
+  }
+
+  void find_kernels() {
+    for (const device_work& w : p_.device.work) {
+      const work_place at = of(w);
+      if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
+      operator_kernels& of = kernels_[at.variant];
+      of.several = of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
+      of.kernel = w.kernel;
+      of.runs += w.calls;
+    }
+    // A call whose nested operators run kernels of their own does not give all its work to one.
+    std::vector<bool> nested(p_.nodes.size());   // nodes with kernels in operators below
+    std::vector<bool> runs(p_.nodes.size());     // nodes with kernels in them or below
+    for (const device_work& w : p_.device.work)
+      if (const std::uint32_t node = scope_of(p_, w); node != scope_node::none && w.task == device_task::kernel && w.calls > 0) runs[node] = true;
+    for (std::size_t i = p_.nodes.size(); i-- > 0;) {
+      const bool op = p_.nodes[i].kind == scope_kind::op;
+      if (op && nested[i]) kernels_[places_[i].variant].several = true;
+      const std::uint32_t parent = parent_of(p_, i);
+      if (parent == scope_node::none || !runs[i]) continue;
+      runs[parent] = true;
+      nested[parent] = nested[parent] || nested[i] || op;
+    }
+  }
+
+  const profile& p_;
+  std::vector<work_place> places_;           // by node
+  std::vector<operator_kernels> kernels_;    // by operator and parameters
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/launch_places.hpp>
+
+// <kprof/model/tensor_core.hpp>
+#ifndef KPROF_MODEL_TENSOR_CORE_HPP
+#define KPROF_MODEL_TENSOR_CORE_HPP
+
+// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of kernels. Pure.
+//
+// A name can say yes and never no. What is looked for are whole words, and where they come from:
+//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and CUTLASS: accumulator, M N K
+//   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
+//   OpClassTensorOp, MmaTensorOp...           the same as template arguments
+//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without tensor cores it is "ffma"
+//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of wgmma. "xmma" alone says nothing
+//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma, tcgen05 or mma
+//   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
+//   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "16x8x16", with something behind it or not.
+inline bool begins_with_shape(std::string_view word) noexcept {
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0 && (word.empty() || word[0] != 'x')) return false;
+    if (i > 0) word.remove_prefix(1);
+    if (word.empty() || !is_digit(word[0])) return false;
+    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
+  }
+  return true;
+}
+
+/// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
+inline bool is_instruction(std::string_view word) noexcept {
+  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos) return false;
+  std::size_t digits = 1;
+  while (digits < word.size() && is_digit(word[digits])) ++digits;
+  if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
+  for (const std::string_view shape :
+       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616", "168128", "168256", "321616", "83216"})
+    if (word.substr(1, digits - 1) == shape) return true;
+  return false;
+}
+
+inline std::string lower(std::string_view word) {
+  std::string out{word};
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in it.
+class tensor_core_words {
+ public:
+  bool found = false;
+
+  explicit tensor_core_words(std::string_view name) {
+    if (!name.starts_with("_Z")) {
+      read(name);
+      return;
+    }
+    bool within = false;   // a number that is no length: Li128E
+    for (std::size_t at = 2; at < name.size();) {
+      std::size_t number = 0;
+      if (const std::size_t end = reference_end(name, at, number); end != at) {
+        at = end;
+        continue;
+      }
+      const std::string_view part = within ? std::string_view{} : source_name(name, at);
+      if (!part.empty()) {
+        read(part);
+        continue;
+      }
+      within = is_digit(name[at]) || (name[at - 1] == 'L' && name[at] >= 'a' && name[at] <= 'z');
+      ++at;
+    }
+  }
+
+ private:
+  void read(std::string_view text) {
+    std::string_view before;   // the word that "_" joins to this one
+    while (!text.empty()) {
+      std::size_t size = 0;
+      while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
+      if (size > 0) look_at(text.substr(0, size), before);
+      before = size < text.size() && text[size] == '_' ? text.substr(0, size) : std::string_view{};
+      text.remove_prefix(size < text.size() ? size + 1 : size);
+    }
+  }
+
+  void look_at(std::string_view word, std::string_view before) {
+    const std::string plain = lower(word);
+    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma", "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
+      found = found || plain == instruction;
+    cutlass_ = cutlass_ || plain.starts_with("cutlass");
+    xmma_ = xmma_ || plain == "xmma";
+    found = found || (cutlass_ && word.ends_with("tensorop")) || (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
+            word.starts_with("MmaTensorOp") || is_instruction(word) || (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
+            (xmma_ && word.starts_with("warpgroupsize")) ||
+            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) && begins_with_shape(word));
+  }
+
+  bool cutlass_ = false, xmma_ = false;
+};
+
+inline bool name_says_tensor_core(std::string_view name) { return tensor_core_words(name).found; }
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tensor_core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether a kernel computes on tensor cores, and how that is known.
+///
+/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all its calls run, and no for
+/// any kernel of its calls: of several, those that prepare and reduce need not be on tensor cores.
+enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
+
+/// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
+///
+/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device and launch configuration;
+/// by call site also in region; by thread also in stream.
+struct kernel_row {
+  launch_place place = launch_place::unknown;
+  std::string op;                   ///< innermost operator around the launch; empty outside of all
+  std::string parameters;           ///< of its calls; empty where variants > 1
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool parameters_merged = false;   ///< calls whose parameters were not kept
+  bool invalid = false;             ///< calls whose parameters are invalid
+  std::string region;               ///< innermost region around the launch, in the operator or around it; empty: none
+  std::uint64_t regions = 0;        ///< different ones; 0 where no launch is in a region
+  bool also_in_none = false;        ///< of several launches, some are in a region and some in none
+  std::string pass;                 ///< value of the field `pass` of the innermost operator that has one; empty: none
+  bool several_passes = false;
+  std::string kernel;               ///< as kernel_name() gives it; empty: kernels kept together for want of memory
+  std::uint32_t device = 0;
+  bool several_devices = false;
+  std::uint32_t stream = 0;
+  std::uint64_t streams = 0;        ///< different ones
+  std::uint32_t grid[3] = {};       ///< blocks
+  std::uint32_t block[3] = {};      ///< threads
+  std::uint32_t registers = 0;      ///< a thread
+  std::uint32_t shared = 0;         ///< bytes a block, static and dynamic
+  bool several_configurations = false;   ///< the four above are then of one of them
+
+  std::uint64_t calls = 0;          ///< runs
+  std::uint64_t untimed = 0;        ///< of these, runs without timing; they are in no time
+  double total_ns = 0;              ///< run times, summed: concurrent runs count each
+  double share = 0;                 ///< total_ns, of the time of all work of the devices; 0 to 1
+  figure mean_ns, min_ns, max_ns;   ///< of a run
+  figure flops, bytes;              ///< by the operator's formulas, where each of its calls runs this kernel and no other
+  tensor_use tensor_core = tensor_use::unknown;
+};
+
+namespace detail {
+
+/// Sums the work of one row.
+struct kernel_sum {
+  kernel_row row;
+  double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
+  absence no_flops = absence::none, no_bytes = absence::none;
+
+  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& kernel) {
+    row.place = at.place;
+    if (at.op != scope_node::none) {
+      const scope_node& op = p.nodes[at.op];
+      row.op = op.name;
+      row.parameters = op.parameters;
+      row.parameters_merged = op.merged;
+    }
+    row.pass = at.pass;
+    row.kernel = kernel;
+    row.device = w.device;
+    std::copy(w.grid, w.grid + 3, row.grid);
+    std::copy(w.block, w.block + 3, row.block);
+    row.registers = w.registers;
+    row.shared = w.static_shared + w.dynamic_shared;
+  }
+
+  void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+    row.several_passes = row.several_passes || at.pass != row.pass;
+    row.several_devices = row.several_devices || w.device != row.device;
+    row.several_configurations = row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
+                                 !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
+                                 w.static_shared + w.dynamic_shared != row.shared;
+    const std::uint64_t untimed = std::min(w.untimed, w.calls);
+    if (w.calls > untimed) {
+      min_ns = std::min(min_ns, not_negative(w.min_ns));
+      max_ns = std::max(max_ns, not_negative(w.max_ns));
+    }
+    row.calls += w.calls;
+    row.untimed += untimed;
+    row.total_ns += not_negative(w.total_ns);
+    if (of != nullptr) row.invalid = row.invalid || !of->valid;
+    add_work(p, w, at, of);
+  }
+
+  void add_work(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+    if (of == nullptr) {
+      no_flops = no_bytes = absence::no_operator;
+      return;
+    }
+    const absence shared = of->only_one() ? absence::none : absence::several_kernels;
+    no_flops = std::max({no_flops, of->no_flops, shared});
+    no_bytes = std::max({no_bytes, of->no_bytes, shared});
+    const work_per_call& work = p.nodes[at.op].work;
+    flops += static_cast<double>(w.calls) * static_cast<double>(work.flops);
+    bytes += static_cast<double>(w.calls) * (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
+  }
+
+  kernel_row finish(double all_device_ns) {
+    const std::uint64_t timed = row.calls - row.untimed;
+    const absence why = row.calls == 0 ? absence::no_calls : timed == 0 ? absence::untimed : absence::none;
+    const auto time = [&](double ns) { return figure{why == absence::none ? ns : 0, why}; };
+    row.share = share_of(row.total_ns, all_device_ns);
+    row.mean_ns = time(row.total_ns / static_cast<double>(std::max<std::uint64_t>(timed, 1)));
+    row.min_ns = time(min_ns);
+    row.max_ns = time(max_ns);
+    row.flops = {no_flops == absence::none ? flops : 0, no_flops};
+    row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
+    if (row.variants > 1) row.parameters.clear();
+    if (row.several_passes) row.pass.clear();
+    if (row.regions > 1) row.region.clear();
+    row.also_in_none = row.also_in_none && row.regions > 0;
+    return std::move(row);
+  }
+};
+
+/// Puts work into rows.
+class kernel_summing {
+ public:
+  template <class Keep>
+  kernel_summing(const profile& p, grouping by, Keep keep) : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
+    for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
+    for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
+    for (const device_work& w : p.device.work)
+      if (w.task == device_task::kernel && keep(w)) add(w);
+  }
+
+  std::vector<kernel_row> finish() {
+    const double all = all_device_work(p_).ns;
+    std::vector<std::uint32_t> order(sums_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return sums_[a].row.total_ns > sums_[b].row.total_ns; });
+    std::vector<kernel_row> table;
+    table.reserve(order.size());
+    for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    return table;
+  }
+
+ private:
+  void add(const device_work& w) {
+    const work_place at = places_.of(w);
+    const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
+    const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
+    if (is_new) sums_.emplace_back().begin(p_, w, at, kernel == device_work::none ? std::string{} : names_[kernel]);
+    kernel_sum& sum = sums_[number];
+    const operator_kernels* const of = places_.kernels_of(at);
+    if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
+    if (at.region == scope_node::none) {
+      sum.row.also_in_none = true;
+    } else if (regions_.of({{number, at.region_name}}).second) {
+      ++sum.row.regions;
+      sum.row.region = p_.nodes[at.region].name;
+    }
+    if (streams_.of({{number, w.device, w.stream}}).second) {
+      ++sum.row.streams;
+      sum.row.stream = w.stream;
+    }
+    sum.add(p_, w, at, of);
+    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel] ? tensor_use::yes_by_name : declared(of);
+    sum.row.tensor_core = is_new || sum.row.tensor_core == use ? use : tensor_use::unknown;
+  }
+
+  static tensor_use declared(const operator_kernels* of) noexcept {
+    if (of == nullptr) return tensor_use::unknown;
+    if (of->on == unit::cuda_core) return tensor_use::no_declared;
+    return of->on == unit::tensor_core && of->only_one() ? tensor_use::yes_declared : tensor_use::unknown;
+  }
+
+  // Two keys, since one has six parts.
+  row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
+    row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
+    if (by_ == grouping::op) return key;
+    const std::uint32_t shape = shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
+    const std::uint32_t memory = memories_.of({{w.registers, w.static_shared + w.dynamic_shared, w.device, w.merged ? 1U : 0U, at.pass_number}}).first;
+    const std::uint32_t where = wheres_.of({{by_ >= grouping::call_site ? at.region_name : 0, by_ >= grouping::thread ? w.stream : 0}}).first;
+    key.part[1] = at.variant;
+    key.part[3] = shape;
+    key.part[4] = memory;
+    key.part[5] = where;
+    return key;
+  }
+
+  const profile& p_;
+  grouping by_;
+  launch_places places_;
+  key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
+  std::vector<std::string> names_;        // of the kernels, readable
+  std::vector<bool> on_tensor_cores_;     // by their names
+  std::vector<kernel_sum> sums_;
+};
+
+}  // namespace detail
+
+/// The table of the kernels for which keep(const device_work&) says true, most time first.
+template <class Keep>
+std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
+  return detail::kernel_summing(p, by, keep).finish();
+}
+
+/// All kernels.
+///     for (const auto& row : kprof::kernel_table(run)) use(row.op, kprof::short_kernel_name(row.kernel), row.total_ns);
+inline std::vector<kernel_row> kernel_table(const profile& p, grouping by = grouping::parameters) {
+  return kernel_table(p, by, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_table.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::string operator_cell(const kernel_row& row, const page&) {
+  if (row.place == launch_place::unknown) return "(unknown)";
+  if (row.place == launch_place::outside_operators) return "(outside)";
+  return row.op.empty() ? "(no name)" : row.op;
+}
+
+inline std::string parameters_cell(const kernel_row& row, const page&) {
+  if (row.variants > 1) return format_count(row.variants) + " variants";
+  const std::string text = row.parameters_merged ? "(not kept)" : row.parameters;
+  if (!row.invalid) return text;
+  return text.empty() ? "invalid" : "invalid: " + text;
+}
+
+inline std::string region_cell(const kernel_row& row, const page&) {
+  return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) + (row.also_in_none ? ", none" : "");
+}
+inline std::string pass_cell(const kernel_row& row, const page&) { return row.several_passes ? "several" : row.pass; }
+inline std::string kernel_cell(const kernel_row& row, const page&) {
+  return row.kernel.empty() ? "(other kernels)" : short_kernel_name(row.kernel);
+}
+
+/// "128x4": without the ones at the end; "n/a" where nothing is known.
+inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&extent)[3]) {
+  if (row.several_configurations) return "several";
+  if (extent[0] == 0) return "n/a";
+  std::string text = std::to_string(extent[0]);
+  const int last = extent[2] > 1 ? 2 : extent[1] > 1 ? 1 : 0;
+  for (int i = 1; i <= last; ++i) text += 'x' + std::to_string(extent[i]);
+  return text;
+}
+
+inline std::string figure_cell(const figure& f, look as, const page& out) { return f.known() ? number_cell(as, f.value, out) : "n/a"; }
+
+inline std::string tensor_cell(const kernel_row& row, const page&) {
+  switch (row.tensor_core) {
+    case tensor_use::yes_by_name: return "yes (name)";
+    case tensor_use::yes_declared: return "yes (declared)";
+    case tensor_use::no_declared: return "no (declared)";
+    case tensor_use::unknown: break;
+  }
+  return "unknown";
+}
+
+struct kernel_column {
+  const char* header;
+  unsigned rank;       // where not all fit, the highest goes first
+  bool text;
+  std::size_t least;   // how far it may shrink, on a narrow page to a third of it; 0: not at all
+  std::string (*cell)(const kernel_row&, const page&);
+  const char* meaning;
+};
+
+inline constexpr kernel_column kernel_columns[] = {
+    {"operator", 1, true, 10, &operator_cell, "innermost operator around the launch; (outside): there is none, (unknown): the launch was not seen"},
+    {"parameters", 8, true, 16, &parameters_cell, "of its calls"},
+    {"region", 10, true, 10, &region_cell,
+     "innermost region around the launch, in the operator or around it, or how many different ones; a row each with by=call_site"},
+    {"pass", 9, true, 0, &pass_cell, "value of the field `pass` of the innermost operator that has one"},
+    {"kernel", 2, true, 32, &kernel_cell, "name of the kernel, made short; whole with full_names"},
+    {"calls", 4, false, 0, [](const kernel_row& row, const page&) { return calls_cell(row.calls); }, "runs of the kernel"},
+    {"total", 3, false, 0, [](const kernel_row& row, const page& out) { return out.time(row.total_ns); },
+     "time on the device, summed; what ran at the same time counts each"},
+    {"share", 5, false, 0, [](const kernel_row& row, const page&) { return format_share(row.share); }, "total / time of all kernels, copies and memsets"},
+    {"mean", 6, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.mean_ns, look::time, out); }, "time of a run"},
+    {"min", 17, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.min_ns, look::time, out); }, "the shortest run"},
+    {"max", 18, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.max_ns, look::time, out); }, "the longest run"},
+    {"device", 19, false, 0, [](const kernel_row& row, const page&) { return row.several_devices ? "several" : std::to_string(row.device); },
+     "number of the device, as CUDA has it"},
+    {"stream", 20, false, 0,
+     [](const kernel_row& row, const page&) { return row.streams > 1 ? format_count(row.streams) + " streams" : std::to_string(row.stream); },
+     "number of the stream, as CUPTI has it, or how many different ones; a row each with by=thread"},
+    {"grid", 12, true, 0, [](const kernel_row& row, const page&) { return extent_cell(row, row.grid); }, "blocks of a launch"},
+    {"block", 13, true, 0, [](const kernel_row& row, const page&) { return extent_cell(row, row.block); }, "threads of a block"},
+    {"registers", 15, false, 0, [](const kernel_row& row, const page&) { return row.several_configurations ? "several" : std::to_string(row.registers); },
+     "registers of a thread"},
+    {"shared", 16, false, 0, [](const kernel_row& row, const page&) { return row.several_configurations ? "several" : format_memory(row.shared); },
+     "shared memory of a block, static and dynamic"},
+    {"FLOPs", 11, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.flops, look::si, out); },
+     "flops() of the operator's calls, where each runs this kernel and no other; k M G T P E = 10^3 to 10^18"},
+    {"bytes", 14, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.bytes, look::si, out); },
+     "bytes() of them, read + written; by the formula, not measured traffic"},
+    {"tensor core", 7, true, 0, &tensor_cell,
+     "whether the kernel computes on tensor cores, and how that is known: by its name, which never says no, or declared by arithmetic() "
+     "of an operator; of one that runs several kernels, only `no` holds for each"},
+};
+
+/// The rows of the table in their order, and what became of the others.
+struct chosen_kernels {
+  struct hidden {
+    std::uint64_t rows = 0, calls = 0;
+    double ns = 0;
+    void add(const kernel_row& row) {
+      ++rows;
+      calls += row.calls;
+      ns += row.total_ns;
+    }
+    void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+      if (rows == 0) return;
+      out.paragraph("", what + ": " + format_count(rows) + ' ' + why + ": " + counted(calls, "run", "runs") + ", " + out.time(ns) + ", " +
+                            format_share(share_of(ns, plan.all_device_ns)), 2);
+    }
+  };
+
+  std::vector<kernel_row> rows;
+  hidden filtered, cut;
+
+  chosen_kernels(const profile& p, const text_plan& plan) {
+    if (!plan.filter.active()) {
+      rows = kernel_table(p, plan.options.by);
+    } else {
+      const std::vector<bool> matches = matching(p, plan.filter);
+      const auto match = [&](const device_work& w) { return matches[static_cast<std::size_t>(&w - p.device.work.data())]; };
+      for (const kernel_row& row : kernel_table(p, plan.options.by, [&](const device_work& w) { return !match(w); })) filtered.add(row);
+      rows = kernel_table(p, plan.options.by, match);
+    }
+    while (plan.options.top > 0 && rows.size() > plan.options.top) {
+      cut.add(rows.back());
+      rows.pop_back();
+    }
+  }
+
+ private:
+  // The operator around the launch, or the kernel.
+  static std::vector<bool> matching(const profile& p, const name_filter& filter) {
+    const std::vector<bool> scopes = matching_operators(p, filter);
+    std::vector<bool> kernels, matches;
+    for (const std::string& name : p.device.kernels) kernels.push_back(filter.found_in(kernel_name(name)));
+    for (const device_work& w : p.device.work) {
+      const std::uint32_t node = scope_of(p, w);
+      matches.push_back((node != scope_node::none && scopes[node]) || (w.kernel < kernels.size() && kernels[w.kernel]));
+    }
+    return matches;
+  }
+};
+
+inline bool tells_something(const kernel_column& c, const std::vector<kernel_row>& rows) noexcept {
+  if (c.cell == static_cast<std::string (*)(const kernel_row&, const page&)>(&parameters_cell))
+    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.place == launch_place::in_operator; });
+  if (c.cell == &region_cell) return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.regions > 0; });
+  if (c.cell == &pass_cell) return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+  return true;
+}
+
+inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
+  fitted_table table;
+  table.cells.rows.resize(rows.size());
+  for (const kernel_column& c : kernel_columns) {
+    if (!tells_something(c, rows)) continue;
+    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)}, c.rank);
+    for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
+  }
+  table.print(out);
+}
+
+/// A line for each reason for which FLOPs or bytes are not known; that there is no operator is plain to see.
+inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
+  std::vector<std::string> names;
+  for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
+  const concerned_names concerned(std::move(names));
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::several_kernels, absence::untimed})
+    concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
+      return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
+    });
+}
+
+/// The kernels of the rows by their whole names, each once.
+inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
+  text_numbers seen(rows.size());
+  std::uint32_t count = 0;
+  for (const kernel_row& row : rows) {
+    if (row.kernel.empty() || seen.of(row.kernel) != count) continue;
+    if (count++ == 0) {
+      out.space();
+      out.line("Whole names of the kernels");
+    }
+    out.paragraph("  ", printable(row.kernel, 100'000, out.ascii()), 6);
+  }
+}
+
+inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
+  if (std::none_of(p.device.work.begin(), p.device.work.end(), [](const device_work& w) { return w.task == device_task::kernel; })) return;
+  const chosen_kernels chosen(p, plan);
+  out.space();
+  out.paragraph("", "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time", 2);
+  out.space();
+  if (chosen.rows.empty()) {
+    out.line("no kernel matches the filter");
+  } else {
+    print_kernel_rows(out, chosen.rows);
+    print_kernel_absences(out, chosen.rows);
+  }
+  chosen.cut.print(out, "more rows", cut_by(plan, "by total"), plan);
+  chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  if (plan.options.full_names) print_full_names(out, chosen.rows);
+}
+
+inline void print_kernel_legend(page& out) {
+  out.space();
+  out.line("Legend of the kernels");
+  for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/kernels.hpp>
+
+// <kprof/report/table.hpp>
+#ifndef KPROF_REPORT_TABLE_HPP
+#define KPROF_REPORT_TABLE_HPP
+
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and under them what is not
+// shown and why a number is missing. Included by the text report.
 
 #include <algorithm>
 #include <cstddef>
@@ -3989,11 +5937,12 @@ struct chosen_rows {
   }
 };
 
-inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, grouping by) noexcept {
-  if (c.as == look::call_site) return by >= grouping::call_site;
-  if (c.as == look::thread) return by >= grouping::thread;
+inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, const text_plan& plan) noexcept {
+  if (c.as == look::call_site) return plan.options.by >= grouping::call_site;
+  if (c.as == look::thread) return plan.options.by >= grouping::thread;
   if (c.as == look::open) return std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.open > 0; });
-  return c.rank > 0;
+  const unsigned rank = rank_of(c, plan.device);
+  return rank > 0 && rank != not_here;
 }
 
 /// How far a column of text may shrink.
@@ -4016,10 +5965,10 @@ class table_columns {
   std::size_t whole_width = 0;   // of a page on which nothing is cut or left out
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
-      : asked_(!plan.columns.empty()) {
+      : asked_(!plan.columns.empty()), device_(plan.device) {
     shown = plan.columns;
     for (const column& c : columns)
-      if (!asked_ && shown_unasked(c, rows, plan.options.by)) shown.push_back(&c);
+      if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
     for (const column* c : shown)
       cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
     for (const operator_row& row : rows) {
@@ -4037,75 +5986,57 @@ class table_columns {
 
  private:
   void set_least(const page& out) {
-    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [](const column* c) { return c->rank >= comfort_rank; });
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_) >= comfort_rank; });
     for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
   }
   void drop_one(const page& out) {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (shown[i]->rank > shown[worst]->rank) worst = i;
+        if (rank_of(*shown[i], device_) > rank_of(*shown[worst], device_)) worst = i;
     left_out.push_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells.drop(worst);
     set_least(out);
   }
 
-  bool asked_;
-};
-
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
-class concerned_names {
- public:
-  explicit concerned_names(const std::vector<operator_row>& rows) : rows_(rows), name_of_(rows.size()) {
-    text_numbers names;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      name_of_[i] = names.of(rows[i].name);
-      if (name_of_[i] == shown_.size()) shown_.push_back(0);
-      ++shown_[name_of_[i]];
-    }
-  }
-
-  /// A line, if concerned(row) holds for a row.
-  template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
-    std::vector<std::size_t> count(shown_.size());
-    std::vector<std::uint32_t> order;
-    std::vector<std::string> names, notes;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (!concerned(rows_[i]) || ++count[name_of_[i]] > 1) continue;
-      order.push_back(name_of_[i]);
-      names.push_back(rows_[i].name);
-    }
-    if (names.empty()) return;
-    for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
-  }
-
- private:
-  const std::vector<operator_row>& rows_;
-  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
-  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+  bool asked_, device_;
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown, const concerned_names& names) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::no_time,
-                            absence::no_calls})
-    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](const operator_row& row) {
-      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (row.*c->value).why == why; });
+inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows, const concerned_names& names) {
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::untimed,
+                            absence::no_launch, absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
+    names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
+      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (rows[i].*c->value).why == why; });
     });
 }
 
-inline void print_short_calls(page& out, const profile& p, const concerned_names& names) {
+inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows, const concerned_names& names) {
   names.print(out, "short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ",
-              [&](const operator_row& row) { return row.mean_ns.known() && row.mean_ns.value < 10 * p.cost.empty_scope_ns; });
+              [&](std::size_t i) { return rows[i].mean_ns.known() && rows[i].mean_ns.value < 10 * p.cost.empty_scope_ns; });
+}
+
+/// Work that no operator accounts for, and the names of what took the most time.
+inline void print_outside(page& out, const profile& p, const text_plan& plan) {
+  const work_outside rest = outside_operators(p);
+  if (rest.all.runs() == 0) return;
+  std::string text = "outside any operator: " + runs_of(rest.all) + ", device " + out.time(rest.all.ns) + ", " +
+                     format_share(share_of(rest.all.ns, plan.all_device_ns));
+  if (rest.unknown.runs() > 0) text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " + out.time(rest.unknown.ns);
+  out.paragraph("", text, 2);
+  std::vector<std::string> names, notes;
+  for (const named_work& work : rest.names) {
+    names.push_back(short_kernel_name(work.name));
+    notes.push_back(' ' + out.time(work.sum.ns) + " (" + format_count(work.sum.runs()) + ')');
+  }
+  out.list("outside any operator, by name: ", names, notes);
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
   static constexpr const char* by[] = {"", " by parameters", " by parameters and call site", " by parameters, call site and thread"};
-  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header + "; share is of " +
+  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header +
+         (plan.device ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share" : "; share is") + " of " +
          out.time(plan.all_self_ns) + " in all scopes";
 }
 
@@ -4120,15 +6051,17 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     table_columns table(out, p, plan, chosen.rows);
     table.cells.print(out);
     out.space();
-    chosen.cut.print(out, "more rows", "(sort=" + std::string{plan.sort->id} + ", top=" + std::to_string(plan.options.top) + ")",
-                     plan.all_self_ns);
-    const concerned_names names(chosen.rows);
-    print_absences(out, table.shown, names);
-    print_short_calls(out, p, names);
+    chosen.cut.print(out, "more rows", cut_by(plan, "sort=" + std::string{plan.sort->id}), plan);
+    std::vector<std::string> of_rows;
+    for (const operator_row& row : chosen.rows) of_rows.push_back(row.name);
+    const concerned_names names(std::move(of_rows));
+    print_absences(out, table.shown, chosen.rows, names);
+    print_short_calls(out, p, chosen.rows, names);
     if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cells.cut(), table.whole_width);
   }
-  chosen.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  print_outside(out, p, plan);
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
   if (!(regions > plan.all_self_ns * 1e-9)) return;
   // The operator that handed a path to another thread has its row by=thread elsewhere.
@@ -4136,14 +6069,13 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
   out.paragraph("", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
 }
 
-inline void print_legend(page& out) {
+inline void print_legend(page& out, const text_plan& plan) {
   out.space();
   out.line("Legend");
   for (const column& c : columns) {
-    std::string lead = std::string{"  "} + c.header;
-    lead.resize(14, ' ');
+    if (rank_of(c, plan.device) == not_here) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
-    out.paragraph(lead, id + c.meaning, lead.size());
+    print_meaning(out, c.header, id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
   }
 }
 
@@ -4207,7 +6139,7 @@ struct chosen_tree {
       if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
     if (order.size() <= top) return;
     // A parent is no smaller than its children and comes before them.
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].largest_ns > rows[b].largest_ns; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
     for (std::size_t i = top; i < order.size(); ++i) {
       shown[order[i]] = false;
       cut.add(rows[order[i]]);
@@ -4232,17 +6164,21 @@ inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size
 inline std::string tree_label(const tree_row& row, const profile& p) {
   if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
   const std::string name = row.name.empty() ? "(no name)" : row.name;
-  if (row.kind == scope_kind::region) return name;
+  if (row.kind != scope_kind::op) return name;
   const std::string parameters = row.merged ? "not kept" : row.parameters;
   if (!row.invalid) return name + '(' + parameters + ')';
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out) {
+inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out, bool device) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls)};
+  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls + row.replays)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
+  if (device) {
+    cells.push_back(out.time(row.device_total_ns));
+    cells.push_back(format_share(row.device_share));
+  }
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
@@ -4265,16 +6201,32 @@ inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, c
   }
 }
 
+inline std::string tree_title(const page& out, const text_plan& plan) {
+  const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
+  if (!plan.device) return "Call tree, sorted by total; " + share;
+  return "Call tree, sorted by device: that of a scope and all below it; dev share is of " + out.time(plan.all_device_ns) + " of device time, " + share;
+}
+
+/// Work that is in no scope of the tree.
+inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
+  device_sum rest;
+  for (const device_work& w : p.device.work)
+    if (const std::uint32_t node = scope_of(p, w); node == scope_node::none || p.nodes[node].kind == scope_kind::root) rest.add(w);
+  if (rest.runs() == 0) return;
+  out.paragraph("", "outside all scopes: " + runs_of(rest) + ", device " + out.time(rest.ns) + ", " + format_share(share_of(rest.ns, plan.all_device_ns)), 2);
+}
+
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
-  out.paragraph("", "Call tree, sorted by total; share is total, of " + out.time(plan.all_self_ns) + " in all scopes", 2);
+  out.paragraph("", tree_title(out, plan), 2);
   out.space();
   grid cells;
-  for (const std::string_view header : {"scope", "calls", "open", "total", "share", "self", "mean"})
-    if (header != "open" || tree.any_open) cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
+  for (const std::string_view header : {"scope", "calls", "open", "device", "dev share", "total", "share", "self", "mean"})
+    if ((header != "open" || tree.any_open) && (!header.starts_with("dev") || plan.device))
+      cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
-    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out));
+    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out, plan.device));
   if (cells.rows.empty()) {
     out.line("no scope matches the filter");
   } else {
@@ -4288,8 +6240,9 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     out.space();
     if (const auto cut = cells.cut(); !cut.empty()) print_cut(out, cut, whole_tree_width(tree, p, out, others));
   }
-  tree.cut.print(out, "more rows", "(by total, top=" + std::to_string(plan.options.top) + ")", plan.all_self_ns);
-  tree.filtered.print(out, "filtered out", "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")", plan.all_self_ns);
+  tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
+  tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
+  print_outside_scopes(out, p, plan);
 }
 
 }  // namespace detail
@@ -4318,8 +6271,6 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
-
 inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
@@ -4345,18 +6296,26 @@ inline bool has_scopes(const profile& p) noexcept {
 inline status write_text(const profile& p, const report_options& options, std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
-  plan.all_self_ns = detail::all_self_ns(p);
+  plan.look_at(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
   detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
   detail::print_header(page, p);
+  detail::print_devices(page, p);
   if (!detail::has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
+    detail::print_outside(page, p, plan);
   } else {
     if (options.table) detail::print_table(page, p, plan);
     if (options.tree) detail::print_tree(page, p, plan);
   }
-  if (options.legend) detail::print_legend(page);
+  if (options.kernels) detail::print_kernels(page, p, plan);
+  if (options.copies) detail::print_copies(page, p, plan);
+  if (options.legend) {
+    detail::print_legend(page, plan);
+    if (plan.device && options.kernels) detail::print_kernel_legend(page);
+    if (plan.device && options.copies) detail::print_copy_legend(page);
+  }
   detail::print_footer(page, p);
   out = page.take();
   return {};
@@ -4381,9 +6340,10 @@ KPROF_DETAIL_END
 //
 //   on | off                     record from the first scope (the default), or do nothing at all
 //   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
-//                                table tree ascii legend. columns are joined by "+"; "%p" in path is the process id
+//                                table tree kernels copies full_names ascii legend. columns are joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
 //   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
+//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses CUDA (default auto)
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
@@ -4401,12 +6361,20 @@ KPROF_DETAIL_BEGIN
 /// What scopes are timed with.
 enum class clock_choice : std::uint8_t { automatic, system };
 
+/// Whether CUPTI is asked for the GPU's work.
+enum class cupti_choice : std::uint8_t {
+  automatic,   ///< when the program is found to use CUDA
+  on,
+  off,
+};
+
 struct parsed_config;
 
 /// The settings of a session.
 struct config {
   bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;                  ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;   ///< attribute the GPU's work to operators
   std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
   bool report_at_exit = false;       ///< print a report when the program ends
@@ -4444,9 +6412,10 @@ class settings_parser {
   }
 
  private:
-  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, clock=auto|system";
   static constexpr std::string_view options_list =
-      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, ascii, legend";
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
+      "kernels=on|off, copies=on|off, full_names, ascii, legend";
 
   /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
   std::string setting() {
@@ -4462,6 +6431,7 @@ class settings_parser {
     else if (word == "report" && !has_value) c.report_at_exit = true;
     else if (word == "report") flag(word, value, c.report_at_exit);
     else if (word == "nvtx") flag(word, value, c.nvtx);
+    else if (word == "cupti") cupti(value);
     else if (word == "memory") memory(value);
     else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
     else if (word == "clock" && value == "system") c.clock = clock_choice::system;
@@ -4499,6 +6469,9 @@ class settings_parser {
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
     else if (key == "tree") flag(key, value, r.tree);
+    else if (key == "kernels") flag(key, value, r.kernels);
+    else if (key == "copies") flag(key, value, r.copies);
+    else if (key == "full_names") flag(key, value, r.full_names);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
     else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));
@@ -4514,6 +6487,13 @@ class settings_parser {
     else out_.value.report.*member = value;
   }
 
+  void cupti(const std::string& value) {
+    bool wanted = false;
+    if (value == "auto") out_.value.cupti = cupti_choice::automatic;
+    else if (is_flag(value, wanted)) out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
+    else wrong(shown("cupti=" + value) + " is unknown; valid: cupti=auto, cupti=on, cupti=off");
+  }
+
   void by(const std::string& value) {
     grouping& by = out_.value.report.by;
     if (value == "op") by = grouping::op;
@@ -4523,9 +6503,13 @@ class settings_parser {
     else wrong("by=" + shown(value) + " is unknown; valid: op, parameters, call_site, thread");
   }
 
+  static bool is_flag(const std::string& value, bool& into) {
+    into = value.empty() || value == "on" || value == "1" || value == "true";
+    return into || value == "off" || value == "0" || value == "false";
+  }
   void flag(const std::string& word, const std::string& value, bool& into) {
-    if (value.empty() || value == "on" || value == "1" || value == "true") into = true;
-    else if (value == "off" || value == "0" || value == "false") into = false;
+    bool wanted = false;
+    if (is_flag(value, wanted)) into = wanted;
     else wrong(shown(word + "=" + value) + " is unknown; valid: " + word + "=on, " + word + "=off");
   }
 
@@ -4643,6 +6627,45 @@ KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
+// <kprof/detail/find_session.hpp>
+#ifndef KPROF_DETAIL_FIND_SESSION_HPP
+#define KPROF_DETAIL_FIND_SESSION_HPP
+
+// Finds the session of the process by way of the hub, or makes it.
+
+// <kprof/detail/session_build.hpp>
+#ifndef KPROF_DETAIL_SESSION_BUILD_HPP
+#define KPROF_DETAIL_SESSION_BUILD_HPP
+
+// The name of this build of the session. Binaries share a session only if theirs is the same.
+
+#include <string>   // with it the standard library's own macros
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+#define KPROF_DETAIL_TEXT_(x) #x
+#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
+// Builds that agree on this lay out the session's classes alike.
+inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
+    KPROF_VERSION_PATCH)
+#if defined(_LIBCPP_VERSION)
+    " libc++";
+#elif defined(_GLIBCXX_DEBUG)
+    " libstdc++ in debug mode";
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+    " libstdc++";
+#else
+    " libstdc++ with the old string";
+#endif
+#undef KPROF_DETAIL_TEXT
+#undef KPROF_DETAIL_TEXT_
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/session_build.hpp>
+
 // <kprof/detail/session_state.hpp>
 #ifndef KPROF_DETAIL_SESSION_STATE_HPP
 #define KPROF_DETAIL_SESSION_STATE_HPP
@@ -4651,23 +6674,1224 @@ KPROF_DETAIL_END
 // A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
 // functions that guards call, NVTX, and what is registered with the system.
 
-// <kprof/emit/nvtx.hpp>
-#ifndef KPROF_EMIT_NVTX_HPP
-#define KPROF_EMIT_NVTX_HPP
+// <kprof/collect/cupti.hpp>
+#ifndef KPROF_COLLECT_CUPTI_HPP
+#define KPROF_COLLECT_CUPTI_HPP
 
-// Sends scopes to an attached NVTX tool, such as Nsight Systems: a range in domain `kprof` with the operator's or region's
-// name, the parameters as a typed payload and, where they are declared and valid, the operator's FLOPs and bytes.
-// kprof.hpp includes it. A library may include it alone, so that its users see typed ranges without any session.
-// Including it arms the guards of the process: the first scope looks for a tool, and without one guards are idle again.
-// It costs about 0.4 s of compile time and 31 KB of weak code an object. Any thread may open and close scopes.
+// The collector of NVIDIA GPUs: subscribes to CUPTI, tells the session which CUDA call launches what, and reads the records
+// of what the devices did. It makes no CUPTI call once one has said that there is no driver, no permission or another client.
+//
+// CUPTI's callbacks come on the program's threads and may hold CUPTI's locks: in them kprof takes only locks under which it
+// never calls CUPTI, and queues. Records are read on a thread of kprof's own, or by whoever asks for all of them.
 
-// <kprof/emit/nvtx_schema.hpp>
-#ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
-#define KPROF_EMIT_NVTX_SCHEMA_HPP
+// <kprof/collect/buffer_pool.hpp>
+#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
+#define KPROF_COLLECT_BUFFER_POOL_HPP
 
-// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
-// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
-// Any thread; allocates when it meets something new, and never frees what a tool was told.
+// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when full. Both happen in
+// CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits or calls CUPTI.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// What lies before a buffer's records.
+struct alignas(64) buffer {
+  buffer* next = nullptr;
+  std::size_t filled = 0;      // bytes of records
+  bool spare = false;          // beyond the limit
+
+  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
+  static buffer* of(std::uint8_t* records) noexcept { return reinterpret_cast<buffer*>(records) - 1; }
+};
+
+class buffer_pool {
+ public:
+  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold one.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t size = largest;
+    while (size > smallest && bytes / size < 64) size /= 2;
+    size_ = size;
+    limit_ = bytes / size < 4 ? 4 : bytes / size;
+  }
+
+  std::size_t buffer_size() const noexcept { return size_; }
+
+  /// An empty buffer; nullptr beyond the limit.
+  buffer* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (buffer* b = free_) {
+      free_ = b->next;
+      *b = buffer{};
+      return b;
+    }
+    if (held_ >= limit_) return nullptr;
+    buffer* b = make(size_);
+    if (b != nullptr) ++held_;
+    return b;
+  }
+  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
+  buffer* take_spare() noexcept {
+    buffer* b = make(spare_size);
+    if (b != nullptr) b->spare = true;
+    return b;
+  }
+  std::size_t size_of(const buffer& b) const noexcept { return b.spare ? spare_size : size_; }
+
+  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
+  void queue(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    b->next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = b;
+    last_ = b;
+    ++queued_;
+  }
+  /// The buffer that has waited longest, or nullptr.
+  buffer* next() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = first_;
+    if (b == nullptr) return nullptr;
+    first_ = b->next;
+    if (first_ == nullptr) last_ = nullptr;
+    --queued_;
+    ++being_read_;
+    return b;
+  }
+  /// After next().
+  void give_back(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    --being_read_;
+    if (b->spare) return std::free(b);
+    b->next = free_;
+    free_ = b;
+  }
+
+  bool any_queued() noexcept {
+    const std::lock_guard lock(mutex_);
+    return queued_ != 0;
+  }
+  /// Whether a buffer is about to come back.
+  bool will_have_one() noexcept {
+    const std::lock_guard lock(mutex_);
+    return free_ != nullptr || queued_ + being_read_ != 0;
+  }
+  /// Whether the reader is falling behind.
+  bool filling_up() noexcept {
+    const std::lock_guard lock(mutex_);
+    return 2 * queued_ > limit_;
+  }
+  std::size_t bytes_held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_ * size_;
+  }
+
+ private:
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, spare_size = std::size_t{1} << 12U;
+
+  static buffer* make(std::size_t size) noexcept {
+    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
+    return memory == nullptr ? nullptr : new (memory) buffer;
+  }
+
+  std::mutex mutex_;
+  buffer* free_ = nullptr;
+  buffer* first_ = nullptr;   // to be read, oldest first
+  buffer* last_ = nullptr;
+  std::size_t queued_ = 0;
+  std::size_t being_read_ = 0;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 4;
+  std::size_t size_ = smallest;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/buffer_pool.hpp>
+
+// <kprof/collect/cupti_abi.hpp>
+#ifndef KPROF_COLLECT_CUPTI_ABI_HPP
+#define KPROF_COLLECT_CUPTI_ABI_HPP
+
+// What kprof needs of CUPTI's binary interface, written down here: numbers, signatures and where fields lie. So programs
+// need no CUPTI headers, one build serves CUPTI 11.8 to 13, and files of a program built with and without the CUDA Toolkit
+// agree. Records grow only at their end, so every field is where the oldest version that has it put it. The tests compile
+// this file against the headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+using result = int;   // CUptiResult
+inline constexpr result success = 0;
+inline constexpr result max_limit_reached = 12;             // the end of a buffer, or of the buffers' queue
+inline constexpr result insufficient_privileges = 35;
+inline constexpr result multiple_subscribers = 39;
+inline constexpr result virtual_privileges = 40;            // in a virtual machine
+inline constexpr result unknown_error = 999;                // also: no driver
+
+// Callback domains and sites.
+inline constexpr std::uint32_t driver_api = 1, runtime_api = 2, resource = 3;
+inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
+
+// Callbacks of the domain `resource`.
+inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
+inline constexpr std::uint32_t graph_node_updated = 22;   // since 13.0
+
+// Types of graph nodes (CUgraphNodeType) that leave a record of their own when they run.
+inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2;
+
+// Activity kinds.
+inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4, kind_runtime = 5, kind_device = 8,
+                               kind_concurrent_kernel = 10, kind_overhead = 17, kind_memcpy_peer = 22, kind_external_correlation = 39,
+                               kind_synchronization = 38;
+
+inline constexpr std::uint32_t flush_forced = 1;
+
+// Versions as cuptiGetVersion tells them.
+inline constexpr std::uint32_t version_buffers_may_be_refused = 27;   // before 12.9 that crashes CUPTI
+inline constexpr std::uint32_t version_13 = 130000;                // from here on it is the CUDA version times 10
+
+using subscriber = void*;
+using callback_function = void (*)(void* user, std::uint32_t domain, std::uint32_t id, const void* data);
+using buffer_requested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
+using buffer_completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size, std::size_t valid_size);
+
+/// CUpti_SubscriberParams, of CUPTI 13.
+struct subscriber_params {
+  std::size_t size;
+  const char* name;
+  char* holder;              // who has subscribed before, written on multiple_subscribers
+  std::size_t holder_size;   // 64 or more
+};
+
+/// The functions, as cupti_library finds them. Those at the end may be missing.
+struct functions {
+  result (*get_version)(std::uint32_t* version);
+  result (*get_result_string)(result code, const char** text);
+  result (*subscribe)(subscriber* out, callback_function callback, void* user);
+  result (*unsubscribe)(subscriber who);
+  result (*enable_callback)(std::uint32_t enable, subscriber who, std::uint32_t domain, std::uint32_t id);
+  result (*get_callback_name)(std::uint32_t domain, std::uint32_t id, const char** name);
+  result (*register_buffers)(buffer_requested requested, buffer_completed completed);
+  result (*enable)(std::uint32_t kind);
+  result (*disable)(std::uint32_t kind);
+  result (*flush_all)(std::uint32_t flag);
+  result (*next_record)(std::uint8_t* buffer, std::size_t valid_size, void** record);
+  result (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
+  result (*graph_node_id)(void* node, std::uint64_t* id);
+  result (*subscribe_v2)(subscriber* out, callback_function callback, void* user, subscriber_params* params);   // since 13.0
+  result (*enable_runtime_api)(std::uint32_t id, std::uint8_t enable);                                          // since 12.5
+  result (*enable_driver_api)(std::uint32_t id, std::uint8_t enable);
+};
+
+/// A field of a record or of a callback's data.
+template <class T>
+T field(const void* record, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(record) + offset, sizeof value);
+  return value;
+}
+
+// Offsets of fields, in bytes.
+namespace callback_data {   // CUpti_CallbackData
+inline constexpr std::size_t site = 0, return_value = 24, correlation = 64;
+}
+namespace resource_data {   // CUpti_ResourceData
+inline constexpr std::size_t context = 0, descriptor = 16;
+}
+namespace graph_data {   // CUpti_GraphData
+inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
+}
+namespace kernel {   // CUpti_ActivityKernel5 and later
+inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, stream = 48, grid = 52, block = 64, static_shared = 76,
+                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
+}
+namespace memcpy_record {   // CUpti_ActivityMemcpy4 and later
+inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24, device = 32, stream = 40, correlation = 44,
+                             graph_node = 64;
+}
+namespace memcpy_peer {   // CUpti_ActivityMemcpyPtoP3 and later; up to `stream` as memcpy_record
+inline constexpr std::size_t correlation = 60, graph_node = 72;
+}
+namespace memset_record {   // CUpti_ActivityMemset3 and later
+inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, stream = 40, correlation = 44, place = 50, graph_node = 64;
+}
+namespace synchronization {   // CUpti_ActivitySynchronization and later
+inline constexpr std::size_t start = 8, end = 16, correlation = 24;
+}
+namespace overhead {   // CUpti_ActivityOverhead and later
+inline constexpr std::size_t start = 24, end = 32;
+}
+namespace device {   // CUpti_ActivityDevice4 and later
+inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, clock_khz = 36, multiprocessors = 44, compute_major = 104,
+                             compute_minor = 108, id = 112, name = 136;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_abi.hpp>
+
+// <kprof/collect/cupti_calls.hpp>
+#ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
+#define KPROF_COLLECT_CUPTI_CALLS_HPP
+
+// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what this thread is in the midst
+// of. Names and not numbers: a new CUDA version brings new launch calls, and CUPTI tells how they are called.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+enum class call : std::uint8_t {
+  other,
+  launch,          // of a kernel, a copy, a memset or a graph
+  begin_capture,
+  end_capture,
+  copy_graph,      // what it makes are copies of nodes that are known
+};
+
+/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
+inline call classify(std::string_view name) noexcept {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("StreamBeginCapture")) return call::begin_capture;
+  if (has("StreamEndCapture")) return call::end_capture;
+  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
+  if (has("GraphLaunch")) return call::launch;
+  if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
+  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
+}
+
+/// The calls of one domain, by their number.
+class call_table {
+ public:
+  /// Asks for all names. `domain` ends where CUPTI has no more.
+  void fill(const functions& f, std::uint32_t domain) {
+    calls_.assign(1, call::other);
+    const char* name = nullptr;
+    while (calls_.size() < 8192 && f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) == success && name != nullptr)
+      calls_.push_back(classify(name));
+  }
+  call operator[](std::uint32_t id) const noexcept { return id < calls_.size() ? calls_[id] : call::other; }
+  /// Calls visit(id) for those that matter.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
+  }
+
+ private:
+  std::vector<call> calls_;
+};
+
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and either's id may be the one on
+/// the device's record: they are told apart from a second launch by being inside the first.
+struct call_state {
+  static constexpr std::uint32_t max_ids = 6;   // a call of the runtime rarely makes more than one of the driver
+
+  std::uint32_t ids[max_ids] = {};
+  std::uint32_t count = 0;
+  std::uint32_t launching = 0;    // how deep
+  std::uint32_t capturing = 0;    // in calls that begin or end a capture
+  std::uint32_t copying = 0;      // in calls that copy graphs
+  std::uint32_t round = 0;        // of the collector that saw the call begin
+  bool captured = false;          // it became a node of a graph
+  std::uint64_t when = 0;
+
+  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
+  void enter_round(std::uint32_t now) noexcept {
+    if (round != now) *this = call_state{}, round = now;
+  }
+  void add(std::uint32_t id) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (ids[i] == id) return;
+    if (count < max_ids) ids[count++] = id;
+  }
+};
+
+KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_calls.hpp>
+
+// <kprof/collect/cupti_library.hpp>
+#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
+#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
+
+// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to 13, and where it is
+// missing the reason is one line of the report.
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it, then where the CUDA
+/// Toolkit, which does not tell the loader, puts it.
+inline std::vector<std::string> library_names() {
+  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0') return {named};
+  std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
+      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
+      names.push_back(std::string{home} + "/lib64/libcupti.so");
+    }
+  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
+  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
+  return names;
+}
+
+/// A function of the library, or nullptr.
+template <class Function>
+void find(void* library, const char* symbol, Function& out) noexcept {
+  void* found = dlsym(library, symbol);
+  static_assert(sizeof found == sizeof out);
+  std::memcpy(&out, &found, sizeof out);
+}
+
+/// Looks up all functions; returns the first that is missing and needed, or nullptr.
+inline const char* find_functions(void* library, functions& out) noexcept {
+  const char* missing = nullptr;
+  const auto need = [&](const char* symbol, auto& function) {
+    find(library, symbol, function);
+    if (function == nullptr && missing == nullptr) missing = symbol;
+  };
+  need("cuptiGetVersion", out.get_version);
+  need("cuptiGetResultString", out.get_result_string);
+  need("cuptiSubscribe", out.subscribe);
+  need("cuptiUnsubscribe", out.unsubscribe);
+  need("cuptiEnableCallback", out.enable_callback);
+  need("cuptiGetCallbackName", out.get_callback_name);
+  need("cuptiActivityRegisterCallbacks", out.register_buffers);
+  need("cuptiActivityEnable", out.enable);
+  need("cuptiActivityDisable", out.disable);
+  need("cuptiActivityFlushAll", out.flush_all);
+  need("cuptiActivityGetNextRecord", out.next_record);
+  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
+  need("cuptiGetGraphNodeId", out.graph_node_id);
+  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
+  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
+  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
+  return missing;
+}
+
+/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded safely.
+inline status open_library(functions& out) {
+  const char* const named = std::getenv("KPROF_CUPTI");
+  const bool is_named = named != nullptr && *named != '\0';
+  std::string lacking, reason;
+  for (const std::string& name : library_names()) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() && text != nullptr) reason = text;
+      continue;
+    }
+    const char* missing = find_functions(library, out);
+    if (missing == nullptr) return {};
+    if (lacking.empty()) lacking = name + " lacks " + missing;
+    dlclose(library);
+  }
+  out = {};
+  if (!lacking.empty())
+    return {lacking + ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of the CUDA Toolkit in use"};
+  if (is_named) return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason + "); correct it, or leave it out to search"};
+  return {"libcupti was not found (" + reason + "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
+          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_library.hpp>
+
+// <kprof/collect/cupti_records.hpp>
+#ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
+#define KPROF_COLLECT_CUPTI_RECORDS_HPP
+
+// From CUPTI's records to kprof's plain ones. Pure: a record in, an activity out.
+
+// <kprof/detail/activity.hpp>
+#ifndef KPROF_DETAIL_ACTIVITY_HPP
+#define KPROF_DETAIL_ACTIVITY_HPP
+
+// What passes between a collector of device work and the session: plain records, and the functions by which a collector
+// tells what it sees. Behind this door nothing knows CUPTI; another source of records is another collector.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+
+/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
+struct activity {
+  activity_kind kind = activity_kind::odd;
+  std::uint8_t direction = 0;      // of a copy: a copy_direction
+  std::uint8_t from = 0;           // of a copy: a memory_place
+  std::uint8_t to = 0;             // of a copy or a set: a memory_place
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t correlation = 0;   // of the call that launched it; all work of a graph has that of the graph's launch
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;           // before start, or 0: there is no timing
+  std::uint64_t graph_node = 0;    // of the executable graph; 0: launched by itself
+  std::uint64_t bytes = 0;         // copied or set
+  const char* name = nullptr;      // of a kernel, mangled; valid while the record is read
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;    // bytes a block
+  std::uint32_t dynamic_shared = 0;   // bytes a block
+  std::uint32_t registers = 0;        // a thread
+
+  bool timed() const noexcept { return start != 0 && end >= start; }
+};
+
+/// A device as its driver describes it.
+struct device_description {
+  std::uint32_t id = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;
+  std::uint64_t clock_hz = 0;
+  const char* name = nullptr;
+};
+
+/// What a collector tells the session. The first group comes on the program's own threads, from within its CUDA calls, and
+/// only notes what it is told; the second on whatever thread reads records, one thread at a time.
+struct device_listener {
+  std::uint64_t (*now)() noexcept;   // a time stamp for `launched`
+  /// A call that launches work and began at `when` has succeeded. It may go by several correlation ids: its own and those of
+  /// calls that it made.
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when) noexcept;
+  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;   // in a graph that is being built or captured
+  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  void (*graph_node_gone)(std::uint64_t node) noexcept;
+  void (*context_made)() noexcept;   // the program begins to use a device
+
+  void (*begin_reading)() noexcept;
+  void (*read)(const activity* some, std::size_t count) noexcept;
+  void (*describe)(const device_description& device) noexcept;
+  void (*dropped)(std::uint64_t records) noexcept;
+  void (*end_reading)(std::uint64_t nanoseconds) noexcept;   // how long it took
+};
+
+/// A source of activities. One is at work at a time; the caller takes care that no two of these run at once.
+struct collector_api {
+  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is wrong for good.
+  status (*start)(const device_listener& tell, std::size_t memory);
+  void (*flush)();               // reads all that was launched so far, waiting for the devices
+  void (*stop)();
+  void (*end)();                 // as stop, and for good: the program ends
+  void (*abandon)() noexcept;    // in the child of a fork, where no device can be used
+  std::string (*version)();
+  std::size_t (*memory)() noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/activity.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+inline std::uint32_t kind_of(const void* record) noexcept { return field<std::uint32_t>(record, 0); }
+
+/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a device, 4 within the host,
+/// 5 between devices. Arrays are device memory.
+inline std::uint8_t direction_of(std::uint8_t kind) noexcept {
+  constexpr std::uint8_t directions[] = {0, 1, 2, 1, 2, 3, 3, 3, 3, 4, 5};
+  return kind < std::size(directions) ? directions[kind] : std::uint8_t{0};
+}
+/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and managed memory.
+inline std::uint8_t place_of(std::uint16_t kind) noexcept {
+  constexpr std::uint8_t places[] = {0, 1, 2, 3, 4, 5, 3, 5};
+  return kind < std::size(places) ? places[kind] : std::uint8_t{0};
+}
+
+inline void read_kernel(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::kernel;
+  out.registers = field<std::uint16_t>(r, kernel::registers);
+  out.start = field<std::uint64_t>(r, kernel::start);
+  out.end = field<std::uint64_t>(r, kernel::end);
+  out.device = field<std::uint32_t>(r, kernel::device);
+  out.stream = field<std::uint32_t>(r, kernel::stream);
+  for (std::size_t i = 0; i < 3; ++i) {
+    out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
+    out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
+  }
+  out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
+  out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
+  out.correlation = field<std::uint32_t>(r, kernel::correlation);
+  out.name = field<const char*>(r, kernel::name);
+  out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
+}
+
+inline void read_memcpy(const void* r, activity& out, std::size_t correlation, std::size_t graph_node) noexcept {
+  out.kind = activity_kind::copy;
+  out.direction = direction_of(field<std::uint8_t>(r, memcpy_record::direction));
+  out.from = place_of(field<std::uint8_t>(r, memcpy_record::from));
+  out.to = place_of(field<std::uint8_t>(r, memcpy_record::to));
+  out.bytes = field<std::uint64_t>(r, memcpy_record::bytes);
+  out.start = field<std::uint64_t>(r, memcpy_record::start);
+  out.end = field<std::uint64_t>(r, memcpy_record::end);
+  out.device = field<std::uint32_t>(r, memcpy_record::device);
+  out.stream = field<std::uint32_t>(r, memcpy_record::stream);
+  out.correlation = field<std::uint32_t>(r, correlation);
+  out.graph_node = field<std::uint64_t>(r, graph_node);
+}
+
+inline void read_memset(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::set;
+  out.to = place_of(field<std::uint16_t>(r, memset_record::place));
+  out.bytes = field<std::uint64_t>(r, memset_record::bytes);
+  out.start = field<std::uint64_t>(r, memset_record::start);
+  out.end = field<std::uint64_t>(r, memset_record::end);
+  out.device = field<std::uint32_t>(r, memset_record::device);
+  out.stream = field<std::uint32_t>(r, memset_record::stream);
+  out.correlation = field<std::uint32_t>(r, memset_record::correlation);
+  out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
+}
+
+/// Whether the record is an activity; a record of a kind that was not asked for, and is not known, is an odd one.
+inline bool read(const void* r, activity& out) noexcept {
+  out = {};
+  switch (kind_of(r)) {
+    case kind_kernel:
+    case kind_concurrent_kernel: read_kernel(r, out); return true;
+    case kind_memcpy: read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node); return true;
+    case kind_memcpy_peer: read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node); return true;
+    case kind_memset: read_memset(r, out); return true;
+    case kind_synchronization:
+      out.kind = activity_kind::synchronization;
+      out.start = field<std::uint64_t>(r, synchronization::start);
+      out.end = field<std::uint64_t>(r, synchronization::end);
+      return true;
+    case kind_overhead:
+      out.kind = activity_kind::overhead;
+      out.start = field<std::uint64_t>(r, overhead::start);
+      out.end = field<std::uint64_t>(r, overhead::end);
+      return true;
+    case kind_device:
+    case kind_runtime:
+    case kind_driver:
+    case kind_external_correlation: return false;
+    default: return true;
+  }
+}
+
+inline device_description read_device(const void* r) noexcept {
+  device_description out;
+  out.id = field<std::uint32_t>(r, device::id);
+  out.compute_major = field<std::uint32_t>(r, device::compute_major);
+  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
+  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
+  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
+  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
+  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
+  out.name = field<const char*>(r, device::name);
+  return out;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_records.hpp>
+
+// <kprof/collect/device_wait.hpp>
+#ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
+#define KPROF_COLLECT_DEVICE_WAIT_HPP
+
+// Waits until the devices have done all that was launched, since CUPTI keeps back the records of what still runs. Uses the
+// CUDA that the program has loaded, whichever; where there is none, nothing waits.
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class device_wait {
+ public:
+  // From CUPTI's callbacks.
+  void add(void* context) {
+    const std::lock_guard lock(mutex_);
+    contexts_.push_back(context);
+  }
+  void remove(void* context) {
+    const std::lock_guard lock(mutex_);
+    std::erase(contexts_, context);
+  }
+  /// A thread is about to capture a stream; it waits for who is waiting for devices, which breaks captures.
+  void begin_capture() {
+    const std::lock_guard lock(waiting_);
+    ++captures_;
+  }
+  void end_capture() {
+    const std::lock_guard lock(waiting_);
+    if (captures_ != 0) --captures_;
+  }
+
+  /// Not while a stream is being captured: the records of what is running are had another time.
+  void for_all_devices() {
+    const std::lock_guard lock(waiting_);
+    if (captures_ != 0) return;
+    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+      for_contexts(driver);
+      dlclose(driver);
+    } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
+      static_cast<void>(wait());
+    }
+  }
+
+ private:
+  template <class Function>
+  static Function function(void* library, const char* name) noexcept {
+    void* const found = dlsym(library, name);
+    Function out = nullptr;
+    std::memcpy(&out, &found, sizeof out);
+    return out;
+  }
+
+  void for_contexts(void* driver) {
+    const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
+    const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
+    const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
+    if (push == nullptr || pop == nullptr || wait == nullptr) return;
+    std::vector<void*> contexts;
+    {
+      const std::lock_guard lock(mutex_);
+      contexts = contexts_;
+    }
+    static_cast<void>(wait());   // for the current one, which may be older than the subscription
+    for (void* context : contexts) {
+      if (push(context) != 0) continue;
+      static_cast<void>(wait());
+      void* popped = nullptr;
+      static_cast<void>(pop(&popped));
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<void*> contexts_;
+  std::mutex waiting_;          // no CUPTI call is made under it
+  std::uint64_t captures_ = 0;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/device_wait.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// One a process, of the binary that owns the session; never freed, since CUPTI may call it until the process ends.
+class KPROF_DETAIL_LOCAL cupti_collector {
+ public:
+  /// The one there is, made by the first call, which must give a listener.
+  static cupti_collector& get(const device_listener* tell = nullptr) {
+    if (own_collector == nullptr) own_collector = new cupti_collector(*tell);
+    return *own_collector;
+  }
+  explicit cupti_collector(const device_listener& tell) : tell_(tell) {}
+  cupti_collector(const cupti_collector&) = delete;
+  cupti_collector& operator=(const cupti_collector&) = delete;
+
+  /// Begins to collect, with buffers of `memory` bytes in all. What is wrong is for good: it is not tried again.
+  /// Opens libraries: without a lock that a static constructor might want.
+  status start(std::size_t memory) {
+    if (collecting_ || ended_) return {};
+    if (failed_) return failure_;
+    pool_.set_limit(memory);
+    if (f_.subscribe == nullptr)
+      if (status s = cupti::open_library(f_); !s) return fail(std::move(s.message));
+    static_cast<void>(f_.get_version(&version_));
+    cupti::subscriber who = nullptr;
+    if (const cupti::result r = f_.subscribe(&who, &callback, this); r != cupti::success) return fail(refusal(r));
+    subscriber_ = who;
+    __atomic_fetch_add(&round_, 1, __ATOMIC_RELAXED);
+    if (status s = enable(); !s) {
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      return fail(std::move(s.message));
+    }
+    if (!reader_started_) reader_started_ = start_reader();
+    __atomic_store_n(&collecting_, true, __ATOMIC_RELEASE);
+    return {};
+  }
+
+  /// Reads the records of all that has been launched so far, waiting for the devices.
+  void flush() {
+    if (!collecting_) return;
+    wait_.for_all_devices();
+    static_cast<void>(f_.flush_all(0));
+    read_all();
+    enable_api_records();
+  }
+
+  /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
+  void stop() {
+    if (!collecting_) return;
+    flush();
+    __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
+    for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+    if (api_records_) disable_api_records();
+    static_cast<void>(f_.flush_all(cupti::flush_forced));
+    static_cast<void>(f_.unsubscribe(subscriber_));
+    subscriber_ = nullptr;
+    read_all();
+  }
+  /// As stop(), and nothing is ever collected again: CUDA is about to go.
+  void end() {
+    stop();
+    ended_ = true;
+  }
+  /// In the child of a fork, where neither CUDA nor CUPTI may be called.
+  void abandon() noexcept {
+    collecting_ = false;
+    ended_ = true;
+  }
+
+  /// "CUPTI 13.0 (API 130001)", once it is known.
+  std::string version() const {
+    const auto api = " (API " + std::to_string(version_) + ")";
+    if (version_ < cupti::version_13) return "CUPTI 12 or older" + api;
+    return "CUPTI " + std::to_string(version_ / 10000) + '.' + std::to_string(version_ / 100 % 100) + api;
+  }
+  std::size_t memory() noexcept { return pool_.bytes_held(); }
+
+ private:
+  static constexpr std::uint32_t kinds[] = {cupti::kind_device, cupti::kind_concurrent_kernel, cupti::kind_memcpy, cupti::kind_memcpy_peer,
+                                            cupti::kind_memset, cupti::kind_synchronization, cupti::kind_overhead};
+  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::graph_node_created,
+                                                cupti::graph_node_destroy_starting, cupti::graph_node_cloned, cupti::graph_node_updated};
+
+  // ---- begin and end
+
+  status fail(std::string why) {
+    failed_ = true;
+    failure_ = {std::move(why)};
+    return failure_;
+  }
+
+  std::string text_of(cupti::result r) const {
+    const char* text = nullptr;
+    if (f_.get_result_string(r, &text) != cupti::success || text == nullptr) return "error " + std::to_string(r);
+    return std::string{text} + ", " + std::to_string(r);
+  }
+
+  /// Why cuptiSubscribe said no, and what to do.
+  std::string refusal(cupti::result r) const {
+    const std::string said = " (" + text_of(r) + ")";
+    switch (r) {
+      case cupti::multiple_subscribers:
+        return "another CUPTI client has the GPU's records" + holder() + said + "; run without Nsight, cuda-gdb, compute-sanitizer or another "
+               "profiler to have them here, or set KPROF=cupti=off";
+      case cupti::insufficient_privileges:
+      case cupti::virtual_privileges:
+        return "no permission to profile" + said + "; run as root, or load the NVIDIA driver with NVreg_RestrictProfilingToAdminUsers=0";
+      case cupti::unknown_error:
+        return "CUPTI finds no NVIDIA driver" + said + "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      default: return "CUPTI refuses" + said + "; use the libcupti of the CUDA Toolkit that the program is built with (KPROF_CUPTI)";
+    }
+  }
+  /// The name of who has subscribed, where CUPTI can tell.
+  std::string holder() const {
+    if (f_.subscribe_v2 == nullptr) return {};
+    char name[256] = "";
+    cupti::subscriber_params params{sizeof params, "kprof", name, sizeof name};
+    cupti::subscriber who = nullptr;
+    if (f_.subscribe_v2(&who, &callback, nullptr, &params) == cupti::success) static_cast<void>(f_.unsubscribe(who));   // it has just left
+    name[sizeof name - 1] = '\0';
+    return *name == '\0' ? "" : ": " + std::string{name};
+  }
+
+  status enable() {
+    static_cast<void>(f_.register_buffers(&requested, &completed));
+    for (const std::uint32_t kind : kinds) {
+      const cupti::result r = f_.enable(kind);
+      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_synchronization || kind == cupti::kind_overhead) continue;
+      for (const std::uint32_t enabled : kinds) {
+        if (enabled == kind) break;
+        static_cast<void>(f_.disable(enabled));
+      }
+      return {refusal(r)};
+    }
+    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
+    runtime_.fill(f_, cupti::runtime_api);
+    driver_.fill(f_, cupti::driver_api);
+    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
+    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
+    return {};
+  }
+
+  // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a record a call, and in
+  // practice the ids come with the callbacks alone: the records are turned on only once an id is found missing.
+  void enable_api_records() {
+    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
+    api_records_ = true;
+    const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
+      if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
+      else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
+    };
+    on(runtime_, f_.enable_runtime_api, cupti::kind_runtime);
+    on(driver_, f_.enable_driver_api, cupti::kind_driver);
+  }
+  void disable_api_records() {
+    static_cast<void>(f_.disable(cupti::kind_runtime));
+    static_cast<void>(f_.disable(cupti::kind_driver));
+    api_records_ = false;
+  }
+
+  // ---- what CUPTI calls
+
+  static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
+    auto* const c = static_cast<cupti_collector*>(self);
+    if (c == nullptr) return;
+    if (domain == cupti::runtime_api) c->api_call(c->runtime_[id], data);
+    else if (domain == cupti::driver_api) c->api_call(c->driver_[id], data);
+    else if (domain == cupti::resource) c->resource(id, data);
+  }
+
+  void api_call(cupti::call what, const void* data) noexcept {
+    namespace at = cupti::callback_data;
+    cupti::call_state& s = cupti::this_call;
+    s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
+    const bool enters = cupti::field<std::uint32_t>(data, at::site) == cupti::api_enter;
+    const auto leaves = [enters](std::uint32_t& depth) { return enters ? (++depth, false) : depth != 0 && --depth == 0; };
+    switch (what) {
+      case cupti::call::launch:
+        if (enters) {
+          if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
+          s.add(cupti::field<std::uint32_t>(data, at::correlation));
+        }
+        if (leaves(s.launching) && worked(data)) launched(s);
+        break;
+      case cupti::call::begin_capture:
+        if (enters && s.capturing == 0) wait_.begin_capture();
+        if (leaves(s.capturing) && !worked(data)) wait_.end_capture();
+        break;
+      case cupti::call::end_capture:
+        if (leaves(s.capturing)) wait_.end_capture();
+        break;
+      case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case cupti::call::other: break;
+    }
+  }
+  static bool worked(const void* data) noexcept {
+    const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
+    return result == nullptr || cupti::field<int>(result, 0) == 0;   // cudaSuccess and CUDA_SUCCESS
+  }
+  void launched(const cupti::call_state& s) noexcept {
+    if (!s.captured) tell_.launched(s.ids, s.count, s.when);
+    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
+  }
+
+  void resource(std::uint32_t id, const void* data) noexcept {
+    if (id == cupti::context_created) {
+      wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
+      return tell_.context_made();
+    }
+    if (id == cupti::context_destroy_starting) return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
+    const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr || !node_id(graph, cupti::graph_data::node, node)) return;
+    switch (id) {
+      case cupti::graph_node_created: {
+        cupti::call_state& s = cupti::this_call;
+        s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
+        if (s.launching != 0) s.captured = true;
+        if (s.copying == 0) tell_.graph_node_made(node, cupti::field<std::uint32_t>(graph, cupti::graph_data::node_type) <= cupti::node_memset);
+        break;
+      }
+      case cupti::graph_node_cloned:
+      case cupti::graph_node_updated:
+        if (node_id(graph, cupti::graph_data::original_node, original)) tell_.graph_node_copied(node, original);
+        break;
+      case cupti::graph_node_destroy_starting: tell_.graph_node_gone(node); break;
+      default: break;
+    }
+  }
+  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
+    void* const node = cupti::field<void*>(graph, offset);
+    return node != nullptr && f_.graph_node_id(node, &id) == cupti::success;
+  }
+
+  static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
+    cupti_collector& c = *own_collector;
+    cupti::buffer* b = c.pool_.take();
+    for (int i = 0; b == nullptr && i < 1000 && c.pool_.will_have_one(); ++i) {
+      c.help();
+      b = c.pool_.take();
+    }
+    if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused) b = c.pool_.take_spare();
+    *records = b == nullptr ? nullptr : b->records();
+    *size = b == nullptr ? 0 : c.pool_.size_of(*b);
+    *max_records = 0;
+  }
+  static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t, std::size_t valid) {
+    if (records == nullptr) return;
+    cupti_collector& c = *own_collector;
+    cupti::buffer* const b = cupti::buffer::of(records);
+    b->filled = valid;
+    c.pool_.queue(b);
+    { const std::lock_guard lock(c.waiting_); }   // the reader is either before its look at the queue or waiting to be woken
+    c.wake_.notify_one();
+  }
+
+  // ---- reading
+
+  /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to CUPTI.
+  void read_all() {
+    {
+      const std::lock_guard lock(reading_);
+      while (read_one()) {}
+    }
+    count_dropped(nullptr, 0);
+  }
+  /// What CUPTI dropped since it was asked last.
+  void count_dropped(void* context, std::uint32_t stream) {
+    std::size_t dropped = 0;
+    if (f_.dropped_records(context, stream, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
+  }
+  bool read_one() {
+    cupti::buffer* const b = pool_.next();
+    if (b == nullptr) return false;
+    const std::uint64_t begin = now();
+    tell_.begin_reading();
+    read(*b);
+    pool_.give_back(b);
+    tell_.end_reading(now() - begin);
+    return true;
+  }
+  void read(cupti::buffer& b) {
+    constexpr std::size_t batch = 64;
+    activity some[batch];
+    std::size_t count = 0;
+    std::uint64_t lost = 0;
+    void* record = nullptr;
+    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == cupti::success) {
+      if (cupti::kind_of(record) == cupti::kind_device) tell_.describe(cupti::read_device(record));
+      if (!cupti::read(record, some[count])) continue;
+      if (b.spare) {
+        ++lost;
+        continue;
+      }
+      const activity& a = some[count];
+      if (a.correlation == 0 && a.kind <= activity_kind::set) __atomic_store_n(&ids_missing_, true, __ATOMIC_RELAXED);
+      if (++count == batch) tell_.read(some, std::exchange(count, 0));
+    }
+    if (count != 0) tell_.read(some, count);
+    if (lost != 0) tell_.dropped(lost);
+  }
+
+  /// Where records come faster than the reader reads them, who brings more reads too: rather late than lost. Reading needs
+  /// nothing of CUPTI's that another thread might hold; even so, callers do not try for ever.
+  void help() noexcept {
+    if (reading_.try_lock()) {
+      read_one();
+      reading_.unlock();
+    } else {
+      usleep(20);
+    }
+  }
+
+  bool start_reader() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);   // signals are the program's
+    pthread_t thread;
+    const bool started = pthread_create(&thread, nullptr, [](void* self) -> void* { static_cast<cupti_collector*>(self)->read_for_ever(); return nullptr; }, this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started) pthread_detach(thread);
+    return started;   // if not, launching threads and whoever asks for a profile do the reading
+  }
+  void read_for_ever() {
+    for (;;) {
+      {
+        std::unique_lock lock(waiting_);
+        wake_.wait(lock, [this] { return pool_.any_queued(); });
+      }
+      read_all();
+      if (__atomic_load_n(&collecting_, __ATOMIC_ACQUIRE)) enable_api_records();
+    }
+  }
+
+  static std::uint64_t now() noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+  }
+
+  static cupti_collector* own_collector;   // CUPTI's buffer callbacks carry no pointer of kprof's
+
+  const device_listener tell_;
+  cupti::functions f_{};
+  cupti::subscriber subscriber_ = nullptr;
+  cupti::call_table runtime_, driver_;
+  cupti::buffer_pool pool_;
+  cupti::device_wait wait_;
+  std::uint32_t version_ = 0;
+  std::uint32_t round_ = 0;       // how often collecting has begun
+  bool collecting_ = false;
+  bool ended_ = false;
+  bool failed_ = false;
+  status failure_;
+  bool ids_missing_ = false;      // a record of the device had no correlation id
+  bool api_records_ = false;
+  std::mutex reading_;
+  bool reader_started_ = false;
+  std::mutex waiting_;            // held only to look whether there is something to read
+  std::condition_variable wake_;
+};
+KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
+
+/// This binary's collector, as the session uses it.
+KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
+  static constexpr collector_api table{
+      [](const device_listener& tell, std::size_t memory) { return cupti_collector::get(&tell).start(memory); },
+      [] { cupti_collector::get().flush(); },
+      [] { cupti_collector::get().stop(); },
+      [] { cupti_collector::get().end(); },
+      []() noexcept { cupti_collector::get().abandon(); },
+      [] { return cupti_collector::get().version(); },
+      []() noexcept { return cupti_collector::get().memory(); },
+  };
+  return table;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti.hpp>
+
+// <kprof/collect/uses_cuda.hpp>
+#ifndef KPROF_COLLECT_USES_CUDA_HPP
+#define KPROF_COLLECT_USES_CUDA_HPP
+
+// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not should not pay for.
+
+#include <link.h>
+
+#include <cstddef>
+#include <string_view>
+
+// Present where this binary holds device code, calls the runtime or calls the driver, linked in or loaded.
+extern "C" {
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__("__cudaRegisterFatBinary");
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_runtime() __asm__("cudaMalloc");
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_driver() __asm__("cuInit");
+}
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// True also when a library is loaded that is of use with CUDA only.
+inline bool uses_cuda() {
+  if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr || &kprof_detail_driver != nullptr) return true;
+  const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
+    std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    name.remove_prefix(name.rfind('/') + 1);   // npos + 1 is 0
+    for (const std::string_view library : {"libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcudnn.so", "libcufft.so", "libnccl.so"})
+      if (name.starts_with(library)) return 1;
+    return 0;
+  };
+  return dl_iterate_phdr(is_of_cuda, nullptr) != 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/uses_cuda.hpp>
+
+// <kprof/detail/device_session.hpp>
+#ifndef KPROF_DETAIL_DEVICE_SESSION_HPP
+#define KPROF_DETAIL_DEVICE_SESSION_HPP
+
+// The session's device part: starts and stops a collector, and gives what it tells to the recorder and to attribution.
+// Belongs to the session, which never frees it. The collector is of the binary that made the session; other binaries reach
+// it by its functions.
+//
+// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a thread that is opening
+// a library may be waiting for the session.
+
+// <kprof/detail/device_transcript.hpp>
+#ifndef KPROF_DETAIL_DEVICE_TRANSCRIPT_HPP
+#define KPROF_DETAIL_DEVICE_TRANSCRIPT_HPP
+
+// Writes down, as text, all that a collector tells: with it, a run on one machine's GPU is attributed again on another
+// machine without one. On where the environment variable KPROF_TRANSCRIPT names a file. A line each:
+//
+//   path NUMBER PARENT op|region NAME          scopes; 0 is none
+//   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in records
+//   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
+//   cloned NUMBER ORIGINAL TIME
+//   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
+//   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
+//   memset ID START END DEVICE STREAM NODE BYTES TO
+//   sync START END, overhead START END, odd, dropped COUNT
+//   device ID MAJOR.MINOR MULTIPROCESSORS MEMORY_BYTES MEMORY_BYTES_PER_S CLOCK_HZ NAME
+
+// <kprof/model/parameters.hpp>
+#ifndef KPROF_MODEL_PARAMETERS_HPP
+#define KPROF_MODEL_PARAMETERS_HPP
+
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Pure.
+
+// <kprof/record/op_info.hpp>
+#ifndef KPROF_RECORD_OP_INFO_HPP
+#define KPROF_RECORD_OP_INFO_HPP
+
+// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
+// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
 
 // <kprof/detail/division_trap.hpp>
 #ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
@@ -4749,6 +7973,3148 @@ class KPROF_DETAIL_LOCAL division_trap {
 KPROF_DETAIL_END
 
 #endif  // <kprof/detail/division_trap.hpp>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct enumerator_info {
+  std::int64_t value;
+  std::string name;
+};
+
+/// A copy of a field_desc.
+struct field_info {
+  std::string name;
+  std::uint32_t offset;
+  std::uint32_t size;
+  std::uint32_t extent;
+  field_kind kind;
+  bool is_signed;   // kind == enumeration
+  std::vector<field_info> nested;
+  std::vector<enumerator_info> enumerators;
+};
+
+inline std::string copy(text t) { return {t.data, t.size}; }
+
+inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const field_info &x = a[i], &y = b[i];
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
+    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
+    for (std::size_t e = 0; e < x.enumerators.size(); ++e)
+      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
+  }
+  return true;
+}
+
+inline std::vector<field_info> copy_fields(const struct_desc& from) {
+  std::vector<field_info> out;
+  for (std::uint32_t i = 0; i < from.field_count; ++i) {
+    const field_desc& f = from.fields[i];
+    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
+    if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
+    if (f.enumerators != nullptr)
+      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+/// A stretch of parameter bytes that carry a value; what lies between is padding.
+struct byte_run {
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+
+/// Bytes of a value of this kind: x87 long double has 10 in 16.
+inline std::uint32_t value_bytes(const field_info& f) noexcept {
+#if defined(__x86_64__)
+  if (f.kind == field_kind::floating && f.size == 16) return 10;
+#endif
+  return f.size;
+}
+
+inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
+  for (const field_info& f : fields) {
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    for (std::uint32_t e = 0; e < elements; ++e) {
+      const std::uint32_t at = base + f.offset + e * f.size;
+      if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
+      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
+      else runs.push_back({at, value_bytes(f)});
+    }
+  }
+}
+
+/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
+class op_info {
+ public:
+  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
+    add_runs(runs_, fields, 0);
+    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+  }
+
+  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
+  /// the same binary, for then they are two that share a name, of two namespaces for instance.
+  bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
+    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
+    for (const evaluator& e : evaluators_)
+      if (e.home == home && e.evaluate != desc.evaluate) return false;
+    return true;
+  }
+
+  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
+  void canonical(const char* from, char* to) const noexcept {
+    std::memset(to, 0, params_size);
+    for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
+  }
+
+  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
+  work evaluate(const char* params) const noexcept {
+    work out{};
+    if (evaluators_.empty()) return out;
+    division_trap::run(evaluators_.back().evaluate, params, out);
+    return out;
+  }
+
+  void add_evaluator(const module_record* home, const op_desc& desc) {
+    for (const evaluator& e : evaluators_)
+      if (e.home == home) return;
+    evaluators_.push_back({home, desc.evaluate});
+  }
+  void remove_evaluators(const module_record* home) noexcept {
+    std::size_t kept = 0;
+    for (const evaluator& e : evaluators_)
+      if (e.home != home) evaluators_[kept++] = e;
+    evaluators_.resize(kept);
+  }
+
+  std::string declared_name;
+  std::string name;        // as shown: with a number when another operator is called the same
+  std::uint32_t params_size;
+  std::vector<field_info> fields;
+  bool packed = false;   // no padding: bytes as they are
+
+ private:
+  struct evaluator {
+    const module_record* home;
+    void (*evaluate)(const void*, work&) noexcept;
+  };
+  std::vector<byte_run> runs_;
+  std::vector<evaluator> evaluators_;
+};
+
+/// A call site, or the place of an operator's guards that have none.
+struct site_info {
+  op_info* op = nullptr;   // nullptr: a region
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
+/// but for the formulas of its operator, which change under `mutex()` and are run under it.
+class site_table {
+ public:
+  /// What a replay of a CUDA graph stands under in the call tree; its payload is its name.
+  static constexpr std::uint32_t graph_site = 1;
+
+  site_table() { static_cast<void>(add({})); }
+  ~site_table() {
+    for (site_info* block : blocks_) delete[] block;
+  }
+  site_table(const site_table&) = delete;
+  site_table& operator=(const site_table&) = delete;
+
+  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
+  std::uint32_t number_of(site& where) {
+    const std::lock_guard lock(mutex_);
+    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
+    op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
+    std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
+    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
+    std::uint32_t& id = numbers_[std::move(key)];
+    if (id == 0) id = add({op, std::move(file), where.line});
+    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
+    return id;
+  }
+
+  const site_info& operator[](std::uint32_t id) const noexcept {
+    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
+  }
+
+  work evaluate(const site_info& where, const char* params) noexcept {
+    const std::lock_guard lock(mutex_);
+    return where.op->evaluate(params);
+  }
+
+  void forget_formulas(const module_record* home) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const auto& op : ops_) op->remove_evaluators(home);
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t per_block = 256;
+  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
+
+  op_info& intern(const op_desc& desc, const module_record* home) {
+    op_info candidate(desc);
+    std::size_t namesakes = 0;
+    for (const auto& op : ops_) {
+      if (op->is(candidate, home, desc)) {
+        op->add_evaluator(home, desc);
+        return *op;
+      }
+      if (op->declared_name == candidate.declared_name) ++namesakes;
+    }
+    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
+    ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
+    ops_.back()->add_evaluator(home, desc);
+    return *ops_.back();
+  }
+
+  std::uint32_t add(site_info info) {
+    if (next_ / per_block >= max_blocks) return 0;
+    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
+    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
+    return next_++;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<op_info>> ops_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  site_info* blocks_[max_blocks] = {};
+  std::uint32_t next_ = 1;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/op_info.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+T read_as(const char* from) noexcept {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::int8_t>(from);
+    case 2: return read_as<std::int16_t>(from);
+    case 4: return read_as<std::int32_t>(from);
+    default: return read_as<std::int64_t>(from);
+  }
+}
+inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::uint8_t>(from);
+    case 2: return read_as<std::uint16_t>(from);
+    case 4: return read_as<std::uint32_t>(from);
+    default: return read_as<std::uint64_t>(from);
+  }
+}
+
+/// The shortest decimal that reads back as `value`, whatever the locale.
+template <class T>
+std::string shortest(T value) {
+  char out[64];
+  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
+  return {out, end.ptr};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
+
+inline std::string write_value(const field_info& f, const char* from) {
+  switch (f.kind) {
+    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
+    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
+    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
+      return shortest(read_as<long double>(from));
+    case field_kind::string: return {from, strnlen(from, f.size)};
+    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
+    case field_kind::enumeration: {
+      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
+      for (const enumerator_info& e : f.enumerators)
+        if (e.value == value) return e.name;
+      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
+    }
+  }
+  return {};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
+  std::string out;
+  for (const field_info& f : fields) {
+    if (!out.empty()) out += ' ';
+    out += f.name;
+    out += '=';
+    if (f.extent == 0) {
+      out += write_value(f, from + f.offset);
+      continue;
+    }
+    for (std::uint32_t e = 0; e < f.extent; ++e) {
+      out += e == 0 ? '[' : ',';
+      out += write_value(f, from + f.offset + e * f.size);
+    }
+    out += ']';
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/parameters.hpp>
+
+// <kprof/record/recorder.hpp>
+#ifndef KPROF_RECORD_RECORDER_HPP
+#define KPROF_RECORD_RECORDER_HPP
+
+// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
+// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
+// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
+
+// <kprof/record/chunk_pool.hpp>
+#ifndef KPROF_RECORD_CHUNK_POOL_HPP
+#define KPROF_RECORD_CHUNK_POOL_HPP
+
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a page fault costs more
+// than the scope that would cause it. Full chunks queue up oldest first; they are the timeline, until one is needed again.
+// Thread-safe; takes its own lock and calls nobody while holding it.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_log;
+
+/// A piece of one thread's log.
+struct KPROF_DETAIL_LOCAL chunk {
+  static constexpr std::size_t size = 32 * 1024;
+
+  chunk* next = nullptr;          // within the owner's log, oldest first
+  chunk* previous = nullptr;
+  chunk* queue_next = nullptr;    // within the pool's queue of full chunks or its free list
+  chunk* queue_previous = nullptr;
+  thread_log* owner = nullptr;
+  char* end = nullptr;             // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;   // where the timeline begins in it
+  bool queued = false;             // in the pool's queue of full chunks
+  bool folded = false;             // all of it is in the totals
+  std::uint32_t first_depth = 0;   // scopes open where it begins
+  std::uint64_t last_ticks = 0;    // latest time stamp folded
+  std::uint64_t ends = 0;          // scopes that finished here
+
+  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
+  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
+};
+
+class KPROF_DETAIL_LOCAL chunk_pool {
+ public:
+  /// Bytes that may be held from now on; what is free above that is given back.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    while (free_ != nullptr && held_ > limit_) release(pop_free());
+  }
+
+  /// A chunk that nobody uses, or nullptr when the limit is reached.
+  chunk* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) return pop_free();
+    if (held_ + chunk::size > limit_) return nullptr;
+    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    held_ += chunk::size;
+    return ::new (memory) chunk{};
+  }
+
+  /// Returns a chunk that has been read and is in no queue.
+  void give_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ > limit_) release(c);
+    else push_free(c);
+  }
+
+  /// Queues a full chunk: it may be recycled from now on.
+  void retire(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_next = nullptr;
+    c->queue_previous = last_;
+    c->queued = true;
+    (last_ != nullptr ? last_->queue_next : first_) = c;
+    last_ = c;
+  }
+  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and reuse; nullptr when none.
+  chunk* oldest() noexcept {
+    const std::lock_guard lock(mutex_);
+    chunk* c = first_;
+    if (c != nullptr) unqueue(c);
+    return c;
+  }
+  /// Takes `c` out of the queue; false when it is not there.
+  bool take_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!c->queued) return false;
+    unqueue(c);
+    return true;
+  }
+
+  std::size_t held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  void unqueue(chunk* c) noexcept {
+    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
+    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
+    c->queued = false;
+  }
+  chunk* pop_free() noexcept {
+    chunk* c = free_;
+    free_ = c->queue_next;
+    return c;
+  }
+  void push_free(chunk* c) noexcept {
+    c->queue_next = free_;
+    free_ = c;
+  }
+  void release(chunk* c) noexcept {
+    munmap(c, chunk::size);
+    held_ -= chunk::size;
+  }
+
+  std::mutex mutex_;
+  chunk* first_ = nullptr;   // full chunks, oldest first
+  chunk* last_ = nullptr;
+  chunk* free_ = nullptr;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/chunk_pool.hpp>
+
+// <kprof/record/clock.hpp>
+#ifndef KPROF_RECORD_CLOCK_HPP
+#define KPROF_RECORD_CLOCK_HPP
+
+// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime. Counter ticks become
+// nanoseconds through calibration points, each the same moment on the counter, CLOCK_MONOTONIC (for durations, since it
+// never steps) and CLOCK_REALTIME (for other tools' records). Reading is thread-safe, calibrating is not.
+
+#include <time.h>
+
+#include <cstdint>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would double the cost.
+struct counter_clock {
+  static constexpr const char* name =
+#if defined(__aarch64__)
+      "cntvct";
+#else
+      "tsc";
+#endif
+  static std::uint64_t now() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return nanoseconds_of(CLOCK_MONOTONIC);
+#endif
+  }
+  /// Whether the counter runs at one rate on all cores and through sleep states.
+  static bool usable() noexcept {
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
+#elif defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+  }
+};
+
+struct system_clock {
+  static constexpr const char* name = "clock_gettime";
+  static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
+};
+
+/// One moment on three clocks.
+struct calibration_point {
+  std::uint64_t ticks;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+/// The narrowest of a few readings of CLOCK_MONOTONIC between two of the counter.
+template <class Clock>
+calibration_point calibrate() noexcept {
+  calibration_point best{};
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = Clock::now();
+    const std::uint64_t monotonic = nanoseconds_of(CLOCK_MONOTONIC);
+    const std::uint64_t after = Clock::now();
+    const std::uint64_t realtime = nanoseconds_of(CLOCK_REALTIME);
+    const std::uint64_t last = Clock::now();
+    if (last - before < narrowest) {
+      narrowest = last - before;
+      // The realtime reading lies about as far behind `after` as the monotonic one behind `before`.
+      best = {before + (after - before) / 2, monotonic, realtime};
+    }
+  }
+  return best;
+}
+
+/// The line through the calibration points, by which ticks become nanoseconds since the first.
+class timebase {
+ public:
+  /// Begins anew. The rate that is known goes on to hold until there is a second point.
+  void reset(calibration_point first) {
+    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
+    points_.assign(1, first);
+  }
+  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
+  void add(calibration_point point) {
+    if (points_.size() >= capacity) {
+      std::size_t kept = 1;
+      for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
+      points_.resize(kept);
+    }
+    points_.push_back(point);
+  }
+
+  const calibration_point& first() const noexcept { return points_.front(); }
+  const calibration_point& last() const noexcept { return points_.back(); }
+
+  double ns_per_tick() const noexcept {
+    const std::uint64_t ticks = last().ticks - first().ticks;
+    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+  }
+  /// Nanoseconds from the first point to `ticks`; negative before it.
+  double since_start_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
+  }
+  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by construction.
+  double residual_ns() const noexcept {
+    if (points_.size() < 3) return -1;
+    double worst = 0;
+    for (const calibration_point& p : points_) {
+      const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+      worst = off > worst ? off : -off > worst ? -off : worst;
+    }
+    return worst;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 64;
+  std::vector<calibration_point> points_;
+  double known_rate_ = 1.0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/clock.hpp>
+
+// <kprof/record/thread_log.hpp>
+#ifndef KPROF_RECORD_THREAD_LOG_HPP
+#define KPROF_RECORD_THREAD_LOG_HPP
+
+// One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
+// may fold what has been published so far into the call tree, also while the thread goes on writing.
+
+// <kprof/record/call_tree.hpp>
+#ifndef KPROF_RECORD_CALL_TREE_HPP
+#define KPROF_RECORD_CALL_TREE_HPP
+
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
+// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
+// its thread_log's lock.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Bytes that all trees of the process may take; nodes beyond it are merged.
+struct tree_budget {
+  std::uint64_t used = 0;    // accessed atomically
+  std::uint64_t limit = 0;
+
+  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
+  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
+  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
+  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+};
+
+/// The parameters of an operator or the name of a region.
+struct payload {
+  const char* bytes;
+  std::uint32_t size;
+};
+
+struct tree_node {
+  std::uint32_t parent = 0;
+  std::uint32_t site = 0;        // 0: the root
+  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
+  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t payload_at = 0;
+  std::uint32_t payload_size = 0;
+  bool plain = false;            // its parameters have no padding and can be compared as they are
+  bool merged = false;           // calls of all parameters that came when memory was spent
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;       // ticks
+  std::uint64_t self = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  histogram durations;
+  // What a call that has been seen before does not touch.
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
+  std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
+  work values{};
+};
+
+class call_tree {
+ public:
+  static constexpr std::uint32_t root = 0;
+
+  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  ~call_tree() { budget_->remove(charged_); }
+  call_tree(const call_tree&) = delete;
+  call_tree& operator=(const call_tree&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    imprecise_ = 0;
+    nodes_ = {};   // with their capacity: it is no longer charged
+    payloads_ = {};
+    buckets_ = std::vector<std::uint32_t>(64, 0);
+    nodes_.emplace_back();   // the root
+  }
+
+  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
+  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
+  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
+
+  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
+  /// one that came after that the time before.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+    tree_node* const all = nodes_.data();
+    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
+    if (is_plain(all[last], parent, site, p)) return last;
+    const std::uint32_t next = all[last].successor;
+    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
+    return other_child(parent, site, p);
+  }
+
+  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
+  /// `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
+    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
+  }
+
+  /// Counts one finished call.
+  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
+    tree_node& n = nodes_[node];
+    ++n.calls;
+    n.total += ticks;
+    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    if (ticks < n.shortest) n.shortest = ticks;
+    if (ticks > n.longest) n.longest = ticks;
+    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
+  }
+
+  /// Adds all of another thread's tree. Returns where each of its nodes is here.
+  std::vector<std::uint32_t> merge(const call_tree& other) {
+    std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+      const tree_node& from = other.nodes_[i];
+      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
+      tree_node& to = nodes_[here[i]];
+      to.calls += from.calls;
+      to.total += from.total;
+      to.self += from.self;
+      to.captured += from.captured;
+      to.replays += from.replays;
+      if (from.shortest < to.shortest) to.shortest = from.shortest;
+      if (from.longest > to.longest) to.longest = from.longest;
+      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+    }
+    imprecise_ += other.imprecise_;
+    return here;
+  }
+
+  /// Durations that had to be counted at the nearest one the histogram has room for.
+  std::uint64_t imprecise() const noexcept { return imprecise_; }
+
+ private:
+  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_alignment = max_params_alignment;
+
+  void charge(std::uint64_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+
+  /// Takes memory for a histogram, unless all is spent.
+  bool afford(std::uint64_t bytes) noexcept {
+    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    charge(bytes);
+    return true;
+  }
+
+  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+    const tree_node& n = nodes_[node];
+    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+    std::uint64_t x, y;
+    std::memcpy(&x, a, 8);
+    std::memcpy(&y, b, 8);
+    return x ^ y;
+  }
+  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
+  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+    for (; n >= 32; a += 32, b += 32, n -= 32)
+      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
+    for (; n >= 8; a += 8, b += 8, n -= 8)
+      if (differing_bits(a, b) != 0) return false;
+    return n == 0 || std::memcmp(a, b, n) == 0;
+  }
+
+  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
+    alignas(max_alignment) char canonical[max_payload];
+    const site_info& where = (*sites_)[site];
+    if (where.op != nullptr && !where.op->packed) {
+      where.op->canonical(p.bytes, canonical);
+      p.bytes = canonical;
+    }
+    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
+    if (matches(last, parent, site, p)) return last;
+    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
+    const std::uint32_t found = look_up(parent, site, p, nullptr);
+    if (last != 0) nodes_[last].successor = found;
+    return nodes_[parent].last_child = found;
+  }
+
+  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
+    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    std::uint32_t i = 0;
+    for (; i + 8 <= p.size; i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, p.bytes + i, 8);
+      h = (h ^ word) * 0x9E3779B97F4A7C15U;
+      h ^= h >> 29U;
+    }
+    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
+    const std::uint32_t hash = hash_of(parent, site, p);
+    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
+    if (budget_->nearly_spent()) return merged_child(parent, site);
+    const std::uint32_t made = add(parent, site, hash, p, false);
+    if (values != nullptr) nodes_[made].values = *values;
+    else evaluate(nodes_[made], p);
+    return made;
+  }
+
+  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+    for (;;) {
+      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
+      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      parent = root;
+    }
+  }
+
+  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
+    if (nodes_.size() >= buckets_.size()) rehash();
+    tree_node n;
+    n.parent = parent;
+    n.site = site;
+    n.hash = hash;
+    n.merged = merged;
+    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
+    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_size = p.size;
+    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
+    payloads_.resize((payloads_.size() + 7) / 8 * 8);
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    n.next_in_bucket = bucket(hash);
+    bucket(hash) = made;
+    nodes_.push_back(std::move(n));
+    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
+    return made;
+  }
+
+  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      tree_node& n = nodes_[i];
+      n.next_in_bucket = bucket(n.hash);
+      bucket(n.hash) = i;
+    }
+  }
+
+  void evaluate(tree_node& n, payload p) noexcept {
+    const site_info& where = (*sites_)[n.site];
+    if (where.op == nullptr) return;
+    alignas(max_alignment) char aligned[max_payload];
+    std::memcpy(aligned, p.bytes, p.size);
+    n.values = sites_->evaluate(where, aligned);
+  }
+
+  site_table* sites_;
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint64_t imprecise_ = 0;
+  std::vector<tree_node> nodes_;
+  std::vector<char> payloads_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/call_tree.hpp>
+
+// <kprof/record/device_totals.hpp>
+#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
+#define KPROF_RECORD_DEVICE_TOTALS_HPP
+
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or kind of copy, under a node
+// of the thread's call tree, with counts and sums that stay exact for a run of any length. Guarded by its thread_log's lock.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What runs share to share a row. Words only, so that keys are compared and hashed as bytes.
+struct device_key {
+  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};   // several kernels and configurations, for want of memory
+
+  std::uint32_t node = 0;     // of the call tree
+  std::uint32_t name = 0;     // number of the kernel's name; 0: it is no kernel
+  std::uint32_t kind = 0;     // an activity_kind
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t places = 0;   // direction | from << 8 | to << 16
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t registers = 0;
+
+  static device_key of(std::uint32_t node, std::uint32_t name, const activity& a) noexcept {
+    device_key k;
+    k.node = node;
+    k.name = name;
+    k.kind = static_cast<std::uint32_t>(a.kind);
+    k.device = a.device;
+    k.stream = a.stream;
+    k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
+    for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
+    k.static_shared = a.static_shared;
+    k.dynamic_shared = a.dynamic_shared;
+    k.registers = a.registers;
+    return k;
+  }
+  /// The row for all that has none of its own.
+  device_key merged() const noexcept {
+    device_key k;
+    k.node = node;
+    k.name = merged_name;
+    k.kind = kind;
+    k.device = device;
+    return k;
+  }
+  bool is(const device_key& other) const noexcept { return std::memcmp(this, &other, sizeof other) == 0; }
+  std::uint32_t hash() const noexcept {
+    std::uint32_t words[sizeof(device_key) / 4];
+    std::memcpy(words, this, sizeof words);
+    std::uint64_t h = 0;
+    for (const std::uint32_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15U, h ^= h >> 29U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+};
+
+struct device_total {
+  device_key key;
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t successor = 0;   // what came after it the time before
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;
+  std::uint64_t total = 0;       // ns
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  std::uint64_t gaps = 0;
+  std::uint64_t gap = 0;         // ns from launch to start
+  std::uint64_t bytes = 0;
+
+  void add(const device_total& other) noexcept {
+    calls += other.calls;
+    untimed += other.untimed;
+    total += other.total;
+    if (other.shortest < shortest) shortest = other.shortest;
+    if (other.longest > longest) longest = other.longest;
+    gaps += other.gaps;
+    gap += other.gap;
+    bytes += other.bytes;
+  }
+};
+
+class device_totals {
+ public:
+  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
+  ~device_totals() { budget_->remove(charged_); }
+  device_totals(const device_totals&) = delete;
+  device_totals& operator=(const device_totals&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    last_ = 0;
+    rows_ = std::vector<device_total>(1);   // number 0 is none
+    buckets_ = std::vector<std::uint32_t>(16, 0);
+  }
+
+  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records; 0: that is not known.
+  void add(const device_key& key, const activity& a, std::uint64_t launched) {
+    device_total& row = row_of(key);
+    ++row.calls;
+    row.bytes += a.bytes;
+    if (!a.timed()) {
+      ++row.untimed;
+      return;
+    }
+    const std::uint64_t ns = a.end - a.start;
+    row.total += ns;
+    if (ns < row.shortest) row.shortest = ns;
+    if (ns > row.longest) row.longest = ns;
+    if (launched == 0) return;
+    ++row.gaps;
+    row.gap += a.start > launched ? a.start - launched : 0;   // two clocks: a start may seem to come first
+  }
+
+  /// Adds another thread's rows, whose nodes are here as `node_here` says.
+  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+    other.each([&](const device_total& row) {
+      device_key key = row.key;
+      key.node = node_here[key.node];
+      row_of(key).add(row);
+    });
+  }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 1; i < rows_.size(); ++i) visit(rows_[i]);
+  }
+
+ private:
+  /// Mostly the row that came after the last one the time before: programs repeat themselves.
+  device_total& row_of(const device_key& key) {
+    const std::uint32_t next = rows_[last_].successor;
+    if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
+    const std::uint32_t found = look_up(key);
+    rows_[last_].successor = found;
+    return rows_[last_ = found];
+  }
+
+  std::uint32_t look_up(const device_key& key) {
+    for (device_key wanted = key;;) {
+      const std::uint32_t hash = wanted.hash();
+      for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
+        if (rows_[i].key.is(wanted)) return i;
+      const bool may_be_made = wanted.name == device_key::merged_name ? !budget_->spent() || wanted.node == call_tree::root
+                                                                     : !budget_->nearly_spent();
+      if (may_be_made) return make(wanted, hash);
+      const bool was_merged = wanted.name == device_key::merged_name;
+      wanted = wanted.merged();
+      if (was_merged) wanted.node = call_tree::root;   // not even that can be kept for this scope
+    }
+  }
+
+  std::uint32_t make(const device_key& key, std::uint32_t hash) {
+    if (rows_.size() >= buckets_.size()) rehash();
+    const auto made = static_cast<std::uint32_t>(rows_.size());
+    device_total row;
+    row.key = key;
+    row.next_in_bucket = bucket(hash);
+    rows_.push_back(row);
+    bucket(hash) = made;
+    charged_ += 2 * (sizeof row + sizeof made);   // vectors are up to half empty
+    budget_->add(2 * (sizeof row + sizeof made));
+    return made;
+  }
+
+  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < rows_.size(); ++i) {
+      std::uint32_t& first = bucket(rows_[i].key.hash());
+      rows_[i].next_in_bucket = first;
+      first = i;
+    }
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint32_t last_ = 0;
+  std::vector<device_total> rows_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/device_totals.hpp>
+
+// <kprof/record/log_words.hpp>
+#ifndef KPROF_RECORD_LOG_WORDS_HPP
+#define KPROF_RECORD_LOG_WORDS_HPP
+
+// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,    // subject: call site
+  folded,   // a begin that is in the totals; subject: node of the call tree
+  end_to,   // subject: depth; that scope and all inside it ended
+  adopt,    // subject: path; what follows belongs under it
+  launch,   // subject: correlation id of work launched on a device, under the innermost scope; payload: its other ids
+  ignored_launch,   // the same, while nothing was being recorded
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint32_t max_launch_ids = 8;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// The first word of a record.
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
+}
+constexpr record_kind kind_of(std::uint64_t word) noexcept { return static_cast<record_kind>(word >> 48U & 0xFFU); }
+constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU); }
+constexpr std::size_t record_size(std::uint64_t word) noexcept { return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U; }
+
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
+constexpr std::uint16_t depth_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token); }
+constexpr std::uint16_t epoch_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token >> 16U); }
+
+/// What begin and end touch: one cache line of the thread's own.
+struct alignas(64) log_head {
+  char* cursor = nullptr;      // published with release
+  char* limit = nullptr;
+  scope_token top = 0;         // the innermost open scope's token
+  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/log_words.hpp>
+
+// <kprof/record/path_table.hpp>
+#ifndef KPROF_RECORD_PATH_TABLE_HPP
+#define KPROF_RECORD_PATH_TABLE_HPP
+
+// Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any thread can look up.
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Paths of scopes that were captured on one thread to be adopted on another, or in which devices were given work. Guarded
+/// by its own lock.
+class path_table {
+ public:
+  struct step {
+    std::uint32_t parent = 0;   // path of the enclosing scopes; 0: none
+    std::uint32_t site = 0;
+    std::string bytes{};
+    bool merged = false;
+    work values{};
+  };
+
+  explicit path_table(tree_budget& budget) : budget_(&budget) {}
+
+  /// The number of a path; that of its parent where memory is spent.
+  std::uint32_t number_of(step s) {
+    std::string key = key_of(s);
+    const std::lock_guard lock(mutex_);
+    if (const auto known = numbers_.find(key); known != numbers_.end()) {
+      entries_[known->second - 1].used = recording_;
+      return known->second;
+    }
+    if (budget_->spent()) return s.parent;
+    budget_->add(cost_of(key));
+    std::uint32_t number = free_;
+    if (number == 0) number = static_cast<std::uint32_t>(entries_.size() + 1), entries_.emplace_back();
+    else free_ = entries_[number - 1].next_free;
+    entries_[number - 1] = {std::move(s), recording_, false, 0};
+    return numbers_[std::move(key)] = number;
+  }
+  step operator[](std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    return entries_[path - 1].what;
+  }
+
+  /// Whoever has the number may keep it for ever: a program's contexts and graphs outlive a recording.
+  void keep(std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    for (; path != 0 && !entries_[path - 1].kept; path = entries_[path - 1].what.parent) entries_[path - 1].kept = true;
+  }
+  /// A recording begins: what was last asked for in the one before the last is forgotten, but for what is kept. That of the
+  /// last stays, since there may be logs that have not begun anew yet.
+  void next_recording() {
+    const std::lock_guard lock(mutex_);
+    // A path is asked for only after what is around it, so its parents were used no earlier.
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+      entry& e = entries_[i];
+      if (e.kept || e.used == free_entry || e.used + 1 > recording_) continue;
+      const std::string key = key_of(e.what);
+      budget_->remove(cost_of(key));
+      numbers_.erase(key);
+      e = {step{}, free_entry, false, free_};
+      free_ = i + 1;
+    }
+    ++recording_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint64_t free_entry = ~std::uint64_t{0};
+  struct entry {
+    step what{};
+    std::uint64_t used = 0;     // in which recording it was last asked for
+    bool kept = false;
+    std::uint32_t next_free = 0;
+  };
+
+  static std::string key_of(const step& s) {
+    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
+    return key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
+  }
+  static std::uint64_t cost_of(const std::string& key) noexcept { return 2 * (sizeof(entry) + 2 * key.size() + 64); }
+
+  tree_budget* budget_;
+  std::mutex mutex_;
+  std::vector<entry> entries_;
+  std::uint32_t free_ = 0;      // number of the first free entry
+  std::uint64_t recording_ = 1;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/path_table.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;                // not a scope but a change of place
+  std::uint64_t start;
+  std::uint64_t child_ticks;   // in scopes inside it
+  bool launched = false;       // work on a device
+  std::uint32_t path = 0;      // of its node, once it has been asked for
+  std::uint64_t graph = 0;     // captured work into this one, whose number is this less 1; the last of them
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;                  // another id of the call before it
+  std::uint32_t path;          // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t thread;        // number of the thread's log
+  std::uint64_t ticks;         // when the call began
+};
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  std::uint32_t leads = 0;     // how many scopes, from the innermost outwards, have this node as their first in the graph
+};
+
+class KPROF_DETAIL_LOCAL thread_log : public log_head {
+ public:
+  thread_log(std::uint32_t its_number, site_table& sites, path_table& paths, tree_budget& budget)
+      : tree(sites, budget), device(budget), paths_(&paths) { begin_again(its_number); }
+
+  /// For a thread that begins.
+  void begin_again(std::uint32_t its_number) noexcept {
+    number = its_number;
+    top = scope_token{its_number} << 32U;
+    emitted = 0;
+    emitted_deeper = 0;
+    cuts_size_ = 0;
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  // The next two are for the thread itself.
+
+  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not, whatever has been opened
+  /// at its depth since.
+  bool is_open(scope_token token) const noexcept {
+    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut the most
+      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
+    return true;
+  }
+  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before no longer name what is there.
+  void close_from(std::uint16_t depth) noexcept {
+    const bool scopes_inside = depth < depth_of(top);
+    top -= depth_of(top) - depth + 1U;
+    if (!scopes_inside) return;
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its own comes again.
+    const bool oldest_goes = cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
+    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
+    cuts_[cuts_size_++] = {epoch, depth};
+    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+  }
+
+  // Everything below needs the lock.
+
+  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
+  void append(chunk* c, chunk_pool& pool) noexcept {
+    *c = chunk{};
+    c->owner = this;
+    c->previous = last_;
+    if (last_ != nullptr) last_->next = c;
+    else first_ = c;
+    last_ = c;
+    stop_writing(pool);
+    writing_ = c;
+    if (unread_ == nullptr) start_reading(c);
+    limit = c->limit();
+    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
+  }
+  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next scope takes a new chunk.
+  void stop_writing(chunk_pool& pool) noexcept {
+    if (writing_ == nullptr) return;
+    writing_->end = cursor;
+    pool.retire(writing_);
+    writing_ = nullptr;
+    cursor = limit = nullptr;
+  }
+
+  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being written.
+  void fold(const char* stop_at = nullptr) {
+    while (unread_ != nullptr) {
+      const bool still_written = unread_ == writing_;
+      decode(*unread_, !still_written ? unread_->end : stop_at != nullptr ? stop_at : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
+      if (still_written) return;
+      unread_->folded = true;
+      start_reading(unread_->next);
+    }
+  }
+
+  /// Takes a full chunk out of the log, folding it first.
+  void release(chunk* c) {
+    if (!c->folded) fold();
+    (c->previous != nullptr ? c->previous->next : first_) = c->next;
+    (c->next != nullptr ? c->next->previous : last_) = c->previous;
+  }
+  /// Gives its full chunks back but those that another thread is about to recycle. Everything must have been folded.
+  void release_full(chunk_pool& pool) {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      if (pool.take_back(c)) {
+        release(c);
+        pool.give_back(c);
+      }
+      c = next;
+    }
+  }
+
+  /// Drops everything, unread. The thread does not exist.
+  void discard(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      static_cast<void>(pool.take_back(c));
+      pool.give_back(c);
+      c = next;
+    }
+    first_ = last_ = writing_ = unread_ = nullptr;
+    cursor = limit = nullptr;
+    stack.clear();
+  }
+
+  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
+  /// `until`: what is recorded behind it belongs to the time after `now` (see fold).
+  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
+    fold(until);
+    release_full(pool);
+    for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
+      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
+    if (writing_ != nullptr) {
+      writing_->timeline_from = read_at_;
+      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
+      writing_->ends = 0;
+    }
+    // The open scopes' nodes go with the tree: keep what they stand for.
+    struct step { std::uint32_t site; std::string bytes; bool merged; work values; };
+    std::vector<std::vector<step>> paths;
+    for (const open_frame& f : stack) {
+      std::vector<step> path;
+      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
+        const payload p = tree.payload_of(tree[n]);
+        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
+      }
+      paths.push_back(std::move(path));
+    }
+    tree.clear();
+    device.clear();
+    for (launch_note& n : launches) n.path = launch_note::ignored;
+    adopted_.clear();
+    captured_.clear();
+    replayed_.clear();
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      std::uint32_t node = call_tree::root;
+      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+      stack[i] = {node, stack[i].adopted, now, 0};
+    }
+    dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
+  }
+
+  /// The path of the innermost open scope; 0 when nothing is open.
+  std::uint32_t capture() {
+    fold();
+    const std::uint32_t path = innermost_path();
+    paths_->keep(path);
+    return path;
+  }
+
+  /// The same for a node that is being captured into a graph, of which it is a part that does work.
+  captured_scope capture_for(std::uint64_t graph) {
+    captured_scope out{capture(), 0};
+    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1; ++out.leads) stack[i].graph = graph + 1;
+    return out;
+  }
+
+  /// The node of a path: like everywhere, but under this thread's root.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    std::uint32_t& node = adopted_[path];
+    if (node == 0) {
+      const path_table::step s = (*paths_)[path];
+      const std::uint32_t parent = node_of(s.parent);
+      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+    }
+    return adopted_[path];
+  }
+
+  /// The node of what was captured under a path, in graphs launched under another: launch scope > graph > captured scopes,
+  /// without those that are also around the launch.
+  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
+    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
+    if (node == 0) node = inside_graph(launch, captured);
+    return node;
+  }
+  /// Of graph nodes whose capture was not seen.
+  std::uint32_t foreign_graph_node(std::uint32_t launch) {
+    static constexpr std::string_view name = "(graph captured before recording)";
+    return tree.child(replayed_node(launch, 0), site_table::graph_site, {name.data(), name.size()}, false, work{});
+  }
+
+  /// Scopes that folding has seen begin and not end.
+  std::uint64_t open_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
+    return n;
+  }
+  /// Scopes that finished within what the log still holds.
+  std::uint64_t timeline_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    return n;
+  }
+
+  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
+  template <class Visit>
+  void visit_timeline(Visit visit) const {
+    struct start { std::uint32_t node; std::uint64_t ticks; std::uint64_t depth; };
+    std::vector<start> starts;
+    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
+    const auto close = [&](std::uint64_t ticks) {
+      if (!starts.empty() && starts.back().depth == depth) {
+        if (starts.back().node != call_tree::root) visit(starts.back().node, starts.back().ticks, ticks);
+        starts.pop_back();
+      }
+      if (depth != 0) --depth;
+    };
+    for (chunk* c = first_; c != nullptr; c = c->next) {
+      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
+      for (const char* at = c->timeline_from; at < stop;) {
+        const std::uint64_t word = get(at);
+        if ((word & end_bit) != 0) {
+          close(word & ~end_bit);
+          at += 8;
+          continue;
+        }
+        const auto subject = static_cast<std::uint32_t>(word);
+        switch (kind_of(word)) {
+          case record_kind::begin: break;   // not before it is folded
+          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
+          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
+          case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
+          case record_kind::launch:
+          case record_kind::ignored_launch: break;
+        }
+        at += record_size(word);
+      }
+    }
+  }
+
+  std::uint32_t number = 0;           // as in its tokens
+  std::vector<open_frame> stack;
+  call_tree tree;
+  device_totals device;
+  std::vector<launch_note> launches;  // not yet taken by attribution
+  std::uint64_t launches_lost = 0;    // for want of memory
+  std::uint64_t finished = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t closed_by_parent = 0;
+  std::uint64_t thread_id = 0;
+  std::string thread_name;
+  bool ended = false;
+  std::uint64_t never_closed = 0;     // of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
+  thread_log* next_free = nullptr;
+
+ private:
+  void start_reading(chunk* c) noexcept {
+    unread_ = c;
+    if (c == nullptr) return;
+    read_at_ = c->timeline_from = c->begin();
+    c->first_depth = static_cast<std::uint32_t>(stack.size());
+  }
+
+  void decode(chunk& c, const char* stop) {
+    std::uint64_t ticks = c.last_ticks;
+    const std::uint64_t finished_before = finished;
+    while (read_at_ < stop) {
+      char* const at = read_at_;
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        ticks = word & ~end_bit;
+        close_innermost(ticks);
+        read_at_ = at + 8;
+        continue;
+      }
+      ticks = get(at + 8);
+      const auto subject = static_cast<std::uint32_t>(word);
+      read_at_ = at + record_size(word);
+      switch (kind_of(word)) {
+        case record_kind::begin: {
+          const auto bytes = payload_bytes_of(word);
+          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
+          put(at, record_word(record_kind::folded, node, bytes));
+          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
+            const std::uint64_t end = get(read_at_) & ~end_bit;
+            count_finished({node, false, ticks, 0}, end);
+            ticks = end;
+            read_at_ += 8;
+          } else {
+            stack.push_back({node, false, ticks, 0});
+          }
+          break;
+        }
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
+        case record_kind::end_to:
+          while (stack.size() > subject) {
+            ++closed_by_parent;
+            close_innermost(ticks);
+          }
+          close_innermost(ticks);
+          break;
+        case record_kind::launch: note_launch(at, word, innermost_path()); break;
+        case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
+        case record_kind::folded: break;
+      }
+    }
+    c.last_ticks = ticks;
+    c.ends += finished - finished_before;
+  }
+
+  void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
+    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    std::uint32_t ids[max_launch_ids] = {static_cast<std::uint32_t>(word)};
+    const std::size_t others = payload_bytes_of(word) / sizeof ids[0];
+    std::memcpy(ids + 1, at + record_header, others * sizeof ids[0]);
+    for (std::size_t i = 0; i <= others; ++i) launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
+  }
+
+  void close_innermost(std::uint64_t now) {
+    if (stack.empty()) return;
+    const open_frame f = stack.back();
+    stack.pop_back();
+    count_finished(f, now);
+  }
+
+  /// Counts a frame that is not, or no longer, on the stack.
+  void count_finished(const open_frame& f, std::uint64_t now) {
+    const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
+    if (!f.adopted) {
+      tree.finish(f.node, ticks, f.child_ticks);
+      if (f.graph != 0 && !f.launched) ++tree[f.node].captured;
+      ++finished;
+    }
+    if (stack.empty()) return;
+    stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+    stack.back().launched |= f.launched && !f.adopted;   // what was adopted is another thread's scope's
+  }
+
+  std::uint32_t innermost_path() {
+    if (stack.empty()) return 0;
+    open_frame& f = stack.back();
+    if (f.path == 0) f.path = path_of(f.node);
+    return f.path;
+  }
+
+  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
+    std::vector<std::uint32_t> around;
+    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
+    std::vector<path_table::step> inside;
+    for (std::uint32_t p = captured; p != 0 && std::find(around.begin(), around.end(), p) == around.end(); p = inside.back().parent)
+      inside.push_back((*paths_)[p]);
+    std::uint32_t node = tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
+    for (std::size_t i = inside.size(); i-- > 0;) {
+      const path_table::step& s = inside[i];
+      node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+    }
+    return node;
+  }
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
+    const tree_node& n = tree[node];
+    const payload p = tree.payload_of(n);
+    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    return captured_[node] = path;
+  }
+
+  struct cut {
+    std::uint16_t epoch;   // that began with it
+    std::uint16_t depth;   // from here on all ended
+  };
+  static constexpr std::uint32_t max_cuts = 64;   // beyond it, late ends of the outermost scopes are no longer told from others
+
+  std::mutex mutex_;
+  path_table* paths_;
+  chunk* first_ = nullptr;     // of the timeline, oldest first
+  chunk* last_ = nullptr;
+  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
+  char* read_at_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
+  std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
+  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;   // launch path and captured path to node
+  cut cuts_[max_cuts] = {};   // later ones are deeper
+  std::uint32_t cuts_size_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/thread_log.hpp>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
+// Its token is none that was ever given out.
+KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
+
+// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
+#endif
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
+/// Room for a record and the ends of all that is open then: an end never has to look for room.
+inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
+  return record + 8 + 8 * std::size_t{depth_of(log.top)};
+}
+
+// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
+// here would wait for itself.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
+
+class KPROF_DETAIL_LOCAL staying_inside {
+ public:
+  staying_inside() noexcept : before_(inside_kprof) { inside_kprof = true; }
+  ~staying_inside() { inside_kprof = before_; }
+  staying_inside(const staying_inside&) = delete;
+  staying_inside& operator=(const staying_inside&) = delete;
+
+ private:
+  bool before_;
+};
+
+class KPROF_DETAIL_LOCAL recorder;
+// The recorder whose functions guards call, in the binary that owns it.
+KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
+
+class KPROF_DETAIL_LOCAL recorder {
+ public:
+  static constexpr std::size_t smallest_memory = 1024 * 1024;
+
+  recorder() {
+    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
+  }
+  ~recorder() {
+    if (knows_thread_ends_) pthread_key_delete(thread_end_);
+  }
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  /// A quarter of the memory may go to totals, the rest to logs.
+  void set_memory(std::size_t bytes) noexcept {
+    memory_limit_ = bytes;
+    __atomic_store_n(&budget_.limit, bytes / 4, __ATOMIC_RELAXED);
+    pool_.set_limit(bytes - bytes / 4);
+  }
+  std::size_t memory_limit() const noexcept { return memory_limit_; }
+  tree_budget& budget() noexcept { return budget_; }
+  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
+
+  /// Gives a call site its number; false when there are too many.
+  bool number(site& where) { return sites_.number_of(where) != 0; }
+
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as `lost`, when
+  /// there is none.
+  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
+    settle_child();
+    if (my_log == &no_log) join();
+    auto* log = static_cast<thread_log*>(my_log);
+    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
+    const std::lock_guard lock(log->mutex());
+    if (c == nullptr) {
+      ++(log->*lost);
+      return false;
+    }
+    log->append(c, pool_);
+    return true;
+  }
+
+  /// Counts a scope for which the tables have no place; always false.
+  bool drop() noexcept {
+    __atomic_fetch_add(&dropped_, 1, __ATOMIC_RELAXED);
+    return false;
+  }
+  std::uint64_t dropped() const noexcept { return __atomic_load_n(&dropped_, __ATOMIC_RELAXED); }
+  /// Counts a scope that came while kprof itself was at work on its thread; always false.
+  bool drop_inside() noexcept {
+    __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
+    return false;
+  }
+  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
+
+  /// An end that belongs to no open scope of its thread.
+  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
+
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
+  template <class Visit>
+  void each_thread(Visit visit) {
+    const staying_inside guard;
+    settle_child();
+    const std::lock_guard lock(threads_mutex_);
+    for (thread_log* log : threads_) {
+      const std::lock_guard own(log->mutex());
+      const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+      log->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
+      visit(*log);
+    }
+  }
+
+  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this number or, if it has
+  /// ended and is no longer kept apart, that of all such threads; nullptr when there is none.
+  template <class Use>
+  void with_threads(Use use) {
+    const staying_inside guard;
+    const std::lock_guard lock(threads_mutex_);
+    use([this](std::uint32_t number) -> thread_log* {
+      const auto it = std::find_if(threads_.begin(), threads_.end(), [number](const thread_log* log) { return log->number == number; });
+      return it != threads_.end() ? *it : others_;
+    });
+  }
+
+  /// Notes in this thread's log a call that launched work on a device, under its own and other correlation ids.
+  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks, bool ignored) noexcept {
+    if (inside_kprof || count == 0) return;
+    if (count > max_launch_ids) count = max_launch_ids;
+    const std::uint32_t payload = 4 * (count - 1);
+    const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    if (my_log->limit - my_log->cursor < static_cast<std::ptrdiff_t>(room_for(*my_log, record_size(word)))) {
+      const staying_inside guard;
+      if (!more_room(record_size(word), &thread_log::launches_lost)) return;
+    }
+    log_head* const log = my_log;
+    put(log->cursor, word);
+    put(log->cursor + 8, ticks);
+    std::memcpy(log->cursor + record_header, ids + 1, payload);
+    __atomic_store_n(&log->cursor, log->cursor + record_size(word), __ATOMIC_RELEASE);
+  }
+
+  /// The number of this thread's log.
+  static std::uint32_t this_thread() noexcept { return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number; }
+
+  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first that does work in a scope.
+  captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
+    if (my_log == &no_log || inside_kprof) return {};
+    const staying_inside guard;
+    settle_child();
+    auto* const log = static_cast<thread_log*>(my_log);
+    const std::lock_guard lock(log->mutex());
+    if (leads) return log->capture_for(graph);
+    return {log->capture(), 0};
+  }
+
+  /// Forgets all totals; what is open stays open from `now` on.
+  void restart(std::uint64_t now) {
+    settle_child();
+    const std::lock_guard lock(threads_mutex_);
+    restart_locked(now);
+  }
+
+  /// Turns everything that refers to a binary's code into values, before it is unloaded.
+  void detach(const module_record& leaving) {
+    each_thread([](thread_log&) {});
+    sites_.forget_formulas(&leaving);
+  }
+
+  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
+  void before_fork() {
+    threads_mutex_.lock();
+    for (thread_log* log : threads_) log->mutex().lock();
+    sites_.mutex().lock();
+    paths_.mutex().lock();
+    pool_.mutex().lock();
+  }
+  void after_fork() {
+    pool_.mutex().unlock();
+    paths_.mutex().unlock();
+    sites_.mutex().unlock();
+    for (thread_log* log : threads_) log->mutex().unlock();
+    threads_mutex_.unlock();
+  }
+  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
+  void in_child(std::uint64_t now) noexcept {
+    after_fork();
+    child_since_ = now;
+    forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
+    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
+    __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
+  }
+
+  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
+  void settle_child() {
+    if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
+    const std::lock_guard lock(threads_mutex_);
+    if (!child_pending_) return;
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i] == forked_log_) {
+        forked_log_->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        continue;
+      }
+      {
+        const std::lock_guard own(threads_[i]->mutex());
+        threads_[i]->discard(pool_);
+      }
+      threads_[i]->ended = true;
+    }
+    restart_locked(child_since_);
+    forked_log_ = nullptr;
+    __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
+  }
+
+  const site_table& sites() const noexcept { return sites_; }
+  path_table& paths() noexcept { return paths_; }
+  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
+  /// Time before which the timeline has been recycled; 0: it is whole.
+  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
+  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
+
+ private:
+  static constexpr std::size_t kept_ended_threads = 64;
+
+  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
+  chunk* free_chunk() noexcept {
+    if (chunk* c = pool_.take()) return c;
+    chunk* c = pool_.oldest();
+    if (c == nullptr) return nullptr;
+    const std::lock_guard lock(c->owner->mutex());
+    if (!c->folded) {
+      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
+      c->owner->fold();
+      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+    }
+    c->owner->release(c);
+    std::uint64_t until = recycled_until();
+    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return c;
+  }
+
+  // ---- threads ----
+
+  void join() {
+    const std::lock_guard lock(threads_mutex_);
+    thread_log* log = free_logs_;
+    if (log != nullptr) {
+      free_logs_ = log->next_free;
+      log->begin_again(++last_number_);
+    } else {
+      log = new thread_log(++last_number_, sites_, paths_, budget_);
+    }
+    log->ended = false;
+    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    char name[32] = {};
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
+    threads_.push_back(log);
+    my_log = log;
+    if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
+  }
+
+  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
+  void leave(thread_log& log) {
+    const staying_inside guard;
+    const std::lock_guard lock(threads_mutex_);
+    my_log = &no_log;
+    {
+      const std::lock_guard own(log.mutex());
+      log.stop_writing(pool_);
+      log.ended = true;
+    }
+    std::size_t ended = 0;
+    for (const thread_log* t : threads_) ended += t->ended && t->merged_threads == 0 ? 1 : 0;
+    if (ended <= kept_ended_threads) return;
+    // One more than are kept apart: the oldest joins the others.
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      if (threads_[i]->ended && threads_[i]->merged_threads == 0) {
+        merge_into_others(i);
+        return;
+      }
+  }
+
+  void merge_into_others(std::size_t i) {
+    if (others_ == nullptr) {
+      others_ = new thread_log(++last_number_, sites_, paths_, budget_);
+      others_->ended = true;
+      threads_.insert(threads_.begin(), others_);
+      ++i;
+    }
+    thread_log& from = *threads_[i];
+    {
+      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
+      from.fold();
+      others_->device.merge(from.device, others_->tree.merge(from.tree));
+      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
+      others_->launches_lost += from.launches_lost;
+      others_->finished += from.finished;
+      others_->dropped += from.dropped;
+      others_->closed_by_parent += from.closed_by_parent;
+      others_->never_closed += from.open_scopes();
+      ++others_->merged_threads;
+    }
+    retire(i);
+  }
+
+  void restart_locked(std::uint64_t now) {
+    for (std::size_t i = threads_.size(); i-- > 0;) {
+      if (threads_[i]->ended) {
+        retire(i);
+        continue;
+      }
+      const std::lock_guard own(threads_[i]->mutex());
+      threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
+    }
+    paths_.next_recording();
+    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+  }
+
+  /// Takes an ended thread's log off the list, for another thread to use.
+  void retire(std::size_t i) {
+    thread_log* log = threads_[i];
+    threads_.erase(threads_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::lock_guard own(log->mutex());
+    log->fold();
+    log->stack.clear();
+    log->restart(0, pool_);
+    if (log == others_) others_ = nullptr;
+    log->next_free = free_logs_;
+    free_logs_ = log;
+  }
+
+  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
+
+  std::size_t memory_limit_ = 0;
+  tree_budget budget_;
+  chunk_pool pool_;
+  site_table sites_;
+  path_table paths_{budget_};
+  pthread_key_t thread_end_{};
+  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
+  std::mutex threads_mutex_;
+  std::vector<thread_log*> threads_;
+  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
+  thread_log* free_logs_ = nullptr;
+  std::uint32_t last_number_ = 0;
+  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  char* forked_at_ = nullptr;
+  std::uint64_t child_since_ = 0;
+  bool child_pending_ = false;
+  std::uint64_t closed_elsewhere_ = 0;
+  std::uint64_t dropped_ = 0;          // beside what the logs count
+  std::uint64_t dropped_inside_ = 0;
+  std::uint64_t recycled_until_ = 0;
+  std::uint64_t folding_ns_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/recorder.hpp>
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_transcript {
+ public:
+  /// Where the environment asks for it. Never closed: work may come until the process ends.
+  void open() {
+    const char* path = std::getenv("KPROF_TRANSCRIPT");
+    if (path == nullptr || *path == '\0' || file_ != nullptr) return;
+    file_ = std::fopen(path, "w");
+    if (file_ == nullptr) std::fprintf(stderr, "kprof: KPROF_TRANSCRIPT: cannot write to %s\n", path);
+    else std::fputs("kprof transcript 1\n", file_);
+  }
+  bool is_open() const noexcept { return file_ != nullptr; }
+  void flush() {
+    if (file_ != nullptr) std::fflush(file_);
+  }
+
+  void launch(recorder& threads, std::uint32_t thread, std::uint64_t when, const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
+              bool ignored) {
+    const std::lock_guard lock(mutex_);
+    write_path(threads, path);
+    std::fprintf(file_, "launch %" PRIu32 " %" PRIu64 " ", thread, when);
+    for (std::uint32_t i = 0; i < count; ++i) std::fprintf(file_, "%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    if (ignored) std::fputs(" ignored\n", file_);
+    else std::fprintf(file_, " %" PRIu32 "\n", path);
+  }
+  void node(recorder& threads, std::uint64_t node, captured_scope where) {
+    const std::lock_guard lock(mutex_);
+    write_path(threads, where.path);
+    std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.leads);
+  }
+  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+  }
+  void dropped(std::uint64_t records) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_, "dropped %" PRIu64 "\n", records);
+  }
+  void describe(const device_description& d) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_, "device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", d.id, d.compute_major,
+                 d.compute_minor, d.multiprocessors, d.memory_bytes, d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+  }
+  void read(const activity& a) {
+    const std::lock_guard lock(mutex_);
+    switch (a.kind) {
+      case activity_kind::kernel:
+        write_work("kernel", a);
+        std::fprintf(file_, " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n",
+                     a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared, a.dynamic_shared, a.registers,
+                     a.name == nullptr ? "" : a.name);
+        break;
+      case activity_kind::copy:
+        write_work("memcpy", a);
+        std::fprintf(file_, " %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
+        break;
+      case activity_kind::set:
+        write_work("memset", a);
+        std::fprintf(file_, " %" PRIu64 " %d\n", a.bytes, a.to);
+        break;
+      case activity_kind::synchronization: std::fprintf(file_, "sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end); break;
+      case activity_kind::overhead: std::fprintf(file_, "overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end); break;
+      case activity_kind::odd: std::fputs("odd\n", file_); break;
+    }
+  }
+
+ private:
+  void write_work(const char* what, const activity& a) {
+    std::fprintf(file_, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64, what, a.correlation, a.start, a.end, a.device, a.stream,
+                 a.graph_node);
+  }
+
+  /// Each path once, what is around it before it.
+  void write_path(recorder& threads, std::uint32_t path) {
+    if (path == 0 || (path < written_.size() && written_[path])) return;
+    const path_table::step s = threads.paths()[path];
+    write_path(threads, s.parent);
+    if (path >= written_.size()) written_.resize(path + 1);
+    written_[path] = true;
+    const site_info& where = threads.sites()[s.site];
+    std::string name = s.bytes;
+    if (where.op != nullptr) {
+      const std::string parameters = s.merged ? "(not kept)" : write_fields(where.op->fields, s.bytes.data());
+      name = where.op->name + (parameters.empty() ? "" : " " + parameters);
+    }
+    for (char& c : name)
+      if (c == '\n' || c == '\r') c = ' ';
+    std::fprintf(file_, "path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent, where.op != nullptr ? "op" : "region", name.c_str());
+  }
+
+  std::mutex mutex_;
+  std::FILE* file_ = nullptr;
+  std::vector<bool> written_;   // paths
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/device_transcript.hpp>
+
+// <kprof/model/attribution.hpp>
+#ifndef KPROF_MODEL_ATTRIBUTION_HPP
+#define KPROF_MODEL_ATTRIBUTION_HPP
+
+// Joins what devices did to the scopes that launched it: launches, which threads note in their logs, and activities, which
+// come later and in any order, meet here by correlation id and are added to the totals of the launching thread. Knows no
+// source of activities in particular. Memory is bounded; what never meets is counted and kept by name.
+
+// <kprof/model/busy_time.hpp>
+#ifndef KPROF_MODEL_BUSY_TIME_HPP
+#define KPROF_MODEL_BUSY_TIME_HPP
+
+// How long a device was busy: the length of the union of its intervals of work, which come in any order. Memory is bounded:
+// what is long over is kept as a sum.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class busy_time {
+ public:
+  // Gathered and sorted from time to time: a tree of intervals takes three times as long.
+  void add(std::uint64_t start, std::uint64_t end) {
+    if (end <= start) return;
+    sum_ += end - start;
+    if (start < closed_) {   // so late that part of it may have been counted
+      exact_ = false;
+      start = closed_;
+      if (end <= start) return;
+    }
+    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
+      intervals_.back().end = std::max(intervals_.back().end, end);
+      return;
+    }
+    if (intervals_.size() == most_intervals) {
+      unite();
+      if (intervals_.size() > most_intervals / 2) close_oldest();
+      return add_again(start, end);
+    }
+    intervals_.push_back({start, end});
+  }
+
+  /// Nanoseconds in which there was work.
+  std::uint64_t busy() {
+    unite();
+    std::uint64_t open = 0;
+    for (const interval& i : intervals_) open += i.end - i.start;
+    return over_ + open;
+  }
+  std::uint64_t sum() const noexcept { return sum_; }
+  /// False: intervals came so far out of order that busy() is only a lower bound.
+  bool exact() const noexcept { return exact_; }
+
+ private:
+  static constexpr std::size_t most_intervals = 32768;
+  struct interval {
+    std::uint64_t start, end;
+  };
+
+  void add_again(std::uint64_t start, std::uint64_t end) {
+    sum_ -= end - start;
+    add(start, end);
+  }
+
+  /// Makes the intervals disjoint and sorted.
+  void unite() {
+    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
+    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
+    std::sort(middle, intervals_.end(), earlier);
+    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    std::size_t kept = 0;
+    for (const interval& i : intervals_) {
+      if (kept != 0 && i.start <= intervals_[kept - 1].end) intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
+      else intervals_[kept++] = i;
+    }
+    intervals_.resize(kept);
+    united_ = kept;
+  }
+
+  void close_oldest() {
+    const std::size_t half = intervals_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
+    closed_ = intervals_[half - 1].end;
+    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
+    united_ = intervals_.size();
+  }
+
+  std::vector<interval> intervals_;
+  std::size_t united_ = 0;      // how many of them, from the first on, are sorted and disjoint
+  std::uint64_t over_ = 0;      // length of those before closed_
+  std::uint64_t closed_ = 0;
+  std::uint64_t sum_ = 0;
+  bool exact_ = true;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/busy_time.hpp>
+
+// <kprof/model/graph_nodes.hpp>
+#ifndef KPROF_MODEL_GRAPH_NODES_HPP
+#define KPROF_MODEL_GRAPH_NODES_HPP
+
+// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones among them, have nodes of
+// their own that stand for the same scopes. Filled by callbacks on the program's threads.
+//
+// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update, before those of its
+// launches are read. So graphs that are gone are known for a while, and what a node stood for before an update too.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class graph_nodes {
+ public:
+  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept, the youngest.
+  void set_limit(std::size_t nodes) {
+    const std::lock_guard lock(mutex_);
+    kept_gone_ = std::max<std::size_t>(nodes, 4096);
+  }
+
+  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its nodes both ways.
+  void made(std::uint64_t id, captured_scope where) {
+    const std::lock_guard lock(mutex_);
+    node& n = node_of(id);
+    if (!n.copied) n.where = where;
+  }
+  /// `now`: from when on, in the clock of launches.
+  void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const node* const from = known(original);
+    // A copy of what was captured before the recording is not known, whatever a node of its number was.
+    const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+    node& n = node_of(id);
+    if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
+      std::deque<version>& older = updates_[id];
+      older.push_back({now, n.where});
+      if (older.size() > kept_versions) older.pop_front();
+    }
+    n.where = where;
+    n.copied = true;
+  }
+  void gone(std::uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto at = graphs_.find(graph_of(id));
+    if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
+    const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
+    if (!runs) return forget(at->first);   // no records name it
+    gone_nodes_ += at->second.nodes.size();
+    gone_.push_back(at->first);
+    while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
+      const std::uint64_t oldest = gone_.front();
+      gone_.pop_front();
+      if (const auto old = graphs_.find(oldest); old != graphs_.end() && old->second.alive == 0) {
+        gone_nodes_ -= old->second.nodes.size();
+        forget(oldest);
+      }
+    }
+  }
+
+  /// What the node stood for when a launch was made; false when that is not known.
+  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
+    const std::lock_guard lock(mutex_);
+    const node* const n = known(id);
+    if (n == nullptr) return false;
+    where = n->where;
+    if (!updates_.empty()) {
+      if (const auto at = updates_.find(id); at != updates_.end())
+        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;) where = at->second[i].where;
+    }
+    return where.path != unknown_path;
+  }
+  /// Nodes that are known.
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return nodes_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+  static constexpr std::size_t kept_versions = 64;
+
+  struct node {
+    std::uint32_t number = 0;   // in its graph
+    bool copied = false;
+    captured_scope where;
+  };
+  struct graph {
+    std::vector<node> nodes;    // by rising number
+    std::size_t alive = 0;
+  };
+  struct version {
+    std::uint64_t until;
+    captured_scope where;
+  };
+
+  // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
+  static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
+  static bool comes_before(const node& n, std::uint32_t number) noexcept { return n.number < number; }
+
+  node& node_of(std::uint64_t id) {
+    const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
+    if (is_new) forget_first_beyond(4 * kept_gone_, at->first);
+    graph& g = graphs_[graph_of(id)];
+    const auto number = static_cast<std::uint32_t>(id);
+    const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
+    if (place != g.nodes.end() && place->number == number) return *place;
+    ++nodes_;
+    ++g.alive;
+    return *g.nodes.insert(place, {number, false, {}});
+  }
+  const node* known(std::uint64_t id) const {
+    const auto at = graphs_.find(graph_of(id));
+    if (at == graphs_.end()) return nullptr;
+    const std::vector<node>& all = at->second.nodes;
+    const auto number = static_cast<std::uint32_t>(id);
+    const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
+    return place != all.end() && place->number == number ? &*place : nullptr;
+  }
+
+  void forget(std::uint64_t number) {
+    const auto at = graphs_.find(number);
+    if (at == graphs_.end()) return;
+    nodes_ -= at->second.nodes.size();
+    if (!updates_.empty())
+      for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
+    graphs_.erase(at);
+  }
+  /// Where graphs go without a word of it, the oldest are taken to be gone.
+  void forget_first_beyond(std::size_t most, std::uint64_t made) {
+    order_.push_back(made);
+    while (nodes_ > most && order_.size() > 1) {
+      forget(order_.front());
+      order_.pop_front();
+    }
+    while (!order_.empty() && graphs_.count(order_.front()) == 0) order_.pop_front();
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, graph> graphs_;
+  std::unordered_map<std::uint64_t, std::deque<version>> updates_;   // what nodes stood for before, oldest first
+  std::deque<std::uint64_t> order_;   // graphs as they were made
+  std::deque<std::uint64_t> gone_;
+  std::size_t nodes_ = 0;
+  std::size_t gone_nodes_ = 0;
+  std::size_t kept_gone_ = 65536;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/graph_nodes.hpp>
+
+// <kprof/model/kernel_names.hpp>
+#ifndef KPROF_MODEL_KERNEL_NAMES_HPP
+#define KPROF_MODEL_KERNEL_NAMES_HPP
+
+// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are in.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class kernel_names {
+ public:
+  explicit kernel_names(tree_budget& budget) : budget_(&budget) {}
+  ~kernel_names() { budget_->remove(charged_); }
+  kernel_names(const kernel_names&) = delete;
+  kernel_names& operator=(const kernel_names&) = delete;
+
+  void clear() {
+    for (slot& s : recent_) s = {};
+    numbers_.clear();
+    names_.clear();
+    budget_->remove(charged_);
+    charged_ = 0;
+  }
+
+  /// 1, 2, ...; device_key::merged_name where memory is spent.
+  std::uint32_t number_of(const char* name) {
+    if (name == nullptr) name = "(no name)";
+    // Records of one kernel share one text; that it is still the same is a short comparison.
+    slot& s = recent_[reinterpret_cast<std::uintptr_t>(name) / 16 % recent_size];
+    if (s.text == name && names_[s.number - 1] == name) return s.number;
+    const std::uint32_t number = look_up(name);
+    if (number != device_key::merged_name) s = {name, number};
+    return number;
+  }
+  const std::vector<std::string>& all() const noexcept { return names_; }
+
+ private:
+  static constexpr std::size_t recent_size = 512;
+  struct slot {
+    const char* text = nullptr;
+    std::uint32_t number = 0;
+  };
+
+  std::uint32_t look_up(const char* name) {
+    std::string text(name);
+    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
+    if (budget_->nearly_spent()) return device_key::merged_name;
+    budget_->add(2 * text.size() + 160);
+    charged_ += 2 * text.size() + 160;
+    names_.push_back(text);
+    const auto number = static_cast<std::uint32_t>(names_.size());
+    numbers_.emplace(std::move(text), number);
+    return number;
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  slot recent_[recent_size];
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_names.hpp>
+
+// <kprof/model/launch_table.hpp>
+#ifndef KPROF_MODEL_LAUNCH_TABLE_HPP
+#define KPROF_MODEL_LAUNCH_TABLE_HPP
+
+// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those that have had their
+// record before those that wait for it.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct known_launch {
+  std::uint32_t correlation = 0;
+  std::uint32_t path = 0;       // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;     // number of its log
+  std::uint32_t older = 0;      // position of the one before it in its bucket, plus 1
+  std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
+  std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
+  bool seen = false;            // a record of it has come
+};
+
+class launch_table {
+ public:
+  /// `most`: launches that are remembered.
+  void set_limit(std::size_t most) {
+    std::size_t size = 1024;
+    while (size < most) size *= 2;
+    if (size == ring_.size()) return;
+    clear();
+    ring_ = std::vector<known_launch>(size);
+    buckets_ = std::vector<std::uint32_t>(size, 0);
+  }
+  void clear() noexcept {
+    first_ = end_ = 0;
+    for (std::uint32_t& b : buckets_) b = 0;
+  }
+
+  /// What was launched so far is of no interest any more, but is still known when its records come.
+  void ignore_all(std::uint32_t ignored_path) noexcept {
+    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
+  }
+
+  void add(const known_launch& launch) noexcept {
+    if (ring_.empty()) return;
+    while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
+    if (end_ - first_ == ring_.size()) forget_oldest();
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+
+  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
+  known_launch* find(std::uint32_t correlation) noexcept {
+    if (ring_.empty()) return nullptr;
+    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
+      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
+    return nullptr;
+  }
+  /// The launch of which `l` is another id, or itself.
+  known_launch& primary(known_launch& l) noexcept {
+    const auto position = static_cast<std::size_t>(&l - ring_.data());
+    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;   // the first may have been forgotten
+  }
+
+  std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
+
+ private:
+  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
+  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
+    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
+  }
+  void forget_oldest() noexcept {
+    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
+    std::uint32_t* link = &bucket_of(at(first_).correlation);
+    while (*link != place) link = &ring_[*link - 1].older;
+    *link = 0;   // it is the oldest, so the last of its bucket
+    ++first_;
+  }
+
+  std::vector<known_launch> ring_;        // a power of two
+  std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
+  std::uint64_t first_ = 0, end_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/launch_table.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the recorder's locks.
+class KPROF_DETAIL_LOCAL attribution {
+ public:
+  attribution(recorder& threads, tree_budget& budget) : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
+
+  std::mutex& mutex() noexcept { return mutex_; }
+  graph_nodes& graphs() noexcept { return graphs_; }
+
+  // Everything below needs the lock.
+
+  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  void restart(std::uint64_t now, std::size_t memory) {
+    since_ = now;
+    launches_.set_limit(memory / 1024);
+    graphs_.set_limit(memory / 1024);
+    most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
+    waiting_.reserve(most_waiting_);
+    launches_.ignore_all(launch_note::ignored);
+    waiting_.clear();
+    unknown_.clear();
+    names_.clear();   // only rows refer to them
+    for (device& d : devices_) d.busy = {};
+    complete_ = {};
+    reading_ns_ = 0;
+  }
+
+  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into CLOCK_REALTIME ns.
+  template <class ToRealtime>
+  void take_launches(ToRealtime to_realtime) {
+    threads_.each_thread([&](thread_log& log) {
+      std::uint32_t alias_by = 0;
+      for (const launch_note& n : log.launches) {
+        alias_by = n.alias ? alias_by + 1 : 0;
+        if (!n.alias && n.path != launch_note::ignored) ++complete_.launches;
+        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, false});
+      }
+      log.launches.clear();
+    });
+  }
+
+  /// Counts activities, under the scopes of their launches.
+  void take(const activity* some, std::size_t count) {
+    threads_.with_threads([&](auto find_log) {
+      cursor at(find_log);
+      for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
+    });
+  }
+
+  /// Looks again for the launches of what waits: a call may take longer than the work it launched, and is noted at its end.
+  void settle() {
+    if (waiting_.empty()) return;
+    std::vector<waiting_activity> before;
+    before.swap(waiting_);
+    threads_.with_threads([&](auto find_log) {
+      cursor at(find_log);
+      for (const waiting_activity& w : before) {
+        if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
+        else waiting_.push_back(w);
+      }
+    });
+  }
+  /// No more launches will come: whatever waits has none.
+  void give_up_waiting() { give_up_oldest(waiting_.size()); }
+
+  void describe(const device_description& d) {
+    device& known = device_of(d.id);
+    known.info.described = true;
+    known.info.name = d.name == nullptr ? "" : d.name;
+    known.info.compute_major = d.compute_major;
+    known.info.compute_minor = d.compute_minor;
+    known.info.multiprocessors = d.multiprocessors;
+    known.info.memory_bytes = d.memory_bytes;
+    known.info.memory_bytes_per_s = d.memory_bytes_per_s;
+    known.info.clock_hz = d.clock_hz;
+  }
+  void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
+  void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
+  std::uint64_t reading_ns() const noexcept { return reading_ns_; }
+
+  /// Bytes that this takes of `memory`.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 8; }
+
+  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
+  template <class Unknown>
+  void describe(device_profile& out, Unknown unknown) {
+    for (device& d : devices_) {
+      if (!d.info.described && d.busy.sum() == 0) continue;
+      d.info.busy_ns = static_cast<double>(d.busy.busy());
+      d.info.sum_ns = static_cast<double>(d.busy.sum());
+      d.info.busy_is_exact = d.busy.exact();
+      out.devices.push_back(d.info);
+    }
+    std::sort(out.devices.begin(), out.devices.end(), [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    out.kernels = names_.all();
+    out.complete = complete_;
+    device_totals rows(budget_);
+    rows.merge(unknown_, {call_tree::root});
+    for (const waiting_activity& w : waiting_) {
+      if (is_of_before(w.what)) continue;
+      ++out.complete.unknown;
+      ++out.complete.records;
+      rows.add(device_key::of(call_tree::root, w.name, w.what), w.what, 0);
+    }
+    rows.each(unknown);
+    const std::uint64_t seen = complete_.attributed + complete_.outside;
+    out.complete.open = complete_.launches > seen ? complete_.launches - seen : 0;
+    out.collecting_ns = static_cast<double>(reading_ns_);
+  }
+
+  std::size_t bytes() const noexcept { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity); }
+
+ private:
+  struct waiting_activity {
+    activity what;   // but for its name's text, which is CUPTI's
+    std::uint32_t name;
+  };
+  struct device {
+    device_info info;
+    busy_time busy;
+  };
+
+  /// The log that is written to, locked; most activities in a row are of one thread.
+  template <class FindLog>
+  class cursor {
+   public:
+    explicit cursor(FindLog find) : find_(find) {}
+    ~cursor() { unlock(); }
+    cursor(const cursor&) = delete;
+    cursor& operator=(const cursor&) = delete;
+
+    thread_log* of(std::uint32_t thread) {
+      if (log_ != nullptr && thread == thread_) return log_;
+      unlock();
+      thread_ = thread;
+      log_ = find_(thread);
+      if (log_ != nullptr) log_->mutex().lock();
+      path_ = checked_ = ~std::uint32_t{0};
+      return log_;
+    }
+    /// The node of a path in the log.
+    std::uint32_t node(std::uint32_t path) {
+      if (path != path_) node_ = log_->node_of(path), path_ = path;
+      return node_;
+    }
+    /// Whether the node is an operator or in one.
+    bool in_operator(std::uint32_t n, const site_table& sites) {
+      if (n == checked_) return checked_is_in_;
+      checked_ = n;
+      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr; n = log_->tree[n].parent) {}
+      return checked_is_in_ = n != call_tree::root;
+    }
+
+   private:
+    void unlock() {
+      if (log_ != nullptr) log_->mutex().unlock();
+      log_ = nullptr;
+    }
+
+    FindLog find_;
+    thread_log* log_ = nullptr;
+    std::uint32_t thread_ = 0;
+    std::uint32_t path_ = 0;
+    std::uint32_t node_ = 0;
+    std::uint32_t checked_ = 0;
+    bool checked_is_in_ = false;
+  };
+  template <class Cursor>
+  void take_one(const activity& a, Cursor& at) {
+    switch (a.kind) {
+      case activity_kind::kernel:
+      case activity_kind::copy:
+      case activity_kind::set: break;
+      case activity_kind::synchronization:
+        ++complete_.synchronizations;
+        if (a.timed()) complete_.synchronizing_ns += static_cast<double>(a.end - a.start);
+        return;
+      case activity_kind::overhead:
+        if (a.timed()) complete_.overhead_ns += static_cast<double>(a.end - a.start);
+        return;
+      case activity_kind::odd: ++complete_.odd; return;
+    }
+    const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
+    if (known_launch* launch = launches_.find(a.correlation)) return attribute(a, name, *launch, at);
+    if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
+    waiting_.push_back({a, name});
+  }
+
+  template <class Cursor>
+  void attribute(const activity& a, std::uint32_t name, known_launch& launch, Cursor& at) {
+    if (launch.path == launch_note::ignored) {
+      ++complete_.ignored;
+      return;
+    }
+    count(a);
+    thread_log* const log = at.of(launch.thread);
+    if (log == nullptr) return add_unknown(a, name);   // no such thread: the recording began anew meanwhile
+    known_launch& first = launches_.primary(launch);
+    captured_scope captured;
+    std::uint32_t node = 0;
+    if (a.graph_node == 0) {
+      node = at.node(launch.path);
+    } else if (graphs_.find(a.graph_node, launch.when, captured)) {
+      node = log->replayed_node(launch.path, captured.path);
+    } else {
+      node = log->foreign_graph_node(launch.path);
+      ++complete_.foreign_graphs;
+    }
+    if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
+    if (!std::exchange(first.seen, true)) ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
+    launch.seen = true;
+    log->device.add(device_key::of(node, name, a), a, launch.when);
+    if (name == device_key::merged_name) ++complete_.merged;
+  }
+
+  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of this launch.
+  void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
+    call_tree& tree = log.tree;
+    const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
+    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].replays;
+    if (!first) return;
+    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent))) node = tree[node].parent;
+    if (node != call_tree::root) ++tree[node].replays;
+  }
+
+  bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
+
+  void give_up_oldest(std::size_t how_many) {
+    for (std::size_t i = 0; i < how_many; ++i) {
+      const waiting_activity& w = waiting_[i];
+      if (is_of_before(w.what)) {
+        ++complete_.ignored;
+        continue;
+      }
+      count(w.what);
+      add_unknown(w.what, w.name);
+    }
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(how_many));
+  }
+  void add_unknown(const activity& a, std::uint32_t name) {
+    ++complete_.unknown;
+    unknown_.add(device_key::of(call_tree::root, name, a), a, 0);
+  }
+
+  void count(const activity& a) {
+    ++complete_.records;
+    if (!a.timed()) ++complete_.untimed;
+    else device_of(a.device).busy.add(a.start, a.end);
+  }
+  device& device_of(std::uint32_t id) {
+    for (device& d : devices_)
+      if (d.info.id == id) return d;
+    device& made = devices_.emplace_back();
+    made.info.id = id;
+    return made;
+  }
+
+  std::mutex mutex_;
+  recorder& threads_;
+  tree_budget& budget_;
+  graph_nodes graphs_;
+  launch_table launches_;
+  std::vector<waiting_activity> waiting_;   // for their launches
+  std::size_t most_waiting_ = 1024;
+  kernel_names names_;
+  device_totals unknown_;                   // work whose launch was not seen
+  std::vector<device> devices_;
+  device_completeness complete_;
+  std::uint64_t since_ = 0;
+  std::uint64_t reading_ns_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/attribution.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_session {
+ public:
+  /// What only the binary that made the session can give: its own code.
+  struct maker_code {
+    const collector_api* collector;
+    device_listener tell;
+    void (*at_exit)();
+  };
+
+  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
+
+  /// This binary's code serves the process from now on.
+  void own() noexcept { own_device = this; }
+
+  static maker_code code(const collector_api& collector) noexcept {
+    return {&collector,
+            {&now, &launched, &graph_node_made, &graph_node_copied,
+             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); }, []() noexcept { own_device->register_exit(); },
+             &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
+            [] { own_device->end(); }};
+  }
+  void set_code(const maker_code& code) noexcept { code_ = code; }
+
+  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return buffers_share(memory) + attribution::share(memory); }
+
+  // ---- without the session's lock
+
+  /// Begins to collect if that is `wanted` and does not already go on.
+  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
+    // Whoever is in here already does what is wanted; waiting for it could be for ever, see above.
+    std::unique_lock lock(control_, std::try_to_lock);
+    if (!lock || abandoned_) return;
+    if (!wanted) {
+      if (!collecting_) set_state(why_not);
+      return;
+    }
+    if (collecting_) return;
+    uses_counter_ = uses_counter;
+    {
+      const std::lock_guard own(joined_.mutex());
+      const calibration_point at = calibrate_now();
+      time_.reset(at);
+      joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
+    }
+    transcript_.open();
+    const status s = code_.collector->start(code_.tell, buffers_share(memory));
+    collecting_ = s.ok();
+    set_state(s ? code_.collector->version() : s.message);
+    if (s) register_exit();
+  }
+  /// Has all that was launched so far read. Waits for the devices.
+  void flush() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) code_.collector->flush();
+  }
+  void stop() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) finish(code_.collector->stop);
+  }
+  /// CUDA is about to go: what is left is read, and no call is made any more.
+  void end() {
+    if (abandoned_) return;
+    const std::lock_guard lock(control_);
+    if (collecting_) finish(code_.collector->end);
+  }
+
+  // ---- with it
+
+  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is attributed between the two.
+  template <class RestartThreads>
+  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
+    const std::lock_guard own(joined_.mutex());
+    restart_threads();
+    if (has_collected()) joined_.restart(realtime_ns, memory);
+  }
+  /// Launches made while this is false are ignored.
+  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
+  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
+
+  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
+  template <class Build>
+  profile build(Build make) {
+    const std::lock_guard own(joined_.mutex());
+    if (has_collected() && !abandoned_) {
+      take_launches();
+      joined_.settle();
+    }
+    profile out = make(has_collected() ? &joined_ : nullptr);
+    out.device.collecting = has_collected();
+    {
+      const std::lock_guard lock(state_mutex_);
+      out.device.state = state_;
+    }
+    return out;
+  }
+  std::size_t memory_held() {
+    if (!has_collected()) return 0;
+    const std::lock_guard own(joined_.mutex());
+    return joined_.bytes() + code_.collector->memory();
+  }
+
+  // ---- fork
+
+  void before_fork() {
+    joined_.mutex().lock();
+    joined_.graphs().mutex().lock();
+    state_mutex_.lock();
+  }
+  void after_fork() {
+    state_mutex_.unlock();
+    joined_.graphs().mutex().unlock();
+    joined_.mutex().unlock();
+  }
+  /// Neither CUDA nor its tools work in the child of a fork.
+  void in_child(std::uint64_t realtime_ns) {
+    after_fork();
+    if (code_.collector == nullptr || !has_collected()) return;
+    abandoned_ = true;
+    collecting_ = false;
+    code_.collector->abandon();
+    joined_.restart(realtime_ns, 0);
+    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
+    set_state("not collected in the child of a fork, where CUDA cannot be used");
+  }
+
+ private:
+  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 4; }
+
+  void set_state(std::string state) {
+    const std::lock_guard lock(state_mutex_);
+    state_ = std::move(state);
+    if (collecting_) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
+  }
+
+  void finish(void (*how)()) {
+    how();
+    collecting_ = false;
+    transcript_.flush();
+    const std::lock_guard own(joined_.mutex());
+    take_launches();
+    joined_.settle();
+    joined_.give_up_waiting();
+  }
+
+  // The handlers run in the opposite order, so that one registered once CUDA has registered its own comes before it.
+  void register_exit() noexcept {
+    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
+  }
+
+  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+
+  /// With the lock of joined_.
+  void take_launches() {
+    time_.add(calibrate_now());
+    const double rate = time_.ns_per_tick();
+    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
+  }
+  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
+  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
+    const double ago = static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
+    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+  }
+
+  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when, bool ignored) {
+    std::uint64_t realtime = 0;
+    {
+      const std::lock_guard own(joined_.mutex());
+      time_.add(calibrate_now());
+      realtime = realtime_of(when, time_.ns_per_tick());
+    }
+    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count, own_recorder->capture_for_graph(0, false).path, ignored);
+  }
+
+  // ---- what the collector calls
+
+  static std::uint64_t now() noexcept { return own_device->uses_counter_ ? counter_clock::now() : system_clock::now(); }
+  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
+    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
+    own_recorder->note_launch(ids, count, when, ignored);
+    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
+  }
+  static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
+    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
+    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
+    own_device->joined_.graphs().made(node, where);
+  }
+  static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
+    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
+    own_device->joined_.graphs().copied(node, original, when);
+  }
+  static void begin_reading() noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->take_launches();
+  }
+  static void read(const activity* some, std::size_t count) noexcept {
+    if (own_device->transcript_.is_open())
+      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.take(some, count);
+  }
+  static void describe_device(const device_description& d) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.describe(d);
+  }
+  static void count_dropped(std::uint64_t records) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.count_dropped(records);
+  }
+  static void end_reading(std::uint64_t ns) noexcept {
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.settle();
+    own_device->joined_.count_reading(ns);
+  }
+
+  static device_session* own_device;   // in the binary that made the session
+
+  attribution joined_;
+  timebase time_;                 // guarded by joined_'s lock
+  maker_code code_{};
+  std::mutex control_;            // one at a time starts, flushes or stops the collector
+  bool collecting_ = false;
+  bool abandoned_ = false;
+  bool has_collected_ = false;
+  bool recording_ = false;
+  bool uses_counter_ = false;
+  int exits_ = 0;
+  device_transcript transcript_;
+  mutable std::mutex state_mutex_;
+  std::string state_;
+};
+KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/device_session.hpp>
+
+// <kprof/emit/nvtx.hpp>
+#ifndef KPROF_EMIT_NVTX_HPP
+#define KPROF_EMIT_NVTX_HPP
+
+// Sends scopes to an attached NVTX tool, such as Nsight Systems: a range in domain `kprof` with the operator's or region's
+// name, the parameters as a typed payload and, where they are declared and valid, the operator's FLOPs and bytes.
+// kprof.hpp includes it. A library may include it alone, so that its users see typed ranges without any session.
+// Including it arms the guards of the process: the first scope looks for a tool, and without one guards are idle again.
+// It costs about 0.4 s of compile time and 31 KB of weak code an object. Any thread may open and close scopes.
+
+// <kprof/emit/nvtx_schema.hpp>
+#ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
+#define KPROF_EMIT_NVTX_SCHEMA_HPP
+
+// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
+// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
+// Any thread; allocates when it meets something new, and never frees what a tool was told.
 
 #if KPROF_NVTX
 
@@ -5410,1662 +11776,6 @@ KPROF_DETAIL_END
 // Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become text. Linear in the number
 // of call-tree nodes; the scopes themselves were folded before. No clock is read here.
 
-// <kprof/model/parameters.hpp>
-#ifndef KPROF_MODEL_PARAMETERS_HPP
-#define KPROF_MODEL_PARAMETERS_HPP
-
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Pure.
-
-// <kprof/record/op_info.hpp>
-#ifndef KPROF_RECORD_OP_INFO_HPP
-#define KPROF_RECORD_OP_INFO_HPP
-
-// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
-// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
-
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-struct enumerator_info {
-  std::int64_t value;
-  std::string name;
-};
-
-/// A copy of a field_desc.
-struct field_info {
-  std::string name;
-  std::uint32_t offset;
-  std::uint32_t size;
-  std::uint32_t extent;
-  field_kind kind;
-  bool is_signed;   // kind == enumeration
-  std::vector<field_info> nested;
-  std::vector<enumerator_info> enumerators;
-};
-
-inline std::string copy(text t) { return {t.data, t.size}; }
-
-inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const field_info &x = a[i], &y = b[i];
-    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
-    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
-    for (std::size_t e = 0; e < x.enumerators.size(); ++e)
-      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
-  }
-  return true;
-}
-
-inline std::vector<field_info> copy_fields(const struct_desc& from) {
-  std::vector<field_info> out;
-  for (std::uint32_t i = 0; i < from.field_count; ++i) {
-    const field_desc& f = from.fields[i];
-    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
-    if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
-    if (f.enumerators != nullptr)
-      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
-    out.push_back(std::move(info));
-  }
-  return out;
-}
-
-/// A stretch of parameter bytes that carry a value; what lies between is padding.
-struct byte_run {
-  std::uint32_t offset;
-  std::uint32_t size;
-};
-
-/// Bytes of a value of this kind: x87 long double has 10 in 16.
-inline std::uint32_t value_bytes(const field_info& f) noexcept {
-#if defined(__x86_64__)
-  if (f.kind == field_kind::floating && f.size == 16) return 10;
-#endif
-  return f.size;
-}
-
-inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
-  for (const field_info& f : fields) {
-    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
-    for (std::uint32_t e = 0; e < elements; ++e) {
-      const std::uint32_t at = base + f.offset + e * f.size;
-      if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
-      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
-      else runs.push_back({at, value_bytes(f)});
-    }
-  }
-}
-
-/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
-class op_info {
- public:
-  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
-    add_runs(runs_, fields, 0);
-    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
-  }
-
-  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
-  /// the same binary, for then they are two that share a name, of two namespaces for instance.
-  bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
-    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
-    for (const evaluator& e : evaluators_)
-      if (e.home == home && e.evaluate != desc.evaluate) return false;
-    return true;
-  }
-
-  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
-  void canonical(const char* from, char* to) const noexcept {
-    std::memset(to, 0, params_size);
-    for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
-  }
-
-  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
-  work evaluate(const char* params) const noexcept {
-    work out{};
-    if (evaluators_.empty()) return out;
-    division_trap::run(evaluators_.back().evaluate, params, out);
-    return out;
-  }
-
-  void add_evaluator(const module_record* home, const op_desc& desc) {
-    for (const evaluator& e : evaluators_)
-      if (e.home == home) return;
-    evaluators_.push_back({home, desc.evaluate});
-  }
-  void remove_evaluators(const module_record* home) noexcept {
-    std::size_t kept = 0;
-    for (const evaluator& e : evaluators_)
-      if (e.home != home) evaluators_[kept++] = e;
-    evaluators_.resize(kept);
-  }
-
-  std::string declared_name;
-  std::string name;        // as shown: with a number when another operator is called the same
-  std::uint32_t params_size;
-  std::vector<field_info> fields;
-  bool packed = false;   // no padding: bytes as they are
-
- private:
-  struct evaluator {
-    const module_record* home;
-    void (*evaluate)(const void*, work&) noexcept;
-  };
-  std::vector<byte_run> runs_;
-  std::vector<evaluator> evaluators_;
-};
-
-/// A call site, or the place of an operator's guards that have none.
-struct site_info {
-  op_info* op = nullptr;   // nullptr: a region
-  std::string file;
-  std::uint32_t line = 0;
-};
-
-/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
-/// but for the formulas of its operator, which change under `mutex()` and are run under it.
-class site_table {
- public:
-  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
-  std::uint32_t number_of(site& where) {
-    const std::lock_guard lock(mutex_);
-    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
-    op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
-    std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
-    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
-    std::uint32_t& id = numbers_[std::move(key)];
-    if (id == 0) id = add({op, std::move(file), where.line});
-    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
-    return id;
-  }
-
-  const site_info& operator[](std::uint32_t id) const noexcept {
-    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
-  }
-
-  work evaluate(const site_info& where, const char* params) noexcept {
-    const std::lock_guard lock(mutex_);
-    return where.op->evaluate(params);
-  }
-
-  void forget_formulas(const module_record* home) noexcept {
-    const std::lock_guard lock(mutex_);
-    for (const auto& op : ops_) op->remove_evaluators(home);
-  }
-
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  static constexpr std::uint32_t per_block = 256;
-  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
-
-  op_info& intern(const op_desc& desc, const module_record* home) {
-    op_info candidate(desc);
-    std::size_t namesakes = 0;
-    for (const auto& op : ops_) {
-      if (op->is(candidate, home, desc)) {
-        op->add_evaluator(home, desc);
-        return *op;
-      }
-      if (op->declared_name == candidate.declared_name) ++namesakes;
-    }
-    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
-    ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
-    ops_.back()->add_evaluator(home, desc);
-    return *ops_.back();
-  }
-
-  std::uint32_t add(site_info info) {
-    if (next_ / per_block >= max_blocks) return 0;
-    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
-    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
-    return next_++;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<op_info>> ops_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  site_info* blocks_[max_blocks] = {};
-  std::uint32_t next_ = 1;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/op_info.hpp>
-
-#include <charconv>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-template <class T>
-T read_as(const char* from) noexcept {
-  T value{};
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::int8_t>(from);
-    case 2: return read_as<std::int16_t>(from);
-    case 4: return read_as<std::int32_t>(from);
-    default: return read_as<std::int64_t>(from);
-  }
-}
-inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::uint8_t>(from);
-    case 2: return read_as<std::uint16_t>(from);
-    case 4: return read_as<std::uint32_t>(from);
-    default: return read_as<std::uint64_t>(from);
-  }
-}
-
-/// The shortest decimal that reads back as `value`, whatever the locale.
-template <class T>
-std::string shortest(T value) {
-  char out[64];
-  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
-  return {out, end.ptr};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
-
-inline std::string write_value(const field_info& f, const char* from) {
-  switch (f.kind) {
-    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
-    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
-    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
-    case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
-      return shortest(read_as<long double>(from));
-    case field_kind::string: return {from, strnlen(from, f.size)};
-    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
-    case field_kind::enumeration: {
-      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
-      for (const enumerator_info& e : f.enumerators)
-        if (e.value == value) return e.name;
-      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
-    }
-  }
-  return {};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
-  std::string out;
-  for (const field_info& f : fields) {
-    if (!out.empty()) out += ' ';
-    out += f.name;
-    out += '=';
-    if (f.extent == 0) {
-      out += write_value(f, from + f.offset);
-      continue;
-    }
-    for (std::uint32_t e = 0; e < f.extent; ++e) {
-      out += e == 0 ? '[' : ',';
-      out += write_value(f, from + f.offset + e * f.size);
-    }
-    out += ']';
-  }
-  return out;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/parameters.hpp>
-
-// <kprof/record/recorder.hpp>
-#ifndef KPROF_RECORD_RECORDER_HPP
-#define KPROF_RECORD_RECORDER_HPP
-
-// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
-// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
-// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
-
-// <kprof/record/chunk_pool.hpp>
-#ifndef KPROF_RECORD_CHUNK_POOL_HPP
-#define KPROF_RECORD_CHUNK_POOL_HPP
-
-// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a page fault costs more
-// than the scope that would cause it. Full chunks queue up oldest first; they are the timeline, until one is needed again.
-// Thread-safe; takes its own lock and calls nobody while holding it.
-
-#include <sys/mman.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <new>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class KPROF_DETAIL_LOCAL thread_log;
-
-/// A piece of one thread's log.
-struct KPROF_DETAIL_LOCAL chunk {
-  static constexpr std::size_t size = 32 * 1024;
-
-  chunk* next = nullptr;          // within the owner's log, oldest first
-  chunk* previous = nullptr;
-  chunk* queue_next = nullptr;    // within the pool's queue of full chunks or its free list
-  chunk* queue_previous = nullptr;
-  thread_log* owner = nullptr;
-  char* end = nullptr;             // where the writing stopped; set when the chunk is full
-  char* timeline_from = nullptr;   // where the timeline begins in it
-  bool queued = false;             // in the pool's queue of full chunks
-  bool folded = false;             // all of it is in the totals
-  std::uint32_t first_depth = 0;   // scopes open where it begins
-  std::uint64_t last_ticks = 0;    // latest time stamp folded
-  std::uint64_t ends = 0;          // scopes that finished here
-
-  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
-  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
-};
-
-class KPROF_DETAIL_LOCAL chunk_pool {
- public:
-  /// Bytes that may be held from now on; what is free above that is given back.
-  void set_limit(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    limit_ = bytes;
-    while (free_ != nullptr && held_ > limit_) release(pop_free());
-  }
-
-  /// A chunk that nobody uses, or nullptr when the limit is reached.
-  chunk* take() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (free_ != nullptr) return pop_free();
-    if (held_ + chunk::size > limit_) return nullptr;
-    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    held_ += chunk::size;
-    return ::new (memory) chunk{};
-  }
-
-  /// Returns a chunk that has been read and is in no queue.
-  void give_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (held_ > limit_) release(c);
-    else push_free(c);
-  }
-
-  /// Queues a full chunk: it may be recycled from now on.
-  void retire(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    c->queue_next = nullptr;
-    c->queue_previous = last_;
-    c->queued = true;
-    (last_ != nullptr ? last_->queue_next : first_) = c;
-    last_ = c;
-  }
-  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and reuse; nullptr when none.
-  chunk* oldest() noexcept {
-    const std::lock_guard lock(mutex_);
-    chunk* c = first_;
-    if (c != nullptr) unqueue(c);
-    return c;
-  }
-  /// Takes `c` out of the queue; false when it is not there.
-  bool take_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!c->queued) return false;
-    unqueue(c);
-    return true;
-  }
-
-  std::size_t held() noexcept {
-    const std::lock_guard lock(mutex_);
-    return held_;
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  void unqueue(chunk* c) noexcept {
-    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
-    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
-    c->queued = false;
-  }
-  chunk* pop_free() noexcept {
-    chunk* c = free_;
-    free_ = c->queue_next;
-    return c;
-  }
-  void push_free(chunk* c) noexcept {
-    c->queue_next = free_;
-    free_ = c;
-  }
-  void release(chunk* c) noexcept {
-    munmap(c, chunk::size);
-    held_ -= chunk::size;
-  }
-
-  std::mutex mutex_;
-  chunk* first_ = nullptr;   // full chunks, oldest first
-  chunk* last_ = nullptr;
-  chunk* free_ = nullptr;
-  std::size_t held_ = 0;
-  std::size_t limit_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/chunk_pool.hpp>
-
-// <kprof/record/clock.hpp>
-#ifndef KPROF_RECORD_CLOCK_HPP
-#define KPROF_RECORD_CLOCK_HPP
-
-// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime. Counter ticks become
-// nanoseconds through calibration points, each the same moment on the counter, CLOCK_MONOTONIC (for durations, since it
-// never steps) and CLOCK_REALTIME (for other tools' records). Reading is thread-safe, calibrating is not.
-
-#include <time.h>
-
-#include <cstdint>
-#include <vector>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
-  timespec t{};
-  clock_gettime(id, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would double the cost.
-struct counter_clock {
-  static constexpr const char* name =
-#if defined(__aarch64__)
-      "cntvct";
-#else
-      "tsc";
-#endif
-  static std::uint64_t now() noexcept {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    std::uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return nanoseconds_of(CLOCK_MONOTONIC);
-#endif
-  }
-  /// Whether the counter runs at one rate on all cores and through sleep states.
-  static bool usable() noexcept {
-#if defined(__x86_64__)
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid(0x80000007U, &a, &b, &c, &d) != 0 && (d & (1U << 8U)) != 0;
-#elif defined(__aarch64__)
-    return true;
-#else
-    return false;
-#endif
-  }
-};
-
-struct system_clock {
-  static constexpr const char* name = "clock_gettime";
-  static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
-};
-
-/// One moment on three clocks.
-struct calibration_point {
-  std::uint64_t ticks;
-  std::uint64_t monotonic_ns;
-  std::uint64_t realtime_ns;
-};
-
-/// The narrowest of a few readings of CLOCK_MONOTONIC between two of the counter.
-template <class Clock>
-calibration_point calibrate() noexcept {
-  calibration_point best{};
-  std::uint64_t narrowest = ~std::uint64_t{0};
-  for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = Clock::now();
-    const std::uint64_t monotonic = nanoseconds_of(CLOCK_MONOTONIC);
-    const std::uint64_t after = Clock::now();
-    const std::uint64_t realtime = nanoseconds_of(CLOCK_REALTIME);
-    const std::uint64_t last = Clock::now();
-    if (last - before < narrowest) {
-      narrowest = last - before;
-      // The realtime reading lies about as far behind `after` as the monotonic one behind `before`.
-      best = {before + (after - before) / 2, monotonic, realtime};
-    }
-  }
-  return best;
-}
-
-/// The line through the calibration points, by which ticks become nanoseconds since the first.
-class timebase {
- public:
-  /// Begins anew. The rate that is known goes on to hold until there is a second point.
-  void reset(calibration_point first) {
-    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
-    points_.assign(1, first);
-  }
-  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
-  void add(calibration_point point) {
-    if (points_.size() >= capacity) {
-      std::size_t kept = 1;
-      for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
-      points_.resize(kept);
-    }
-    points_.push_back(point);
-  }
-
-  const calibration_point& first() const noexcept { return points_.front(); }
-  const calibration_point& last() const noexcept { return points_.back(); }
-
-  double ns_per_tick() const noexcept {
-    const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
-  }
-  /// Nanoseconds from the first point to `ticks`; negative before it.
-  double since_start_ns(std::uint64_t ticks) const noexcept {
-    return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
-  }
-  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by construction.
-  double residual_ns() const noexcept {
-    if (points_.size() < 3) return -1;
-    double worst = 0;
-    for (const calibration_point& p : points_) {
-      const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
-      worst = off > worst ? off : -off > worst ? -off : worst;
-    }
-    return worst;
-  }
-
- private:
-  static constexpr std::size_t capacity = 64;
-  std::vector<calibration_point> points_;
-  double known_rate_ = 1.0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/clock.hpp>
-
-// <kprof/record/thread_log.hpp>
-#ifndef KPROF_RECORD_THREAD_LOG_HPP
-#define KPROF_RECORD_THREAD_LOG_HPP
-
-// One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
-// may fold what has been published so far into the call tree, also while the thread goes on writing.
-
-// <kprof/record/call_tree.hpp>
-#ifndef KPROF_RECORD_CALL_TREE_HPP
-#define KPROF_RECORD_CALL_TREE_HPP
-
-// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
-// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
-// its thread_log's lock.
-
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Bytes that all trees of the process may take; nodes beyond it are merged.
-struct tree_budget {
-  std::uint64_t used = 0;    // accessed atomically
-  std::uint64_t limit = 0;
-
-  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
-  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
-  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
-  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
-};
-
-/// The parameters of an operator or the name of a region.
-struct payload {
-  const char* bytes;
-  std::uint32_t size;
-};
-
-struct tree_node {
-  std::uint32_t parent = 0;
-  std::uint32_t site = 0;        // 0: the root
-  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
-  std::uint32_t successor = 0;   // then the one that came after it the time before
-  std::uint32_t payload_at = 0;
-  std::uint32_t payload_size = 0;
-  bool plain = false;            // its parameters have no padding and can be compared as they are
-  bool merged = false;           // calls of all parameters that came when memory was spent
-  std::uint64_t calls = 0;
-  std::uint64_t total = 0;       // ticks
-  std::uint64_t self = 0;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
-  histogram durations;
-  // What a call that has been seen before does not touch.
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t hash = 0;
-  work values{};
-};
-
-class call_tree {
- public:
-  static constexpr std::uint32_t root = 0;
-
-  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
-  ~call_tree() { budget_->remove(charged_); }
-  call_tree(const call_tree&) = delete;
-  call_tree& operator=(const call_tree&) = delete;
-
-  void clear() {
-    budget_->remove(charged_);
-    charged_ = 0;
-    imprecise_ = 0;
-    nodes_ = {};   // with their capacity: it is no longer charged
-    payloads_ = {};
-    buckets_ = std::vector<std::uint32_t>(64, 0);
-    nodes_.emplace_back();   // the root
-  }
-
-  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
-  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
-  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
-
-  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
-  /// one that came after that the time before.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
-    tree_node* const all = nodes_.data();
-    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
-    if (is_plain(all[last], parent, site, p)) return last;
-    const std::uint32_t next = all[last].successor;
-    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
-    return other_child(parent, site, p);
-  }
-
-  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
-  /// `merged` asks for the node that stands for all parameters.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
-    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
-  }
-
-  /// Counts one finished call.
-  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
-    tree_node& n = nodes_[node];
-    ++n.calls;
-    n.total += ticks;
-    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
-    if (ticks < n.shortest) n.shortest = ticks;
-    if (ticks > n.longest) n.longest = ticks;
-    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
-  }
-
-  /// Adds all of another thread's tree.
-  void merge(const call_tree& other) {
-    std::vector<std::uint32_t> here(other.nodes_.size(), root);
-    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
-      const tree_node& from = other.nodes_[i];
-      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
-      tree_node& to = nodes_[here[i]];
-      to.calls += from.calls;
-      to.total += from.total;
-      to.self += from.self;
-      if (from.shortest < to.shortest) to.shortest = from.shortest;
-      if (from.longest > to.longest) to.longest = from.longest;
-      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
-    }
-    imprecise_ += other.imprecise_;
-  }
-
-  /// Durations that had to be counted at the nearest one the histogram has room for.
-  std::uint64_t imprecise() const noexcept { return imprecise_; }
-
- private:
-  static constexpr std::size_t max_payload = max_params_size;
-  static constexpr std::size_t max_alignment = max_params_alignment;
-
-  void charge(std::uint64_t bytes) noexcept {
-    charged_ += bytes;
-    budget_->add(bytes);
-  }
-
-  /// Takes memory for a histogram, unless all is spent.
-  bool afford(std::uint64_t bytes) noexcept {
-    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
-    charge(bytes);
-    return true;
-  }
-
-  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
-    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
-    const tree_node& n = nodes_[node];
-    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-    std::uint64_t x, y;
-    std::memcpy(&x, a, 8);
-    std::memcpy(&y, b, 8);
-    return x ^ y;
-  }
-  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
-  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-    for (; n >= 32; a += 32, b += 32, n -= 32)
-      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
-    for (; n >= 8; a += 8, b += 8, n -= 8)
-      if (differing_bits(a, b) != 0) return false;
-    return n == 0 || std::memcmp(a, b, n) == 0;
-  }
-
-  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
-    const site_info& where = (*sites_)[site];
-    if (where.op != nullptr && !where.op->packed) {
-      where.op->canonical(p.bytes, canonical);
-      p.bytes = canonical;
-    }
-    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
-    if (matches(last, parent, site, p)) return last;
-    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
-    const std::uint32_t found = look_up(parent, site, p, nullptr);
-    if (last != 0) nodes_[last].successor = found;
-    return nodes_[parent].last_child = found;
-  }
-
-  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
-    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
-    std::uint32_t i = 0;
-    for (; i + 8 <= p.size; i += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, p.bytes + i, 8);
-      h = (h ^ word) * 0x9E3779B97F4A7C15U;
-      h ^= h >> 29U;
-    }
-    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
-    return static_cast<std::uint32_t>(h >> 32U);
-  }
-
-  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
-    const std::uint32_t hash = hash_of(parent, site, p);
-    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (budget_->nearly_spent()) return merged_child(parent, site);
-    const std::uint32_t made = add(parent, site, hash, p, false);
-    if (values != nullptr) nodes_[made].values = *values;
-    else evaluate(nodes_[made], p);
-    return made;
-  }
-
-  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
-    for (;;) {
-      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
-      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
-      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
-      parent = root;
-    }
-  }
-
-  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
-    if (nodes_.size() >= buckets_.size()) rehash();
-    tree_node n;
-    n.parent = parent;
-    n.site = site;
-    n.hash = hash;
-    n.merged = merged;
-    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
-    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
-    n.payload_size = p.size;
-    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
-    payloads_.resize((payloads_.size() + 7) / 8 * 8);
-    const auto made = static_cast<std::uint32_t>(nodes_.size());
-    n.next_in_bucket = bucket(hash);
-    bucket(hash) = made;
-    nodes_.push_back(std::move(n));
-    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
-    return made;
-  }
-
-  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
-
-  void rehash() {
-    buckets_.assign(buckets_.size() * 2, 0);
-    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
-      tree_node& n = nodes_[i];
-      n.next_in_bucket = bucket(n.hash);
-      bucket(n.hash) = i;
-    }
-  }
-
-  void evaluate(tree_node& n, payload p) noexcept {
-    const site_info& where = (*sites_)[n.site];
-    if (where.op == nullptr) return;
-    alignas(max_alignment) char aligned[max_payload];
-    std::memcpy(aligned, p.bytes, p.size);
-    n.values = sites_->evaluate(where, aligned);
-  }
-
-  site_table* sites_;
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  std::uint64_t imprecise_ = 0;
-  std::vector<tree_node> nodes_;
-  std::vector<char> payloads_;
-  std::vector<std::uint32_t> buckets_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/call_tree.hpp>
-
-// <kprof/record/log_words.hpp>
-#ifndef KPROF_RECORD_LOG_WORDS_HPP
-#define KPROF_RECORD_LOG_WORDS_HPP
-
-// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
-//   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-enum class record_kind : std::uint8_t {
-  begin,    // subject: call site
-  folded,   // a begin that is in the totals; subject: node of the call tree
-  end_to,   // subject: depth; that scope and all inside it ended
-  adopt,    // subject: path; what follows belongs under it
-};
-
-inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
-
-/// The first word of a record.
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
-}
-constexpr record_kind kind_of(std::uint64_t word) noexcept { return static_cast<record_kind>(word >> 48U & 0xFFU); }
-constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU); }
-constexpr std::size_t record_size(std::uint64_t word) noexcept { return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U; }
-
-inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
-inline std::uint64_t get(const char* at) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
-constexpr std::uint16_t depth_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token); }
-constexpr std::uint16_t epoch_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token >> 16U); }
-
-/// What begin and end touch: one cache line of the thread's own.
-struct alignas(64) log_head {
-  char* cursor = nullptr;      // published with release
-  char* limit = nullptr;
-  scope_token top = 0;         // the innermost open scope's token
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/log_words.hpp>
-
-// <kprof/record/path_table.hpp>
-#ifndef KPROF_RECORD_PATH_TABLE_HPP
-#define KPROF_RECORD_PATH_TABLE_HPP
-
-// Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any thread can look up.
-
-#include <cstdint>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Paths of scopes that were captured on one thread to be adopted on another. Guarded by its own lock.
-class path_table {
- public:
-  struct step {
-    std::uint32_t parent;   // path of the enclosing scopes; 0: none
-    std::uint32_t site;
-    std::string bytes;
-    bool merged;
-    work values;
-  };
-
-  explicit path_table(tree_budget& budget) : budget_(&budget) {}
-
-  /// The number of a path; that of its parent where memory is spent.
-  std::uint32_t number_of(step s) {
-    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
-    key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
-    const std::lock_guard lock(mutex_);
-    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
-    if (budget_->spent()) return s.parent;
-    budget_->add(2 * (sizeof(step) + 2 * key.size() + 64));
-    steps_.push_back(std::move(s));
-    return numbers_[std::move(key)] = static_cast<std::uint32_t>(steps_.size());
-  }
-  step operator[](std::uint32_t path) {
-    const std::lock_guard lock(mutex_);
-    return steps_[path - 1];
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  tree_budget* budget_;
-  std::mutex mutex_;
-  std::vector<step> steps_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/path_table.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A scope that folding has seen begin and not end.
-struct open_frame {
-  std::uint32_t node;
-  bool adopted;                // not a scope but a change of place
-  std::uint64_t start;
-  std::uint64_t child_ticks;   // in scopes inside it
-};
-
-class KPROF_DETAIL_LOCAL thread_log : public log_head {
- public:
-  thread_log(std::uint32_t number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), paths_(&paths) { begin_again(number); }
-
-  /// For a thread that begins.
-  void begin_again(std::uint32_t number) noexcept {
-    top = scope_token{number} << 32U;
-    emitted = 0;
-    emitted_deeper = 0;
-    cuts_size_ = 0;
-  }
-
-  std::mutex& mutex() noexcept { return mutex_; }
-
-  // The next two are for the thread itself.
-
-  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not, whatever has been opened
-  /// at its depth since.
-  bool is_open(scope_token token) const noexcept {
-    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
-    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut the most
-      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
-    return true;
-  }
-  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before no longer name what is there.
-  void close_from(std::uint16_t depth) noexcept {
-    const bool scopes_inside = depth < depth_of(top);
-    top -= depth_of(top) - depth + 1U;
-    if (!scopes_inside) return;
-    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
-    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
-    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its own comes again.
-    const bool oldest_goes = cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
-    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
-    cuts_[cuts_size_++] = {epoch, depth};
-    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
-  }
-
-  // Everything below needs the lock.
-
-  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
-  void append(chunk* c, chunk_pool& pool) noexcept {
-    *c = chunk{};
-    c->owner = this;
-    c->previous = last_;
-    if (last_ != nullptr) last_->next = c;
-    else first_ = c;
-    last_ = c;
-    stop_writing(pool);
-    writing_ = c;
-    if (unread_ == nullptr) start_reading(c);
-    limit = c->limit();
-    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
-  }
-  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next scope takes a new chunk.
-  void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    writing_->end = cursor;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    cursor = limit = nullptr;
-  }
-
-  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being written.
-  void fold(const char* stop_at = nullptr) {
-    while (unread_ != nullptr) {
-      const bool still_written = unread_ == writing_;
-      decode(*unread_, !still_written ? unread_->end : stop_at != nullptr ? stop_at : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
-      if (still_written) return;
-      unread_->folded = true;
-      start_reading(unread_->next);
-    }
-  }
-
-  /// Takes a full chunk out of the log, folding it first.
-  void release(chunk* c) {
-    if (!c->folded) fold();
-    (c->previous != nullptr ? c->previous->next : first_) = c->next;
-    (c->next != nullptr ? c->next->previous : last_) = c->previous;
-  }
-  /// Gives its full chunks back but those that another thread is about to recycle. Everything must have been folded.
-  void release_full(chunk_pool& pool) {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      if (pool.take_back(c)) {
-        release(c);
-        pool.give_back(c);
-      }
-      c = next;
-    }
-  }
-
-  /// Drops everything, unread. The thread does not exist.
-  void discard(chunk_pool& pool) noexcept {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      static_cast<void>(pool.take_back(c));
-      pool.give_back(c);
-      c = next;
-    }
-    first_ = last_ = writing_ = unread_ = nullptr;
-    cursor = limit = nullptr;
-    stack.clear();
-  }
-
-  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
-  /// `until`: what is recorded behind it belongs to the time after `now` (see fold).
-  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
-    fold(until);
-    release_full(pool);
-    for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
-      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
-    if (writing_ != nullptr) {
-      writing_->timeline_from = read_at_;
-      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
-      writing_->ends = 0;
-    }
-    // The open scopes' nodes go with the tree: keep what they stand for.
-    struct step { std::uint32_t site; std::string bytes; bool merged; work values; };
-    std::vector<std::vector<step>> paths;
-    for (const open_frame& f : stack) {
-      std::vector<step> path;
-      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
-        const payload p = tree.payload_of(tree[n]);
-        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
-      }
-      paths.push_back(std::move(path));
-    }
-    tree.clear();
-    adopted_.clear();
-    captured_.clear();
-    for (std::size_t i = 0; i < stack.size(); ++i) {
-      std::uint32_t node = call_tree::root;
-      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-      stack[i] = {node, stack[i].adopted, now, 0};
-    }
-    dropped = closed_by_parent = finished = never_closed = merged_threads = 0;
-  }
-
-  /// The path of the innermost open scope; 0 when nothing is open.
-  std::uint32_t capture() {
-    fold();
-    return stack.empty() ? 0 : path_of(stack.back().node);
-  }
-
-  /// Scopes that folding has seen begin and not end.
-  std::uint64_t open_scopes() const noexcept {
-    std::uint64_t n = 0;
-    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
-    return n;
-  }
-  /// Scopes that finished within what the log still holds.
-  std::uint64_t timeline_scopes() const noexcept {
-    std::uint64_t n = 0;
-    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
-    return n;
-  }
-
-  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
-  template <class Visit>
-  void visit_timeline(Visit visit) const {
-    struct start { std::uint32_t node; std::uint64_t ticks; std::uint64_t depth; };
-    std::vector<start> starts;
-    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
-    const auto close = [&](std::uint64_t ticks) {
-      if (!starts.empty() && starts.back().depth == depth) {
-        if (starts.back().node != call_tree::root) visit(starts.back().node, starts.back().ticks, ticks);
-        starts.pop_back();
-      }
-      if (depth != 0) --depth;
-    };
-    for (chunk* c = first_; c != nullptr; c = c->next) {
-      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
-      for (const char* at = c->timeline_from; at < stop;) {
-        const std::uint64_t word = get(at);
-        if ((word & end_bit) != 0) {
-          close(word & ~end_bit);
-          at += 8;
-          continue;
-        }
-        const auto subject = static_cast<std::uint32_t>(word);
-        switch (kind_of(word)) {
-          case record_kind::begin: break;   // not before it is folded
-          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
-          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
-          case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
-        }
-        at += record_size(word);
-      }
-    }
-  }
-
-  std::vector<open_frame> stack;
-  call_tree tree;
-  std::uint64_t finished = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t closed_by_parent = 0;
-  std::uint64_t thread_id = 0;
-  std::string thread_name;
-  bool ended = false;
-  std::uint64_t never_closed = 0;     // of the threads whose totals were moved here
-  std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
-  thread_log* next_free = nullptr;
-
- private:
-  void start_reading(chunk* c) noexcept {
-    unread_ = c;
-    if (c == nullptr) return;
-    read_at_ = c->timeline_from = c->begin();
-    c->first_depth = static_cast<std::uint32_t>(stack.size());
-  }
-
-  void decode(chunk& c, const char* stop) {
-    std::uint64_t ticks = c.last_ticks;
-    const std::uint64_t finished_before = finished;
-    while (read_at_ < stop) {
-      char* const at = read_at_;
-      const std::uint64_t word = get(at);
-      if ((word & end_bit) != 0) {
-        ticks = word & ~end_bit;
-        close_innermost(ticks);
-        read_at_ = at + 8;
-        continue;
-      }
-      ticks = get(at + 8);
-      const auto subject = static_cast<std::uint32_t>(word);
-      read_at_ = at + record_size(word);
-      switch (kind_of(word)) {
-        case record_kind::begin: {
-          const auto bytes = payload_bytes_of(word);
-          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
-          put(at, record_word(record_kind::folded, node, bytes));
-          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
-            const std::uint64_t end = get(read_at_) & ~end_bit;
-            count_finished({node, false, ticks, 0}, end);
-            ticks = end;
-            read_at_ += 8;
-          } else {
-            stack.push_back({node, false, ticks, 0});
-          }
-          break;
-        }
-        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
-        case record_kind::end_to:
-          while (stack.size() > subject) {
-            ++closed_by_parent;
-            close_innermost(ticks);
-          }
-          close_innermost(ticks);
-          break;
-        case record_kind::folded: break;
-      }
-    }
-    c.last_ticks = ticks;
-    c.ends += finished - finished_before;
-  }
-
-  void close_innermost(std::uint64_t now) {
-    if (stack.empty()) return;
-    const open_frame f = stack.back();
-    stack.pop_back();
-    count_finished(f, now);
-  }
-
-  /// Counts a frame that is not, or no longer, on the stack.
-  void count_finished(const open_frame& f, std::uint64_t now) {
-    const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
-    if (!f.adopted) {
-      tree.finish(f.node, ticks, f.child_ticks);
-      ++finished;
-    }
-    if (!stack.empty()) stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
-  }
-
-  /// The node of an adopted path: like everywhere, but under this thread's root.
-  std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    std::uint32_t& node = adopted_[path];
-    if (node == 0) {
-      const path_table::step s = (*paths_)[path];
-      const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-    }
-    return adopted_[path];
-  }
-  std::uint32_t path_of(std::uint32_t node) {
-    if (node == call_tree::root) return 0;
-    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
-    const tree_node& n = tree[node];
-    const payload p = tree.payload_of(n);
-    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
-    return captured_[node] = path;
-  }
-
-  struct cut {
-    std::uint16_t epoch;   // that began with it
-    std::uint16_t depth;   // from here on all ended
-  };
-  static constexpr std::uint32_t max_cuts = 64;   // beyond it, late ends of the outermost scopes are no longer told from others
-
-  std::mutex mutex_;
-  path_table* paths_;
-  chunk* first_ = nullptr;     // of the timeline, oldest first
-  chunk* last_ = nullptr;
-  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
-  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
-  char* read_at_ = nullptr;
-  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
-  std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
-  cut cuts_[max_cuts] = {};   // later ones are deeper
-  std::uint32_t cuts_size_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/thread_log.hpp>
-
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <cstring>
-#include <mutex>
-#include <new>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
-// Its token is none that was ever given out.
-KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
-
-// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
-#endif
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-
-/// Room for a record and the ends of all that is open then: an end never has to look for room.
-inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{depth_of(log.top)};
-}
-
-// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
-// here would wait for itself.
-KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
-
-class KPROF_DETAIL_LOCAL staying_inside {
- public:
-  staying_inside() noexcept : before_(inside_kprof) { inside_kprof = true; }
-  ~staying_inside() { inside_kprof = before_; }
-  staying_inside(const staying_inside&) = delete;
-  staying_inside& operator=(const staying_inside&) = delete;
-
- private:
-  bool before_;
-};
-
-class KPROF_DETAIL_LOCAL recorder;
-// The recorder whose functions guards call, in the binary that owns it.
-KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
-
-class KPROF_DETAIL_LOCAL recorder {
- public:
-  static constexpr std::size_t smallest_memory = 1024 * 1024;
-
-  recorder() {
-    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
-  }
-  ~recorder() {
-    if (knows_thread_ends_) pthread_key_delete(thread_end_);
-  }
-  recorder(const recorder&) = delete;
-  recorder& operator=(const recorder&) = delete;
-
-  /// A quarter of the memory may go to totals, the rest to logs.
-  void set_memory(std::size_t bytes) noexcept {
-    memory_limit_ = bytes;
-    __atomic_store_n(&budget_.limit, bytes / 4, __ATOMIC_RELAXED);
-    pool_.set_limit(bytes - bytes / 4);
-  }
-  std::size_t memory_limit() const noexcept { return memory_limit_; }
-  std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
-
-  /// Gives a call site its number; false when there are too many.
-  bool number(site& where) { return sites_.number_of(where) != 0; }
-
-  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as dropped,
-  /// when there is none.
-  [[gnu::noinline]] bool more_room(std::size_t record) noexcept {
-    settle_child();
-    if (my_log == &no_log) join();
-    auto* log = static_cast<thread_log*>(my_log);
-    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
-    const std::lock_guard lock(log->mutex());
-    if (c == nullptr) {
-      ++log->dropped;
-      return false;
-    }
-    log->append(c, pool_);
-    return true;
-  }
-
-  /// Counts a scope for which the tables have no place; always false.
-  bool drop() noexcept {
-    __atomic_fetch_add(&dropped_, 1, __ATOMIC_RELAXED);
-    return false;
-  }
-  std::uint64_t dropped() const noexcept { return __atomic_load_n(&dropped_, __ATOMIC_RELAXED); }
-  /// Counts a scope that came while kprof itself was at work on its thread; always false.
-  bool drop_inside() noexcept {
-    __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
-    return false;
-  }
-  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
-
-  /// An end that belongs to no open scope of its thread.
-  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
-
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
-  template <class Visit>
-  void each_thread(Visit visit) {
-    const staying_inside guard;
-    settle_child();
-    const std::lock_guard lock(threads_mutex_);
-    for (thread_log* log : threads_) {
-      const std::lock_guard own(log->mutex());
-      const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-      log->fold();
-      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
-      visit(*log);
-    }
-  }
-
-  /// Forgets all totals; what is open stays open from `now` on.
-  void restart(std::uint64_t now) {
-    settle_child();
-    const std::lock_guard lock(threads_mutex_);
-    restart_locked(now);
-  }
-
-  /// Turns everything that refers to a binary's code into values, before it is unloaded.
-  void detach(const module_record& leaving) {
-    each_thread([](thread_log&) {});
-    sites_.forget_formulas(&leaving);
-  }
-
-  // The child of a fork has one thread, which goes on where it was, and a profile of its own.
-  void before_fork() {
-    threads_mutex_.lock();
-    for (thread_log* log : threads_) log->mutex().lock();
-    sites_.mutex().lock();
-    paths_.mutex().lock();
-    pool_.mutex().lock();
-  }
-  void after_fork() {
-    pool_.mutex().unlock();
-    paths_.mutex().unlock();
-    sites_.mutex().unlock();
-    for (thread_log* log : threads_) log->mutex().unlock();
-    threads_mutex_.unlock();
-  }
-  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
-  void in_child(std::uint64_t now) noexcept {
-    after_fork();
-    child_since_ = now;
-    forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
-    __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
-  }
-
-  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
-  void settle_child() {
-    if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
-    const std::lock_guard lock(threads_mutex_);
-    if (!child_pending_) return;
-    for (std::size_t i = threads_.size(); i-- > 0;) {
-      if (threads_[i] == forked_log_) {
-        forked_log_->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-        continue;
-      }
-      {
-        const std::lock_guard own(threads_[i]->mutex());
-        threads_[i]->discard(pool_);
-      }
-      threads_[i]->ended = true;
-    }
-    restart_locked(child_since_);
-    forked_log_ = nullptr;
-    __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
-  }
-
-  const site_table& sites() const noexcept { return sites_; }
-  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
-  /// Time before which the timeline has been recycled; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
-  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
-
- private:
-  static constexpr std::size_t kept_ended_threads = 64;
-
-  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
-  chunk* free_chunk() noexcept {
-    if (chunk* c = pool_.take()) return c;
-    chunk* c = pool_.oldest();
-    if (c == nullptr) return nullptr;
-    const std::lock_guard lock(c->owner->mutex());
-    if (!c->folded) {
-      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
-      c->owner->fold();
-      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
-    }
-    c->owner->release(c);
-    std::uint64_t until = recycled_until();
-    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-    return c;
-  }
-
-  // ---- threads ----
-
-  void join() {
-    const std::lock_guard lock(threads_mutex_);
-    thread_log* log = free_logs_;
-    if (log != nullptr) {
-      free_logs_ = log->next_free;
-      log->begin_again(++last_number_);
-    } else {
-      log = new thread_log(++last_number_, sites_, paths_, budget_);
-    }
-    log->ended = false;
-    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    char name[32] = {};
-    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
-    threads_.push_back(log);
-    my_log = log;
-    if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
-  }
-
-  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
-  void leave(thread_log& log) {
-    const staying_inside guard;
-    const std::lock_guard lock(threads_mutex_);
-    my_log = &no_log;
-    {
-      const std::lock_guard own(log.mutex());
-      log.stop_writing(pool_);
-      log.ended = true;
-    }
-    std::size_t ended = 0;
-    for (const thread_log* t : threads_) ended += t->ended && t->merged_threads == 0 ? 1 : 0;
-    if (ended <= kept_ended_threads) return;
-    // One more than are kept apart: the oldest joins the others.
-    for (std::size_t i = 0; i < threads_.size(); ++i)
-      if (threads_[i]->ended && threads_[i]->merged_threads == 0) {
-        merge_into_others(i);
-        return;
-      }
-  }
-
-  void merge_into_others(std::size_t i) {
-    if (others_ == nullptr) {
-      others_ = new thread_log(++last_number_, sites_, paths_, budget_);
-      others_->ended = true;
-      threads_.insert(threads_.begin(), others_);
-      ++i;
-    }
-    thread_log& from = *threads_[i];
-    {
-      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
-      from.fold();
-      others_->tree.merge(from.tree);
-      others_->finished += from.finished;
-      others_->dropped += from.dropped;
-      others_->closed_by_parent += from.closed_by_parent;
-      others_->never_closed += from.open_scopes();
-      ++others_->merged_threads;
-    }
-    retire(i);
-  }
-
-  void restart_locked(std::uint64_t now) {
-    for (std::size_t i = threads_.size(); i-- > 0;) {
-      if (threads_[i]->ended) {
-        retire(i);
-        continue;
-      }
-      const std::lock_guard own(threads_[i]->mutex());
-      threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
-    }
-    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
-  }
-
-  /// Takes an ended thread's log off the list, for another thread to use.
-  void retire(std::size_t i) {
-    thread_log* log = threads_[i];
-    threads_.erase(threads_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::lock_guard own(log->mutex());
-    log->fold();
-    log->stack.clear();
-    log->restart(0, pool_);
-    if (log == others_) others_ = nullptr;
-    log->next_free = free_logs_;
-    free_logs_ = log;
-  }
-
-  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
-
-  std::size_t memory_limit_ = 0;
-  tree_budget budget_;
-  chunk_pool pool_;
-  site_table sites_;
-  path_table paths_{budget_};
-  pthread_key_t thread_end_{};
-  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
-  std::mutex threads_mutex_;
-  std::vector<thread_log*> threads_;
-  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
-  thread_log* free_logs_ = nullptr;
-  std::uint32_t last_number_ = 0;
-  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
-  char* forked_at_ = nullptr;
-  std::uint64_t child_since_ = 0;
-  bool child_pending_ = false;
-  std::uint64_t closed_elsewhere_ = 0;
-  std::uint64_t dropped_ = 0;          // beside what the logs count
-  std::uint64_t dropped_inside_ = 0;
-  std::uint64_t recycled_until_ = 0;
-  std::uint64_t folding_ns_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/recorder.hpp>
-
 #include <cstdint>
 #include <utility>
 
@@ -7083,6 +11793,35 @@ inline work_per_call to_work(const work& w) noexcept {
   return {w.has_flops != 0, w.has_bytes != 0, w.valid != 0, w.flops, w.read, w.written, static_cast<dtype>(w.type), static_cast<unit>(w.on)};
 }
 
+/// `scope`: index of the node that it was launched in.
+inline device_work to_work(const device_total& row, std::uint32_t scope) {
+  const device_key& key = row.key;
+  device_work out;
+  out.scope = scope;
+  const auto kind = static_cast<activity_kind>(key.kind);
+  out.task = kind == activity_kind::kernel ? device_task::kernel : kind == activity_kind::copy ? device_task::copy : device_task::set;
+  out.merged = key.name == device_key::merged_name;
+  if (key.name != 0 && !out.merged) out.kernel = key.name - 1;
+  out.device = key.device;
+  out.stream = key.stream;
+  for (int i = 0; i < 3; ++i) out.grid[i] = key.grid[i], out.block[i] = key.block[i];
+  out.registers = key.registers;
+  out.static_shared = key.static_shared;
+  out.dynamic_shared = key.dynamic_shared;
+  out.direction = static_cast<copy_direction>(key.places & 0xFFU);
+  out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
+  out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
+  out.calls = row.calls;
+  out.untimed = row.untimed;
+  out.total_ns = static_cast<double>(row.total);
+  out.min_ns = row.calls == row.untimed ? 0 : static_cast<double>(row.shortest);
+  out.max_ns = static_cast<double>(row.longest);
+  out.gaps = row.gaps;
+  out.gap_ns = static_cast<double>(row.gap);
+  out.bytes = row.bytes;
+  return out;
+}
+
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites, double ns_per_tick) {
   scope_node out;
   const payload p = tree.payload_of(n);
@@ -7092,7 +11831,7 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
     out.line = where.line;
     out.merged = n.merged;
     if (where.op == nullptr) {
-      out.kind = scope_kind::region;
+      out.kind = n.site == site_table::graph_site ? scope_kind::graph : scope_kind::region;
       out.name = n.merged ? std::string{"(other regions)"} : std::string(p.bytes, p.size);
     } else {
       out.kind = scope_kind::op;
@@ -7104,6 +11843,8 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
     }
   }
   out.calls = n.calls;
+  out.captured = n.captured;
+  out.replays = n.replays;
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
@@ -7125,6 +11866,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
+  log.device.each([&](const device_total& row) { out.device.work.push_back(to_work(row, base + row.key.node)); });
   for (const open_frame& f : log.stack) {
     if (f.adopted) continue;
     scope_node& node = out.nodes[base + f.node];
@@ -7137,6 +11879,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
   out.complete.imprecise += log.tree.imprecise();
+  out.device.complete.launches_lost += log.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
@@ -7144,9 +11887,11 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     });
 }
 
-/// Everything but the session's own state, the clock's description and kprof's cost.
-inline profile build_profile(recorder& from, const moment& at) {
+/// Everything but the session's own state, the clock's description and kprof's cost. `device`: nullptr where there is none;
+/// locked.
+inline profile build_profile(recorder& from, attribution* device, const moment& at) {
   profile out;
+  if (device != nullptr) device->describe(out.device, [&](const device_total& row) { out.device.work.push_back(to_work(row, device_work::none)); });
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
@@ -7374,12 +12119,10 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/scope_functions.hpp>
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -7387,23 +12130,6 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-#define KPROF_DETAIL_TEXT_(x) #x
-#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
-// Builds that agree on this lay out the session's classes alike.
-inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
-    KPROF_VERSION_PATCH)
-#if defined(_LIBCPP_VERSION)
-    " libc++";
-#elif defined(_GLIBCXX_DEBUG)
-    " libstdc++ in debug mode";
-#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-    " libstdc++";
-#else
-    " libstdc++ with the old string";
-#endif
-#undef KPROF_DETAIL_TEXT
-#undef KPROF_DETAIL_TEXT_
 
 enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
 
@@ -7416,12 +12142,14 @@ class KPROF_DETAIL_LOCAL session_state {
     code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
               {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
              &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
+    device_.set_code(device_session::code(cupti_api()));
   }
 
   /// This binary's code serves the process from now on.
   void own() noexcept {
     own_session = this;
     own_recorder = &recorder_;
+    device_.own();
   }
 
   /// Waits for the first scope, as KPROF says.
@@ -7440,6 +12168,7 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
   status start(config settings) {
     look_for_tool(settings.nvtx);
+    collect(settings);
     const entry in(*this);
     settings_are_from_environment_ = false;
     if (!environment().nvtx) settings.nvtx = false;
@@ -7448,18 +12177,21 @@ class KPROF_DETAIL_LOCAL session_state {
   /// As KPROF says.
   status start() {
     look_for_tool(true);
+    collect(environment_settings());
     const entry in(*this);
     settings_are_from_environment_ = true;
     return start_locked(environment());
   }
 
   void stop() {
+    device_.stop();
     const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
     if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
     if (phase_ == session_phase::paused) add_pause();
     listen(nullptr);
+    device_.set_recording(false);
     time_.add(calibrate_now());
     phase_ = session_phase::stopped;
   }
@@ -7470,6 +12202,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
     listen(nullptr);
+    device_.set_recording(false);
     paused_at_ = nanoseconds_of(CLOCK_MONOTONIC);
     phase_ = session_phase::paused;
   }
@@ -7479,17 +12212,19 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ != session_phase::paused) return;
     add_pause();
     phase_ = session_phase::recording;
+    device_.set_recording(true);
     listen(active_api());
   }
 
   profile snapshot(bool timeline) {
+    device_.flush();
     const entry in(*this);
     profile out;
     if (started_) {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
       if (running) time_.add(calibrate_now());
       const std::uint64_t now = time_.last().ticks;
-      out = build_profile(recorder_, {time_, now, timeline});
+      out = device_.build([&](attribution* device) { return build_profile(recorder_, device, {time_, now, timeline}); });
       out.wall_ns = time_.since_start_ns(now);
       out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
       describe_clock(out);
@@ -7515,15 +12250,18 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void before_fork() {
     mutex_.lock();
+    device_.before_fork();
     recorder_.before_fork();
   }
   void after_fork() {
     recorder_.after_fork();
+    device_.after_fork();
     mutex_.unlock();
   }
   void in_child() {
     const calibration_point now = calibrate_now();
     recorder_.in_child(now.ticks);
+    device_.in_child(now.realtime_ns);
     if (started_) {
       time_.reset(now);
       paused_ns_ = 0;
@@ -7538,6 +12276,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void wake() {
     const staying_inside guard;
     look_for_tool(true);
+    collect(armed_settings());
     const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
@@ -7590,6 +12329,25 @@ class KPROF_DETAIL_LOCAL session_state {
       wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
+  }
+
+  config environment_settings() {
+    const entry in(*this);
+    return environment();
+  }
+  config armed_settings() const {
+    const entry in(*this);
+    return settings_;
+  }
+
+  /// Without the lock, as above.
+  void collect(const config& settings) {
+    const config& from_environment = environment_settings();
+    const cupti_choice wanted = from_environment.cupti == cupti_choice::automatic ? settings.cupti : from_environment.cupti;
+    const bool enabled = from_environment.enabled && settings.enabled;
+    const bool cuda = enabled && (wanted == cupti_choice::on || uses_cuda());
+    device_.collect(cuda && wanted != cupti_choice::off, !cuda ? "" : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)" : "off (config::cupti is off)",
+                    settings.memory, settings.clock == clock_choice::automatic && counter_clock::usable());
   }
 
   // Guards call these until the session has started; each starts it and goes on with what then listens.
@@ -7658,9 +12416,13 @@ class KPROF_DETAIL_LOCAL session_state {
       note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
     }
-    recorder_.set_memory(memory);
+    const std::size_t for_devices = device_.has_collected() ? device_session::share(memory) : 0;
+    recorder_.set_memory(memory - for_devices);
     const calibration_point now = calibrate_now();
-    if (started_) recorder_.restart(now.ticks);
+    memory_ = memory;
+    device_.restart(now.realtime_ns, memory, [&] {
+      if (started_) recorder_.restart(now.ticks);
+    });
     started_ = true;
     has_reported_ = false;
     time_.reset(now);
@@ -7670,6 +12432,7 @@ class KPROF_DETAIL_LOCAL session_state {
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
+    device_.set_recording(true);
     store(started_api_, active_api());
     listen(active_api());
     return {};
@@ -7712,8 +12475,8 @@ class KPROF_DETAIL_LOCAL session_state {
     out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
     out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
     out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
-    out.cost.memory = recorder_.memory_held();
-    out.cost.memory_limit = recorder_.memory_limit();
+    out.cost.memory = recorder_.memory_held() + device_.memory_held();
+    out.cost.memory_limit = memory_;
   }
   std::string describe_phase() const {
     switch (phase_) {
@@ -7745,6 +12508,8 @@ class KPROF_DETAIL_LOCAL session_state {
   maker_code code_{};
   mutable std::mutex mutex_;
   recorder recorder_;
+  device_session device_{recorder_};
+  std::size_t memory_ = 0;
   timebase time_;
   config environment_;
   bool environment_read_ = false;
@@ -7764,6 +12529,20 @@ class KPROF_DETAIL_LOCAL session_state {
   completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/session_state.hpp>
+
+#include <pthread.h>
+
+#include <cstring>
+#include <mutex>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 /// The session of the process, made now if there is none; nullptr and the reason when another build's cannot be used.
 KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
@@ -7796,7 +12575,7 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/session_state.hpp>
+#endif  // <kprof/detail/find_session.hpp>
 
 #endif
 

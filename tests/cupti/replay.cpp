@@ -71,9 +71,9 @@ class replay {
       inside(where, [&] { captured = scopes::api().capture(); });
       joined_.graphs().made(node, {captured, leads});
     } else if (what == "cloned") {
-      std::uint64_t node = 0, original = 0;
-      in >> node >> original;
-      joined_.graphs().copied(node, original);
+      std::uint64_t node = 0, original = 0, when = 0;
+      in >> node >> original >> when;
+      joined_.graphs().copied(node, original, when);
     } else if (what == "device") {
       describe(in);
     } else if (what == "dropped") {

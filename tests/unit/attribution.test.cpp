@@ -258,7 +258,7 @@ TEST_CASE("attribution.graph_work_stands_under_launch_graph_and_captured_scopes"
   }
   e.node(graph + 4);
   end(capture);
-  for (std::uint64_t i = 0; i < 5; ++i) e.node(exec + i), e.joined.graphs().copied(exec + i, graph + i);   // as instantiating does
+  for (std::uint64_t i = 0; i < 5; ++i) e.node(exec + i), e.joined.graphs().copied(exec + i, graph + i, 0);   // as instantiating does
   const scope_token step = begin_op(9);
   e.launch({1});
   e.launch({2});
@@ -292,9 +292,9 @@ TEST_CASE("attribution.each_graph_and_each_copy_of_one_counts_its_scopes") {
   e.node(at(2, 0));
   end(t);
   for (const std::uint64_t exec : {11U, 12U})   // one graph, instantiated twice
-    for (std::uint64_t i = 0; i < 2; ++i) e.joined.graphs().copied(at(exec, i), at(1, i));
-  e.joined.graphs().copied(at(13, 0), at(2, 0));
-  e.joined.graphs().copied(at(14, 0), at(13, 0));   // a copy of a copy
+    for (std::uint64_t i = 0; i < 2; ++i) e.joined.graphs().copied(at(exec, i), at(1, i), 0);
+  e.joined.graphs().copied(at(13, 0), at(2, 0), 0);
+  e.joined.graphs().copied(at(14, 0), at(13, 0), 0);   // a copy of a copy
   for (std::uint32_t id = 1; id <= 4; ++id) e.launch({id});
   e.take_launches();
   e.read({of_graph(1, at(11, 0)), of_graph(1, at(11, 1)), of_graph(2, at(12, 1)), of_graph(2, at(12, 0)), of_graph(3, at(13, 0)), of_graph(4, at(14, 0))});
@@ -317,27 +317,56 @@ TEST_CASE("attribution.graphs_of_before_the_recording_say_so") {
   CHECK(replays(p, "Op n=1/graph") == 1);
 }
 
-TEST_CASE("attribution.nodes_that_are_gone_are_known_for_a_while_and_then_forgotten") {
-  engine e;
-  graph_nodes& g = e.joined.graphs();
+TEST_CASE("attribution.graphs_that_are_gone_are_known_for_a_while_and_then_forgotten") {
+  graph_nodes g;
+  g.set_limit(5000);
   captured_scope where;
-  for (std::uint64_t i = 1; i <= 100'000; ++i) {
-    g.made(i, {1, 0});
-    g.gone(i);
-    REQUIRE(g.find(i, where));
+  const auto at = [](std::uint64_t graph, std::uint64_t node) { return graph << 32U | node; };
+  for (std::uint64_t i = 1; i <= 20'000; i += 2) {   // captured, instantiated, thrown away
+    for (std::uint64_t n = 0; n < 10; ++n) {
+      g.made(at(i, n), {static_cast<std::uint32_t>(i), 0});
+      g.copied(at(i + 1, n), at(i, n), 0);
+    }
+    for (std::uint64_t n = 0; n < 10; ++n) g.gone(at(i, n)), g.gone(at(i + 1, n));
+    REQUIRE_FALSE(g.find(at(i, 3), 0, where));   // no record names a graph that cannot be launched
+    REQUIRE(g.find(at(i + 1, 3), 0, where));
+    REQUIRE(where.path == i);
+    if (i > 801) REQUIRE(g.find(at(i + 1 - 800, 3), 0, where));   // 4000 nodes ago
   }
-  CHECK(g.size() < 20'000);
-  g.gone(1);   // forgotten already
-  g.made(0, {3, 1});
-  g.made(0, {4, 1});   // the latest holds
-  REQUIRE(g.find(0, where));
-  CHECK(where.path == 4);
-  g.copied(0, 100'000);
-  g.made(0, {5, 1});   // but not over a copy's
-  REQUIRE(g.find(0, where));
-  CHECK(where.path == 1);
-  g.copied(0, 424242);   // a copy of what is not known is not known
-  CHECK_FALSE(g.find(0, where));
+  CHECK(g.size() <= 5010);
+  CHECK_FALSE(g.find(at(2, 3), 0, where));
+}
+
+TEST_CASE("attribution.graphs_that_go_without_a_word_do_not_pile_up") {
+  graph_nodes g;
+  g.set_limit(5000);
+  captured_scope where;
+  for (std::uint64_t i = 1; i <= 10'000; ++i)
+    for (std::uint64_t n = 0; n < 10; ++n) g.made(i << 32U | n, {7, 0});
+  CHECK(g.size() <= 20'010);
+  CHECK(g.find(std::uint64_t{10'000} << 32U, 0, where));
+  CHECK_FALSE(g.find(std::uint64_t{1} << 32U, 0, where));
+}
+
+TEST_CASE("attribution.a_node_stands_for_what_it_did_when_its_graph_was_launched") {
+  graph_nodes g;
+  captured_scope where;
+  const std::uint64_t first = std::uint64_t{1} << 32U, second = std::uint64_t{2} << 32U, exec = std::uint64_t{3} << 32U;
+  g.made(first, {10, 1});
+  g.made(second, {20, 2});
+  g.made(exec, {99, 0});   // instantiating reports it both ways, in either order
+  g.copied(exec, first, 100);
+  g.made(exec, {98, 0});
+  g.copied(exec, second, 500);   // an update
+  g.copied(exec, second, 600);   // that changes nothing
+  g.copied(exec, first, 900);
+  for (const auto& [launched, path] : {std::pair{200U, 10U}, std::pair{499U, 10U}, std::pair{500U, 20U}, std::pair{700U, 20U}, std::pair{901U, 10U}}) {
+    REQUIRE(g.find(exec, launched, where));
+    CHECK(where.path == path);
+  }
+  g.copied(exec, 424242, 1000);   // a copy of what is not known is not known
+  CHECK_FALSE(g.find(exec, 1001, where));
+  CHECK(g.find(exec, 950, where));
 }
 
 TEST_CASE("attribution.work_of_threads_that_ended_stays_and_of_too_many_is_kept_together") {
@@ -521,7 +550,7 @@ class schedule {
       std::vector<graph_node> copied = nodes;
       for (std::size_t i = 0; i < copied.size(); ++i) {
         copied[i].id = exec + i;
-        e_.joined.graphs().copied(copied[i].id, nodes[i].id);
+        e_.joined.graphs().copied(copied[i].id, nodes[i].id, 0);
       }
       graphs_.push_back(std::move(copied));
     }

@@ -138,13 +138,13 @@ TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
   CHECK(contains(p.errors[1], "unknown column \"colour\"; choose from: operator, parameters, "));
   CHECK(contains(p.errors[2], "filter \"(\" is not a POSIX extended regular expression"));
   CHECK(p.value.report_at_exit);
-  CHECK(p.value.report.sort == "self");
+  CHECK(p.value.report.sort.empty());
   CHECK(p.value.report.columns.empty());
   CHECK(p.value.report.filter.empty());
   CHECK(p.value.report.top == 7);
-  CHECK(contains(complaint("report(sort=)"), "unknown sort \"\""));
   CHECK(contains(complaint("report(columns=)"), "unknown column \"\""));
-  for (const char* text : {"report(sort=name)", "report(sort=GFLOP/s)", "report(columns=name+p99)", "report(filter=)"}) {
+  for (const char* text : {"report(sort=name)", "report(sort=GFLOP/s)", "report(columns=name+p99)", "report(filter=)", "report(sort=)",
+                           "report(kernels=off,copies=off,full_names)", "cupti=auto", "cupti=on", "cupti=off", "cupti"}) {
     INFO(text);
     CHECK(complaint(text).empty());
   }

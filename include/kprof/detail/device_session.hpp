@@ -68,7 +68,9 @@ class KPROF_DETAIL_LOCAL device_session {
     uses_counter_ = uses_counter;
     {
       const std::lock_guard own(joined_.mutex());
-      time_.reset(calibrate_now());
+      const calibration_point at = calibrate_now();
+      time_.reset(at);
+      joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
     }
     transcript_.open();
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
@@ -96,10 +98,12 @@ class KPROF_DETAIL_LOCAL device_session {
 
   // ---- with it
 
-  /// A recording begins.
-  void restart(std::uint64_t realtime_ns, std::size_t memory) {
+  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is attributed between the two.
+  template <class RestartThreads>
+  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
     const std::lock_guard own(joined_.mutex());
-    joined_.restart(realtime_ns, memory);
+    restart_threads();
+    if (has_collected()) joined_.restart(realtime_ns, memory);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
@@ -213,8 +217,9 @@ class KPROF_DETAIL_LOCAL device_session {
     own_device->joined_.graphs().made(node, where);
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
-    own_device->joined_.graphs().copied(node, original);
+    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
+    own_device->joined_.graphs().copied(node, original, when);
   }
   static void begin_reading() noexcept {
     const std::lock_guard own(own_device->joined_.mutex());

@@ -8,7 +8,7 @@
 //   path NUMBER PARENT op|region NAME          scopes; 0 is none
 //   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in records
 //   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
-//   cloned NUMBER ORIGINAL
+//   cloned NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
 //   memset ID START END DEVICE STREAM NODE BYTES TO
@@ -60,9 +60,9 @@ class KPROF_DETAIL_LOCAL device_transcript {
     write_path(threads, where.path);
     std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.leads);
   }
-  void cloned(std::uint64_t node, std::uint64_t original) {
+  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 "\n", node, original);
+    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
   }
   void dropped(std::uint64_t records) {
     const std::lock_guard lock(mutex_);

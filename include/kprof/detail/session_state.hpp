@@ -321,8 +321,9 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.set_memory(memory - for_devices);
     const calibration_point now = calibrate_now();
     memory_ = memory;
-    if (started_) recorder_.restart(now.ticks);
-    if (device_.has_collected()) device_.restart(now.realtime_ns, memory);
+    device_.restart(now.realtime_ns, memory, [&] {
+      if (started_) recorder_.restart(now.ticks);
+    });
     started_ = true;
     has_reported_ = false;
     time_.reset(now);

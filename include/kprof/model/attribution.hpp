@@ -40,6 +40,7 @@ class KPROF_DETAIL_LOCAL attribution {
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
     launches_.set_limit(memory / 1024);
+    graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);
     launches_.ignore_all(launch_note::ignored);
@@ -226,7 +227,7 @@ class KPROF_DETAIL_LOCAL attribution {
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
       node = at.node(launch.path);
-    } else if (graphs_.find(a.graph_node, captured)) {
+    } else if (graphs_.find(a.graph_node, launch.when, captured)) {
       node = log->replayed_node(launch.path, captured.path);
     } else {
       node = log->foreign_graph_node(launch.path);

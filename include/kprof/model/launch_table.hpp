@@ -46,6 +46,7 @@ class launch_table {
   }
 
   void add(const known_launch& launch) noexcept {
+    if (ring_.empty()) return;
     while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
     if (end_ - first_ == ring_.size()) forget_oldest();
     std::uint32_t& bucket = bucket_of(launch.correlation);

@@ -320,6 +320,7 @@ class KPROF_DETAIL_LOCAL recorder {
       from.fold();
       others_->device.merge(from.device, others_->tree.merge(from.tree));
       others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
       others_->launches_lost += from.launches_lost;
       others_->finished += from.finished;
       others_->dropped += from.dropped;
