@@ -594,7 +594,7 @@ class schedule {
   std::vector<activity> pending_;
   counts truth_, replays_;
   std::uint64_t launches_ = 0;
-  std::uint32_t last_id_ = 0;
+  inline static std::uint32_t last_id_ = 1'000'000;   // CUPTI never gives an id twice
   inline static std::uint64_t last_graph_ = 1000;   // graphs outlive a recording
 };
 
