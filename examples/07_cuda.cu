@@ -60,13 +60,15 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 64.3 ms · 1 thread · 10 scopes
+// kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes
+// device: CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
+//   with a driver no older than libcupti
 //
-// Operators by parameters, sorted by self; share is of 63.9 ms in all scopes
+// Operators by parameters, sorted by self; share is of 51.4 ms in all scopes
 //
 // operator  parameters          calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
 // ─────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=4194304 type=f32     10  63.9 ms  100.0%  63.9 ms  6.39 ms     1.31  7.88   0.167
+// Saxpy     n=4194304 type=f32     10  51.4 ms  100.0%  51.4 ms  5.14 ms     1.63  9.79   0.167
 //
 // not shown at width 100: max, median, min
 // ...

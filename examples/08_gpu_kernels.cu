@@ -139,3 +139,71 @@ int main() {
   kprof::report();
   return right ? 0 : 1;
 }
+
+// Output:
+// kprof 0.1.0 · wall 324 ms · 1 thread · 50 scopes
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 2.3% of wall
+// no work on device 1
+//
+// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 111 µs
+//   in all scopes
+//
+// operator   parameters                   calls   device  dev share  kernels     self  GFLOP/s    GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax    rows=4096 cols=1024             10   125 µs       1.7%       10  14.1 µs    1,682   2,691
+// LayerNorm  rows=4096 cols=1024             10   119 µs       1.6%       10  34.0 µs    2,824   2,825
+// Saxpy      n=16777216                      10   117 µs       1.6%       10  29.6 µs    2,860  17,160
+// Gemm       M=1024 N=1024 K=1024 type=…     10   106 µs       1.4%       10  15.9 µs  202,629   1,187
+// Gemm       M=1024 N=1024 K=1024 type=…     10  97.8 µs       1.3%       10  17.6 µs  219,624     858
+//
+// not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
+// cut at width 100: parameters; whole with width=189, or KPROF='report(width=189)'
+// outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
+// outside any operator, by name: copy 6.94 ms (12)
+//
+// Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
+//   time, share is total, of 111 µs in all scopes
+//
+// scope                                calls   device  dev share    total  share     self     mean
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax(rows=4096 cols=1024)            10   125 µs       1.7%  14.1 µs  12.7%  14.1 µs  1.41 µs
+// LayerNorm(rows=4096 cols=1024)          10   119 µs       1.6%  34.0 µs  30.5%  34.0 µs  3.40 µs
+// Saxpy(n=16777216)                       10   117 µs       1.6%  29.6 µs  26.6%  29.6 µs  2.96 µs
+// Gemm(M=1024 N=1024 K=1024 type=f32)     10   106 µs       1.4%  15.9 µs  14.3%  15.9 µs  1.59 µs
+// Gemm(M=1024 N=1024 K=1024 type=f16)     10  97.8 µs       1.3%  17.6 µs  15.8%  17.6 µs  1.76 µs
+//
+// outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
+//
+// Kernels, sorted by total; share is of 7.50 ms of device time
+//
+// operator   parameters              kernel             calls    total  share     mean  tensor core
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax    rows=4096 cols=1024     softmax_kernel        10   125 µs   1.7%  12.5 µs  unknown
+// LayerNorm  rows=4096 cols=1024     layer_norm_kernel     10   119 µs   1.6%  11.9 µs  unknown
+// Saxpy      n=16777216              saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
+// Gemm       M=1024 N=1024 K=1024 …  gemm_tiled            10   106 µs   1.4%  10.6 µs  no (declared)
+// Gemm       M=1024 N=1024 K=1024 …  gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
+//
+// not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
+// cut at width 100: parameters; whole with width=190, or KPROF='report(width=190)'
+//
+// Copies and memsets, sorted by total; share is of 7.50 ms of device time
+//
+// kind            from      to        device  calls     bytes    total  share  GB/s
+// ─────────────────────────────────────────────────────────────────────────────────
+// device to host  device    pageable       0      5   104 MiB  5.46 ms  72.8%  20.0
+// host to device  pageable  device         0      7  28.0 MiB  1.48 ms  19.7%  19.9
+//
+// Completeness
+//   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
+//             scope, closed elsewhere, invalid or merged
+//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
+//             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
+//             merged, of foreign graphs or unaccounted
+//   sync      1 call that waits for a device, 5.41 µs of host time
+//   collector CUPTI 13.0 (API 130001)
+//   timeline  all 50 scopes, 324 ms
+//   own cost  20.7 ns a scope, 1.03 µs in all (<0.1% of wall time); folding 38.4 µs; an empty scope
+//             shows 8.00 ns; collecting 67.5 µs; CUPTI itself 3.83 µs
+//   memory    4.41 MiB of 64.0 MiB
+//   clock     tsc, 0.400 ns a tick, calibrated twice

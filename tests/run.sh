@@ -39,7 +39,7 @@ install_packages() {
 
 # Configures and builds into $build/<configuration>; the log is shown where that fails.
 build_configuration() {
-  local name=$1 folder=$build/$1 options=()
+  local name=$1 folder=$build/$1 options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
   # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them out.
   case $name in
     off-* | noexcept-*) options+=(-DKPROF_BUILD_EXAMPLES=OFF) ;;   # they print what a recording found, and use exceptions

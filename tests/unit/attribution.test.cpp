@@ -176,10 +176,17 @@ TEST_CASE("attribution.sums_are_of_the_runs_and_gaps_from_launch_to_start") {
   CHECK(p.device.devices[0].busy_ns == 40);
   activity backwards = kernel(2, "k", 200, 0);
   backwards.end = 150;
-  e.read({backwards});   // counted, not averaged; a start before the launch is no negative gap
+  e.read({backwards});   // counted, not averaged
   p = e.profile();
   CHECK(p.device.complete.untimed == 2);
   CHECK(p.device.work[0].total_ns == 40);
+  e.launch({4}, 5000);
+  e.take_launches();
+  e.read({kernel(4, "early", 100)});   // two clocks: a start that seems to come before the launch is no negative gap
+  p = e.profile();
+  REQUIRE(p.device.work.size() == 2);
+  CHECK(p.device.work[1].gaps == 1);
+  CHECK(p.device.work[1].gap_ns == 0);
 }
 
 TEST_CASE("attribution.a_record_may_come_before_its_launch_is_known") {
