@@ -7483,7 +7483,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     flush();
     __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
     for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
-    if (api_records_) disable_api_records();
+    if (__atomic_exchange_n(&api_records_, false, __ATOMIC_RELAXED)) disable_api_records();
     static_cast<void>(f_.flush_all(cupti::flush_forced));
     static_cast<void>(f_.unsubscribe(subscriber_));
     subscriber_ = nullptr;
@@ -7576,8 +7576,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a record a call, and in
   // practice the ids come with the callbacks alone: the records are turned on only once an id is found missing.
   void enable_api_records() {
-    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
-    api_records_ = true;
+    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || __atomic_exchange_n(&api_records_, true, __ATOMIC_RELAXED)) return;
     const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
       if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
       else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
@@ -7588,7 +7587,6 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void disable_api_records() {
     static_cast<void>(f_.disable(cupti::kind_runtime));
     static_cast<void>(f_.disable(cupti::kind_driver));
-    api_records_ = false;
   }
 
   // ---- what CUPTI calls
@@ -10582,7 +10580,7 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    launches_.set_limit(memory / 1024);
+    launches_.set_limit(memory / 512);   // more than there are records in a quarter of the memory
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);

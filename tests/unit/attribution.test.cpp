@@ -386,12 +386,12 @@ TEST_CASE("attribution.work_of_threads_that_ended_stays_and_of_too_many_is_kept_
       end(t);
     }).join();
   std::vector<activity> all;
-  for (std::uint32_t n = 1; n <= 100; ++n) all.push_back(kernel(n));
+  for (std::uint32_t n = 151; n <= 200; ++n) all.push_back(kernel(n));   // of the latest, which are kept apart
   e.take_launches();
   e.read(all);
-  for (int i = 0; i < 100; ++i) std::thread([&] { end(begin_op(7)); }).join();   // pushes the others out
+  for (int i = 0; i < 100; ++i) std::thread([&] { end(begin_op(7)); }).join();   // pushes them out
   all.clear();
-  for (std::uint32_t n = 101; n <= 200; ++n) all.push_back(kernel(n));
+  for (std::uint32_t n = 1; n <= 150; ++n) all.push_back(kernel(n));
   e.read(all);
   const kprof::profile p = e.profile();
   CHECK(runs(p) == counts{{"Op n=0: k", 100}, {"Op n=1: k", 100}});
@@ -416,6 +416,62 @@ TEST_CASE("attribution.adopted_work_belongs_to_the_scope_that_was_captured") {
   e.take_launches();
   e.read({kernel(1), kernel(2)});
   CHECK(runs(e.profile()) == counts{{"Op n=1: k", 1}, {"Op n=1/inside: k", 1}});
+}
+
+TEST_CASE("attribution.contexts_and_graphs_outlive_recordings") {
+  engine e;
+  const scope_token t = begin_op(31);
+  const std::uint32_t path = functions::api().capture();
+  e.node(std::uint64_t{77} << 32U);
+  end(t);
+  for (int i = 0; i < 4; ++i) {   // others come and go meanwhile
+    e.threads.restart(0);
+    e.joined.restart(0, 1 << 24);
+    const scope_token other = begin_op(100 + i);
+    e.launch({static_cast<std::uint32_t>(10 + i)});
+    end(other);
+    e.take_launches();
+  }
+  const scope_token adopted = functions::api().adopt(path);
+  e.launch({1});
+  functions::api().release(adopted);
+  e.launch({2});
+  e.take_launches();
+  e.read({kernel(1), of_graph(2, std::uint64_t{77} << 32U)});
+  CHECK(runs(e.profile()) == counts{{"Op n=31: k", 1}, {"graph/Op n=31: k", 1}});
+}
+
+TEST_CASE("attribution.paths_are_given_back_two_recordings_later") {
+  tree_budget budget;
+  budget.limit = 1 << 20;
+  path_table paths(budget);
+  const auto number = [&](std::uint32_t parent, std::uint32_t where) { return paths.number_of({parent, where, "", false, work{}}); };
+  const std::uint32_t outer = number(0, 1), inner = number(outer, 2), kept = number(0, 3), inside_kept = number(kept, 4);
+  paths.keep(inside_kept);
+  const std::uint64_t used = budget.now();
+  paths.next_recording();
+  CHECK(paths[inner].site == 2);   // a log may still be in the last recording
+  CHECK(number(0, 1) == outer);    // used again
+  CHECK(number(0, 5) != inner);
+  paths.next_recording();
+  CHECK(paths[outer].site == 1);
+  CHECK(number(outer, 6) == inner);   // its place
+  CHECK(paths[inside_kept].parent == kept);
+  for (int i = 0; i < 3; ++i) paths.next_recording();
+  CHECK(paths[inside_kept].site == 4);
+  CHECK(paths[kept].site == 3);
+  CHECK(budget.now() == used / 2);
+}
+
+TEST_CASE("attribution.names_are_told_apart_by_their_text") {
+  engine e;
+  char name[] = "one";
+  for (const std::uint32_t id : {1U, 2U, 3U}) e.launch({id});
+  e.take_launches();
+  e.read({kernel(1, name)});
+  name[0] = 't', name[1] = 'w', name[2] = 'o';   // a library went, and another came to its place
+  e.read({kernel(2, name), kernel(3, "one")});
+  CHECK(runs(e.profile()) == counts{{": one", 2}, {": two", 1}});
 }
 
 TEST_CASE("attribution.memory_is_bounded_and_counts_stay_exact") {

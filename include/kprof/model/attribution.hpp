@@ -39,7 +39,7 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    launches_.set_limit(memory / 1024);
+    launches_.set_limit(memory / 512);   // more than there are records in a quarter of the memory
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);
