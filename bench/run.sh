@@ -114,6 +114,13 @@ for _ in 1 2 3; do
   done
 done
 
+echo "bench: records of devices"
+for _ in 1 2 3; do
+  for records in 100000 1000000 10000000; do
+    "$programs/device" $records >> "$raw/device.json"
+  done
+done
+
 echo "bench: soak"
 failed=
 "$programs/soak" "$soak" 16 >> "$raw/soak.json" || failed=yes
