@@ -48,6 +48,7 @@ build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
 programs=(attribution times gemm graphs lifecycle overhead overhead_bare)
+examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
 
@@ -62,13 +63,15 @@ gpu_arch() {
   case $capability in *[!0-9]* | '') echo sm_90 ;; *) echo "sm_$capability" ;; esac
 }
 compile() {   # compile PROGRAM: one of them, in a process of its own
-  local name=$1 source=$1 options=()
+  local name=$1 source=$here/$1.cu options=()
   case $name in
     gemm) options+=(-lcublas) ;;
-    overhead_bare) source=overhead options+=(-DKPROF_ENABLE=0) ;;
+    overhead_bare) source=$here/overhead.cu options+=(-DKPROF_ENABLE=0) ;;
+    [0-9]*) source=$root/examples/$1.cu ;;
   esac
+  case $name in *_cublas) options+=(-lcublas) ;; esac
   "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
-    "$here/$source.cu" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
+    "$source" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
     { echo "$name does not build:"; cat "$build/$name.log"; return 1; }
 }
 
@@ -80,10 +83,11 @@ if [ $do_build = yes ]; then
   if [ ! -e "$home/include/cublas_v2.h" ]; then
     echo "no cuBLAS in $home: gemm is left out"
     programs=("${programs[@]/gemm/}")
+    examples=("${examples[@]/11_transformer_cublas/}")
   fi
   export -f compile
   export nvcc arch cudart root here build
-  printf '%s\n' "${programs[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
+  printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
   for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
     [ -e "$cupti" ] && mkdir -p "$build/lib" && cp -fL "$cupti" "$build/lib/" && break
   done
@@ -149,6 +153,20 @@ for program in attribution graphs lifecycle times gemm; do
     [ -z "$scripted" ] || [ "$needs" = any ] || continue
     run_mode "$program" "$mode"
   done <<< "$modes"
+done
+
+# The examples check their own numbers. What CUPTI tells of them is kept for replay without a GPU: tests/gpu/records.
+mkdir -p "$out/records" "$out/reports"
+for example in "${examples[@]}"; do
+  [[ examples.$example =~ $only ]] && [ -x "$build/$example" ] || continue
+  KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$example" > "$out/reports/$example.txt" 2>> "$out/programs.log"
+  ended=$?
+  [ $ended -eq 0 ] && tell "PASS examples.$example: its numbers are right" || tell "FAIL examples.$example: it ends with status $ended"
+  if grep -q ', 0 attributed\|! .*unknown' "$out/reports/$example.txt" || ! grep -q ' launches* = ' "$out/reports/$example.txt"; then
+    tell "FAIL examples.$example: every launch is attributed: see $out/reports/$example.txt"
+  else
+    tell "PASS examples.$example: every launch is attributed"
+  fi
 done
 
 if [[ overhead =~ $only ]] && [ -z "$scripted" ]; then
