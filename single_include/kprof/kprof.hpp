@@ -6696,6 +6696,7 @@ KPROF_DETAIL_END
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -6703,11 +6704,11 @@ namespace detail::cupti {
 /// What lies before a buffer's records.
 struct alignas(64) buffer {
   buffer* next = nullptr;
-  std::size_t filled = 0;      // bytes of records
+  std::size_t size = 0;        // bytes
+  std::size_t filled = 0;      // of these, with records
   bool spare = false;          // beyond the limit
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
-  static buffer* of(std::uint8_t* records) noexcept { return reinterpret_cast<buffer*>(records) - 1; }
 };
 
 class buffer_pool {
@@ -6718,32 +6719,37 @@ class buffer_pool {
     std::size_t size = largest;
     while (size > smallest && bytes / size < 64) size /= 2;
     size_ = size;
-    limit_ = bytes / size < 4 ? 4 : bytes / size;
+    limit_ = bytes < 4 * size ? 4 * size : bytes;
   }
 
-  std::size_t buffer_size() const noexcept { return size_; }
-
-  /// An empty buffer; nullptr beyond the limit.
+  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
+  /// nullptr when all of it is.
   buffer* take() noexcept {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
       free_ = b->next;
+      const std::size_t size = b->size;
       *b = buffer{};
+      b->size = size;
       return b;
     }
-    if (held_ >= limit_) return nullptr;
-    buffer* b = make(size_);
-    if (b != nullptr) ++held_;
-    return b;
+    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
+    return held_ + size <= limit_ ? make(size) : nullptr;
   }
   /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
   buffer* take_spare() noexcept {
-    buffer* b = make(spare_size);
+    const std::lock_guard lock(mutex_);
+    buffer* b = make(small_size);
     if (b != nullptr) b->spare = true;
     return b;
   }
-  std::size_t size_of(const buffer& b) const noexcept { return b.spare ? spare_size : size_; }
-
+  /// The buffer whose records begin there, or nullptr: another client's may come back here.
+  buffer* find(std::uint8_t* records) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (buffer* b : all_)
+      if (b->records() == records) return b;
+    return nullptr;
+  }
   /// Puts a buffer that CUPTI has given back behind those that wait to be read.
   void queue(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
@@ -6767,7 +6773,7 @@ class buffer_pool {
   void give_back(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
     --being_read_;
-    if (b->spare) return std::free(b);
+    if (b->size < size_) return release(b);
     b->next = free_;
     free_ = b;
   }
@@ -6784,19 +6790,30 @@ class buffer_pool {
   /// Whether the reader is falling behind.
   bool filling_up() noexcept {
     const std::lock_guard lock(mutex_);
-    return 2 * queued_ > limit_;
+    return 4 * queued_ * size_ > limit_;
   }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
-    return held_ * size_;
+    return held_;
   }
 
  private:
-  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, spare_size = std::size_t{1} << 12U;
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, small_size = std::size_t{1} << 13U;
 
-  static buffer* make(std::size_t size) noexcept {
+  // With the lock.
+  buffer* make(std::size_t size) noexcept {
     void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
-    return memory == nullptr ? nullptr : new (memory) buffer;
+    if (memory == nullptr) return nullptr;
+    auto* b = new (memory) buffer;
+    b->size = size;
+    held_ += size;
+    all_.push_back(b);
+    return b;
+  }
+  void release(buffer* b) noexcept {
+    held_ -= b->size;
+    std::erase(all_, b);
+    std::free(b);
   }
 
   std::mutex mutex_;
@@ -6805,8 +6822,9 @@ class buffer_pool {
   buffer* last_ = nullptr;
   std::size_t queued_ = 0;
   std::size_t being_read_ = 0;
-  std::size_t held_ = 0;
-  std::size_t limit_ = 4;
+  std::vector<buffer*> all_;
+  std::size_t held_ = 0;      // bytes
+  std::size_t limit_ = 4 * smallest;
   std::size_t size_ = smallest;
 };
 
@@ -6844,7 +6862,7 @@ inline constexpr std::uint32_t driver_api = 1, runtime_api = 2, resource = 3;
 inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
 
 // Callbacks of the domain `resource`.
-inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
+inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, stream_destroy_starting = 4, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
 inline constexpr std::uint32_t graph_node_updated = 22;   // since 13.0
 
 // Types of graph nodes (CUgraphNodeType) that leave a record of their own when they run.
@@ -6904,10 +6922,10 @@ T field(const void* record, std::size_t offset) noexcept {
 
 // Offsets of fields, in bytes.
 namespace callback_data {   // CUpti_CallbackData
-inline constexpr std::size_t site = 0, return_value = 24, correlation = 64;
+inline constexpr std::size_t site = 0, params = 16, return_value = 24, correlation = 64;
 }
 namespace resource_data {   // CUpti_ResourceData
-inline constexpr std::size_t context = 0, descriptor = 16;
+inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;
 }
 namespace graph_data {   // CUpti_GraphData
 inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
@@ -6963,6 +6981,7 @@ enum class call : std::uint8_t {
   begin_capture,
   end_capture,
   copy_graph,      // what it makes are copies of nodes that are known
+  update_graph,    // of an executable graph's nodes
 };
 
 /// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
@@ -6972,6 +6991,7 @@ inline call classify(std::string_view name) noexcept {
   if (has("StreamEndCapture")) return call::end_capture;
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
   if (has("GraphLaunch")) return call::launch;
+  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
   if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
   return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
 }
@@ -7038,11 +7058,13 @@ KPROF_DETAIL_END
 // missing the reason is one line of the report.
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -7052,7 +7074,15 @@ namespace detail::cupti {
 /// Toolkit, which does not tell the loader, puts it.
 inline std::vector<std::string> library_names() {
   if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0') return {named};
-  std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+  std::vector<std::string> names;
+  // One that the program has loaded already, since two in a process do not get on.
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so")) static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(is_cupti, &names);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
       names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
@@ -7338,8 +7368,10 @@ KPROF_DETAIL_END
 // CUDA that the program has loaded, whichever; where there is none, nothing waits.
 
 #include <dlfcn.h>
+#include <pthread.h>
 
-#include <cstdint>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -7358,26 +7390,58 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
   }
-  /// A thread is about to capture a stream; it waits for who is waiting for devices, which breaks captures.
-  void begin_capture() {
-    const std::lock_guard lock(waiting_);
-    ++captures_;
+  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
+  /// for long: what the devices wait for may be this thread.
+  void begin_capture(void* stream) {
+    const bool alone = waiting_.try_lock_for(std::chrono::milliseconds(20));
+    {
+      const std::lock_guard lock(mutex_);
+      capturing_.push_back(stream);
+    }
+    if (alone) waiting_.unlock();
   }
-  void end_capture() {
-    const std::lock_guard lock(waiting_);
-    if (captures_ != 0) --captures_;
+  /// The capture has ended or failed, or the stream is no more.
+  void end_capture(void* stream) {
+    const std::lock_guard lock(mutex_);
+    std::erase(capturing_, stream);
   }
 
   /// Not while a stream is being captured: the records of what is running are had another time.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
-    if (captures_ != 0) return;
+    {
+      const std::lock_guard list(mutex_);
+      if (!capturing_.empty()) return;
+    }
     if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
       for_contexts(driver);
       dlclose(driver);
     } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
       static_cast<void>(wait());
     }
+  }
+  /// Gives up after a while: a program may end with work that never does.
+  bool for_all_devices_within(std::chrono::seconds limit) {
+    struct job {
+      device_wait* wait;
+      std::mutex mutex;
+      std::condition_variable changed;
+      bool done = false;
+    };
+    auto* const j = new job{this, {}, {}, false};   // whoever is late must still find it
+    pthread_t thread;
+    const auto run = [](void* of) -> void* {
+      auto* const its = static_cast<job*>(of);
+      its->wait->for_all_devices();
+      const std::lock_guard lock(its->mutex);
+      its->done = true;
+      its->changed.notify_one();
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
+    pthread_detach(thread);
+    std::unique_lock lock(j->mutex);
+    return j->changed.wait_for(lock, limit, [j] { return j->done; });
   }
 
  private:
@@ -7410,8 +7474,8 @@ class device_wait {
 
   std::mutex mutex_;
   std::vector<void*> contexts_;
-  std::mutex waiting_;          // no CUPTI call is made under it
-  std::uint64_t captures_ = 0;
+  std::vector<void*> capturing_;   // streams
+  std::timed_mutex waiting_;       // no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti
@@ -7424,6 +7488,7 @@ KPROF_DETAIL_END
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -7472,26 +7537,21 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void flush() {
     if (!collecting_) return;
     wait_.for_all_devices();
-    static_cast<void>(f_.flush_all(0));
-    read_all();
-    enable_api_records();
+    flush_finished();
   }
 
   /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
   void stop() {
     if (!collecting_) return;
     flush();
-    __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
-    for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
-    if (__atomic_exchange_n(&api_records_, false, __ATOMIC_RELAXED)) disable_api_records();
-    static_cast<void>(f_.flush_all(cupti::flush_forced));
-    static_cast<void>(f_.unsubscribe(subscriber_));
-    subscriber_ = nullptr;
-    read_all();
+    leave();
   }
-  /// As stop(), and nothing is ever collected again: CUDA is about to go.
+  /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is not waited for.
   void end() {
-    stop();
+    if (collecting_) {
+      if (wait_.for_all_devices_within(std::chrono::seconds(5))) flush_finished();
+      leave();
+    }
     ended_ = true;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
@@ -7503,7 +7563,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// "CUPTI 13.0 (API 130001)", once it is known.
   std::string version() const {
     const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ < cupti::version_13) return "CUPTI 12 or older" + api;
+    if (version_ < cupti::version_13) {
+      const bool updated = __atomic_load_n(&graphs_updated_, __ATOMIC_RELAXED);
+      return "CUPTI 12 or older" + api +
+             (updated ? "; it does not tell of updated graphs, whose work stays under the scopes of their first capture: use CUPTI 13" : "");
+    }
     return "CUPTI " + std::to_string(version_ / 10000) + '.' + std::to_string(version_ / 100 % 100) + api;
   }
   std::size_t memory() noexcept { return pool_.bytes_held(); }
@@ -7511,8 +7575,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
  private:
   static constexpr std::uint32_t kinds[] = {cupti::kind_device, cupti::kind_concurrent_kernel, cupti::kind_memcpy, cupti::kind_memcpy_peer,
                                             cupti::kind_memset, cupti::kind_synchronization, cupti::kind_overhead};
-  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::graph_node_created,
+  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::stream_destroy_starting, cupti::graph_node_created,
                                                 cupti::graph_node_destroy_starting, cupti::graph_node_cloned, cupti::graph_node_updated};
+
+  void flush_finished() {
+    static_cast<void>(f_.flush_all(0));
+    read_all();
+    look_after();
+  }
+  void leave() {
+    {
+      const std::lock_guard lock(calling_);   // the reader makes no call from here on
+      __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
+      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      if (api_records_) disable_api_records();
+      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      count_dropped();
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      subscriber_ = nullptr;
+    }
+    read_all();
+  }
 
   // ---- begin and end
 
@@ -7555,7 +7638,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
 
   status enable() {
-    static_cast<void>(f_.register_buffers(&requested, &completed));
+    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success) return {refusal(r)};
+    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
+    runtime_.fill(f_, cupti::runtime_api);
+    driver_.fill(f_, cupti::driver_api);
+    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
+    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
+    // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
       const cupti::result r = f_.enable(kind);
       if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_synchronization || kind == cupti::kind_overhead) continue;
@@ -7565,18 +7654,14 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       }
       return {refusal(r)};
     }
-    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
-    runtime_.fill(f_, cupti::runtime_api);
-    driver_.fill(f_, cupti::driver_api);
-    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
-    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
     return {};
   }
 
   // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a record a call, and in
   // practice the ids come with the callbacks alone: the records are turned on only once an id is found missing.
   void enable_api_records() {
-    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || __atomic_exchange_n(&api_records_, true, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
+    api_records_ = true;
     const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
       if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
       else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
@@ -7587,6 +7672,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void disable_api_records() {
     static_cast<void>(f_.disable(cupti::kind_runtime));
     static_cast<void>(f_.disable(cupti::kind_driver));
+    api_records_ = false;
   }
 
   // ---- what CUPTI calls
@@ -7614,15 +7700,23 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (leaves(s.launching) && worked(data)) launched(s);
         break;
       case cupti::call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture();
-        if (leaves(s.capturing) && !worked(data)) wait_.end_capture();
+        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (leaves(s.capturing) && !worked(data)) wait_.end_capture(stream_of(data));
         break;
       case cupti::call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture();
+        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        break;
+      case cupti::call::update_graph:
+        if (!enters && worked(data)) __atomic_store_n(&graphs_updated_, true, __ATOMIC_RELAXED);
         break;
       case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case cupti::call::other: break;
     }
+  }
+  /// The first parameter of all calls that begin or end a capture.
+  static void* stream_of(const void* data) noexcept {
+    const void* const params = cupti::field<const void*>(data, cupti::callback_data::params);
+    return params == nullptr ? nullptr : cupti::field<void*>(params, 0);
   }
   static bool worked(const void* data) noexcept {
     const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
@@ -7638,6 +7732,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
       return tell_.context_made();
     }
+    if (id == cupti::stream_destroy_starting) return wait_.end_capture(cupti::field<void*>(data, cupti::resource_data::stream));
     if (id == cupti::context_destroy_starting) return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
     const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
     std::uint64_t node = 0, original = 0;
@@ -7672,13 +7767,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused) b = c.pool_.take_spare();
     *records = b == nullptr ? nullptr : b->records();
-    *size = b == nullptr ? 0 : c.pool_.size_of(*b);
+    *size = b == nullptr ? 0 : b->size;
     *max_records = 0;
   }
   static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t, std::size_t valid) {
-    if (records == nullptr) return;
     cupti_collector& c = *own_collector;
-    cupti::buffer* const b = cupti::buffer::of(records);
+    cupti::buffer* const b = c.pool_.find(records);
+    if (b == nullptr) return;
     b->filled = valid;
     c.pool_.queue(b);
     { const std::lock_guard lock(c.waiting_); }   // the reader is either before its look at the queue or waiting to be woken
@@ -7689,16 +7784,20 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to CUPTI.
   void read_all() {
-    {
-      const std::lock_guard lock(reading_);
-      while (read_one()) {}
-    }
-    count_dropped(nullptr, 0);
+    const std::lock_guard lock(reading_);
+    while (read_one()) {}
+  }
+  /// What is to be asked of CUPTI once records have been read, while it may be called.
+  void look_after() {
+    const std::lock_guard lock(calling_);
+    if (!collecting_) return;
+    count_dropped();
+    enable_api_records();
   }
   /// What CUPTI dropped since it was asked last.
-  void count_dropped(void* context, std::uint32_t stream) {
+  void count_dropped() {
     std::size_t dropped = 0;
-    if (f_.dropped_records(context, stream, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
+    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
   }
   bool read_one() {
     cupti::buffer* const b = pool_.next();
@@ -7759,7 +7858,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         wake_.wait(lock, [this] { return pool_.any_queued(); });
       }
       read_all();
-      if (__atomic_load_n(&collecting_, __ATOMIC_ACQUIRE)) enable_api_records();
+      look_after();
     }
   }
 
@@ -7785,7 +7884,9 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status failure_;
   bool ids_missing_ = false;      // a record of the device had no correlation id
   bool api_records_ = false;
+  bool graphs_updated_ = false;
   std::mutex reading_;
+  std::mutex calling_;            // CUPTI, by the reader or to leave; callbacks do not take it
   bool reader_started_ = false;
   std::mutex waiting_;            // held only to look whether there is something to read
   std::condition_variable wake_;
@@ -10281,14 +10382,11 @@ class graph_nodes {
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);   // no records name it
     gone_nodes_ += at->second.nodes.size();
+    at->second.is_gone = true;
     gone_.push_back(at->first);
     while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
-      const std::uint64_t oldest = gone_.front();
+      forget(gone_.front());
       gone_.pop_front();
-      if (const auto old = graphs_.find(oldest); old != graphs_.end() && old->second.alive == 0) {
-        gone_nodes_ -= old->second.nodes.size();
-        forget(oldest);
-      }
     }
   }
 
@@ -10323,6 +10421,7 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;    // by rising number
     std::size_t alive = 0;
+    bool is_gone = false;       // and in gone_
   };
   struct version {
     std::uint64_t until;
@@ -10357,6 +10456,7 @@ class graph_nodes {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;
     nodes_ -= at->second.nodes.size();
+    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
@@ -10368,7 +10468,7 @@ class graph_nodes {
       forget(order_.front());
       order_.pop_front();
     }
-    while (!order_.empty() && graphs_.count(order_.front()) == 0) order_.pop_front();
+    if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
   std::mutex mutex_;
@@ -10468,6 +10568,7 @@ KPROF_DETAIL_END
 // The launches whose records may still come, by correlation id. Bounded: the oldest go first, those that have had their
 // record before those that wait for it.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10487,11 +10588,12 @@ struct known_launch {
 
 class launch_table {
  public:
-  /// `most`: launches that are remembered.
-  void set_limit(std::size_t most) {
+  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  void set_limit(std::size_t some, std::size_t most) {
     std::size_t size = 1024;
-    while (size < most) size *= 2;
-    if (size == ring_.size()) return;
+    while (size < some) size *= 2;
+    most_ = std::max(most, size);
+    if (size <= ring_.size()) return;
     clear();
     ring_ = std::vector<known_launch>(size);
     buckets_ = std::vector<std::uint32_t>(size, 0);
@@ -10506,15 +10608,14 @@ class launch_table {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
 
-  void add(const known_launch& launch) noexcept {
+  void add(const known_launch& launch) {
     if (ring_.empty()) return;
     while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
-    if (end_ - first_ == ring_.size()) forget_oldest();
-    std::uint32_t& bucket = bucket_of(launch.correlation);
-    known_launch& made = at(end_);
-    made = launch;
-    made.older = bucket;
-    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+    if (end_ - first_ == ring_.size()) {
+      if (2 * ring_.size() <= most_) grow();
+      else forget_oldest();
+    }
+    append(launch);
   }
 
   /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
@@ -10538,6 +10639,21 @@ class launch_table {
   std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
     return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
   }
+  void append(const known_launch& launch) noexcept {
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+  void grow() {
+    std::vector<known_launch> all;
+    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
+    ring_ = std::vector<known_launch>(2 * ring_.size());
+    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
+    first_ = end_ = 0;
+    for (const known_launch& launch : all) append(launch);
+  }
   void forget_oldest() noexcept {
     const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
     std::uint32_t* link = &bucket_of(at(first_).correlation);
@@ -10549,6 +10665,7 @@ class launch_table {
   std::vector<known_launch> ring_;        // a power of two
   std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
   std::uint64_t first_ = 0, end_ = 0;
+  std::size_t most_ = 0;
 };
 
 }  // namespace detail
@@ -10580,7 +10697,8 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    launches_.set_limit(memory / 512);   // more than there are records in a quarter of the memory
+    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
+    launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);
@@ -10646,8 +10764,8 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
   std::uint64_t reading_ns() const noexcept { return reading_ns_; }
 
-  /// Bytes that this takes of `memory`.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 8; }
+  /// Bytes that this takes of `memory`, unless launches pile up.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
   /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
   template <class Unknown>
@@ -10896,7 +11014,7 @@ class KPROF_DETAIL_LOCAL device_session {
       const std::lock_guard own(joined_.mutex());
       const calibration_point at = calibrate_now();
       time_.reset(at);
-      joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
+      if (!has_collected()) joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
     }
     transcript_.open();
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
@@ -10920,6 +11038,12 @@ class KPROF_DETAIL_LOCAL device_session {
     if (abandoned_) return;
     const std::lock_guard lock(control_);
     if (collecting_) finish(code_.collector->end);
+  }
+
+  /// The program was not found to use CUDA when the recording began, and now is.
+  void note_late() {
+    const std::lock_guard lock(state_mutex_);
+    if (state_.empty()) state_ = "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, or kprof::start() once it is loaded";
   }
 
   // ---- with it
@@ -10947,7 +11071,7 @@ class KPROF_DETAIL_LOCAL device_session {
     out.device.collecting = has_collected();
     {
       const std::lock_guard lock(state_mutex_);
-      out.device.state = state_;
+      out.device.state = has_collected() ? code_.collector->version() : state_;
     }
     return out;
   }
@@ -10982,7 +11106,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
  private:
-  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 4; }
+  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
 
   void set_state(std::string state) {
     const std::lock_guard lock(state_mutex_);
@@ -12216,6 +12340,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   profile snapshot(bool timeline) {
     device_.flush();
+    if (!device_.has_collected() && looks_for_cuda() && uses_cuda()) device_.note_late();
     const entry in(*this);
     profile out;
     if (started_) {
@@ -12332,6 +12457,10 @@ class KPROF_DETAIL_LOCAL session_state {
   config environment_settings() {
     const entry in(*this);
     return environment();
+  }
+  bool looks_for_cuda() const {
+    const entry in(*this);
+    return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
   }
   config armed_settings() const {
     const entry in(*this);

@@ -73,6 +73,10 @@ r = run("captures")
 expect("a snapshot leaves a capture alone", r, launches=12, attributed=12, unknown=0, records=22, open=0)
 check("a snapshot leaves a capture alone: it succeeds", "captured cudaSuccess" in r.stdout, r)
 
+expect("a capture whose stream is destroyed is over", run("abandons_a_capture"), launches=3, attributed=3, open=0)
+for ids in ("same", "own"):
+    expect(f"many threads, driver ids {ids}", run("many_threads", DRIVER_ID=ids), launches=12000, attributed=12000, unknown=0, open=0, dropped=0)
+
 # ---- the end of a process
 
 r = run("exits", kprof="report(width=120)")

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -147,6 +148,35 @@ void captures() {
   print_profile(kprof::snapshot());
 }
 
+/// A stream that is being captured is destroyed: that is not waited for for ever.
+void abandons_a_capture() {
+  cudaStream_t s = nullptr;
+  static_cast<void>(cudaStreamCreate(&s));
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  static_cast<void>(cudaStreamDestroy(s));
+  launch(1, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// More threads at once than there are large buffers: each has one while it lives.
+void many_threads() {
+  std::vector<std::thread> threads;
+  std::atomic<int> begun{0}, done{0};
+  for (int i = 0; i < 120; ++i)
+    threads.emplace_back([&] {
+      cudaStream_t s = nullptr;
+      static_cast<void>(cudaStreamCreate(&s));
+      for (++begun; begun < 120;) std::this_thread::yield();
+      for (int n = 0; n < 20; ++n) {
+        launch(1, 5, s);
+        static_cast<void>(cudaStreamSynchronize(s));
+      }
+      for (++done; done < 120;) std::this_thread::yield();
+    });
+  for (std::thread& t : threads) t.join();
+  print_profile(kprof::snapshot());
+}
+
 /// Nothing is asked for: the report that KPROF wants comes at the end, with what was still running.
 void exits() { launch(1, 3); }
 
@@ -165,7 +195,7 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)();
   } modes[] = {{"plain", plain}, {"refused", refused}, {"restarts", restarts}, {"pauses", pauses}, {"forks", forks}, {"captures", captures},
-               {"exits", exits}, {"leaves_with_threads", leaves_with_threads}};
+               {"abandons_a_capture", abandons_a_capture}, {"many_threads", many_threads}, {"exits", exits}, {"leaves_with_threads", leaves_with_threads}};
   for (const auto& m : modes) {
     if (mode != m.name) continue;
     m.run();

@@ -222,14 +222,14 @@ TEST_CASE("attribution.what_never_meets_is_counted_and_listed_by_name") {
 TEST_CASE("attribution.work_launched_before_the_recording_or_in_a_pause_is_left_out") {
   engine e;
   e.joined.restart(1000, 1 << 20);
-  e.read({kernel(1, "early", 900), kernel(2, "late", 1100)});
+  e.read({kernel(9001, "early", 900), kernel(9002, "late", 1100)});
   e.joined.give_up_waiting();
   const scope_token t = begin_op(2);
-  const std::uint32_t id = 3;
+  const std::uint32_t id = 9003;
   e.threads.note_launch(&id, 1, 1, true);
   end(t);
   e.take_launches();
-  e.read({kernel(3, "paused", 1200)});
+  e.read({kernel(9003, "paused", 1200)});
   const kprof::profile p = e.profile();
   CHECK(p.device.complete.ignored == 2);
   CHECK(p.device.complete.unknown == 1);
@@ -515,7 +515,7 @@ TEST_CASE("attribution.launches_and_records_without_a_partner_do_not_pile_up") {
       some.clear();
     }
   }
-  CHECK(e.joined.bytes() < attribution::share(std::size_t{1} << 20U));
+  CHECK(e.joined.bytes() < 2 * attribution::share(std::size_t{16} << 20U));   // of the largest recording so far
   const kprof::profile p = e.profile();
   CHECK(p.device.complete.open == 100'000);
   CHECK(p.device.complete.unknown == 300'000);

@@ -18,7 +18,7 @@ known_launch launch(std::uint32_t correlation, std::uint32_t path = 1) { return 
 TEST_CASE("launch_table.finds_what_was_added_and_nothing_else") {
   launch_table t;
   CHECK(t.find(1) == nullptr);   // without room
-  t.set_limit(1024);
+  t.set_limit(1024, 1024);
   CHECK(t.find(1) == nullptr);
   for (std::uint32_t i = 1; i <= 1000; ++i) t.add(launch(i * 7919));
   for (std::uint32_t i = 1; i <= 1000; ++i) {
@@ -32,7 +32,7 @@ TEST_CASE("launch_table.finds_what_was_added_and_nothing_else") {
 
 TEST_CASE("launch_table.forgets_the_oldest_first_and_seen_ones_before") {
   launch_table t;
-  t.set_limit(1024);
+  t.set_limit(1024, 1024);
   for (std::uint32_t i = 1; i <= 1024; ++i) t.add(launch(i));
   REQUIRE(t.find(1) != nullptr);
   t.add(launch(1025));
@@ -44,9 +44,19 @@ TEST_CASE("launch_table.forgets_the_oldest_first_and_seen_ones_before") {
   CHECK(t.find(1025) != nullptr);
 }
 
+TEST_CASE("launch_table.grows_when_many_wait") {
+  launch_table t;
+  t.set_limit(1024, 4096);
+  for (std::uint32_t i = 1; i <= 4096; ++i) t.add(launch(i));
+  for (std::uint32_t i = 1; i <= 4096; ++i) REQUIRE(t.find(i) != nullptr);
+  t.add(launch(5000));
+  CHECK(t.find(1) == nullptr);
+  CHECK(t.find(2) != nullptr);
+}
+
 TEST_CASE("launch_table.the_latest_of_an_id_that_comes_again_counts") {
   launch_table t;
-  t.set_limit(1024);
+  t.set_limit(1024, 1024);
   t.add(launch(5, 1));
   t.add(launch(5, 2));
   CHECK(t.find(5)->path == 2);
@@ -59,7 +69,7 @@ TEST_CASE("launch_table.the_latest_of_an_id_that_comes_again_counts") {
 
 TEST_CASE("launch_table.other_ids_lead_to_their_launch") {
   launch_table t;
-  t.set_limit(1024);
+  t.set_limit(1024, 1024);
   known_launch first = launch(10), second = first, third = first;
   second.correlation = 11, second.alias_by = 1;
   third.correlation = 12, third.alias_by = 2;
@@ -73,7 +83,7 @@ TEST_CASE("launch_table.other_ids_lead_to_their_launch") {
 
 TEST_CASE("launch_table.chains_survive_a_long_run") {
   launch_table t;
-  t.set_limit(2048);
+  t.set_limit(2048, 2048);
   std::mt19937 random(3);
   std::uint32_t next = 1;
   for (int round = 0; round < 200'000; ++round) {

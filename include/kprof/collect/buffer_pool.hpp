@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -19,11 +20,11 @@ namespace detail::cupti {
 /// What lies before a buffer's records.
 struct alignas(64) buffer {
   buffer* next = nullptr;
-  std::size_t filled = 0;      // bytes of records
+  std::size_t size = 0;        // bytes
+  std::size_t filled = 0;      // of these, with records
   bool spare = false;          // beyond the limit
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
-  static buffer* of(std::uint8_t* records) noexcept { return reinterpret_cast<buffer*>(records) - 1; }
 };
 
 class buffer_pool {
@@ -34,32 +35,37 @@ class buffer_pool {
     std::size_t size = largest;
     while (size > smallest && bytes / size < 64) size /= 2;
     size_ = size;
-    limit_ = bytes / size < 4 ? 4 : bytes / size;
+    limit_ = bytes < 4 * size ? 4 * size : bytes;
   }
 
-  std::size_t buffer_size() const noexcept { return size_; }
-
-  /// An empty buffer; nullptr beyond the limit.
+  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
+  /// nullptr when all of it is.
   buffer* take() noexcept {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
       free_ = b->next;
+      const std::size_t size = b->size;
       *b = buffer{};
+      b->size = size;
       return b;
     }
-    if (held_ >= limit_) return nullptr;
-    buffer* b = make(size_);
-    if (b != nullptr) ++held_;
-    return b;
+    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
+    return held_ + size <= limit_ ? make(size) : nullptr;
   }
   /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
   buffer* take_spare() noexcept {
-    buffer* b = make(spare_size);
+    const std::lock_guard lock(mutex_);
+    buffer* b = make(small_size);
     if (b != nullptr) b->spare = true;
     return b;
   }
-  std::size_t size_of(const buffer& b) const noexcept { return b.spare ? spare_size : size_; }
-
+  /// The buffer whose records begin there, or nullptr: another client's may come back here.
+  buffer* find(std::uint8_t* records) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (buffer* b : all_)
+      if (b->records() == records) return b;
+    return nullptr;
+  }
   /// Puts a buffer that CUPTI has given back behind those that wait to be read.
   void queue(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
@@ -83,7 +89,7 @@ class buffer_pool {
   void give_back(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
     --being_read_;
-    if (b->spare) return std::free(b);
+    if (b->size < size_) return release(b);
     b->next = free_;
     free_ = b;
   }
@@ -100,19 +106,30 @@ class buffer_pool {
   /// Whether the reader is falling behind.
   bool filling_up() noexcept {
     const std::lock_guard lock(mutex_);
-    return 2 * queued_ > limit_;
+    return 4 * queued_ * size_ > limit_;
   }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
-    return held_ * size_;
+    return held_;
   }
 
  private:
-  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, spare_size = std::size_t{1} << 12U;
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, small_size = std::size_t{1} << 13U;
 
-  static buffer* make(std::size_t size) noexcept {
+  // With the lock.
+  buffer* make(std::size_t size) noexcept {
     void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
-    return memory == nullptr ? nullptr : new (memory) buffer;
+    if (memory == nullptr) return nullptr;
+    auto* b = new (memory) buffer;
+    b->size = size;
+    held_ += size;
+    all_.push_back(b);
+    return b;
+  }
+  void release(buffer* b) noexcept {
+    held_ -= b->size;
+    std::erase(all_, b);
+    std::free(b);
   }
 
   std::mutex mutex_;
@@ -121,8 +138,9 @@ class buffer_pool {
   buffer* last_ = nullptr;
   std::size_t queued_ = 0;
   std::size_t being_read_ = 0;
-  std::size_t held_ = 0;
-  std::size_t limit_ = 4;
+  std::vector<buffer*> all_;
+  std::size_t held_ = 0;      // bytes
+  std::size_t limit_ = 4 * smallest;
   std::size_t size_ = smallest;
 };
 

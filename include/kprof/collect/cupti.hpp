@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -71,26 +72,21 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void flush() {
     if (!collecting_) return;
     wait_.for_all_devices();
-    static_cast<void>(f_.flush_all(0));
-    read_all();
-    enable_api_records();
+    flush_finished();
   }
 
   /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
   void stop() {
     if (!collecting_) return;
     flush();
-    __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
-    for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
-    if (__atomic_exchange_n(&api_records_, false, __ATOMIC_RELAXED)) disable_api_records();
-    static_cast<void>(f_.flush_all(cupti::flush_forced));
-    static_cast<void>(f_.unsubscribe(subscriber_));
-    subscriber_ = nullptr;
-    read_all();
+    leave();
   }
-  /// As stop(), and nothing is ever collected again: CUDA is about to go.
+  /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is not waited for.
   void end() {
-    stop();
+    if (collecting_) {
+      if (wait_.for_all_devices_within(std::chrono::seconds(5))) flush_finished();
+      leave();
+    }
     ended_ = true;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
@@ -102,7 +98,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// "CUPTI 13.0 (API 130001)", once it is known.
   std::string version() const {
     const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ < cupti::version_13) return "CUPTI 12 or older" + api;
+    if (version_ < cupti::version_13) {
+      const bool updated = __atomic_load_n(&graphs_updated_, __ATOMIC_RELAXED);
+      return "CUPTI 12 or older" + api +
+             (updated ? "; it does not tell of updated graphs, whose work stays under the scopes of their first capture: use CUPTI 13" : "");
+    }
     return "CUPTI " + std::to_string(version_ / 10000) + '.' + std::to_string(version_ / 100 % 100) + api;
   }
   std::size_t memory() noexcept { return pool_.bytes_held(); }
@@ -110,8 +110,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
  private:
   static constexpr std::uint32_t kinds[] = {cupti::kind_device, cupti::kind_concurrent_kernel, cupti::kind_memcpy, cupti::kind_memcpy_peer,
                                             cupti::kind_memset, cupti::kind_synchronization, cupti::kind_overhead};
-  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::graph_node_created,
+  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::stream_destroy_starting, cupti::graph_node_created,
                                                 cupti::graph_node_destroy_starting, cupti::graph_node_cloned, cupti::graph_node_updated};
+
+  void flush_finished() {
+    static_cast<void>(f_.flush_all(0));
+    read_all();
+    look_after();
+  }
+  void leave() {
+    {
+      const std::lock_guard lock(calling_);   // the reader makes no call from here on
+      __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
+      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      if (api_records_) disable_api_records();
+      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      count_dropped();
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      subscriber_ = nullptr;
+    }
+    read_all();
+  }
 
   // ---- begin and end
 
@@ -154,7 +173,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
 
   status enable() {
-    static_cast<void>(f_.register_buffers(&requested, &completed));
+    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success) return {refusal(r)};
+    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
+    runtime_.fill(f_, cupti::runtime_api);
+    driver_.fill(f_, cupti::driver_api);
+    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
+    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
+    // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
       const cupti::result r = f_.enable(kind);
       if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_synchronization || kind == cupti::kind_overhead) continue;
@@ -164,18 +189,14 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       }
       return {refusal(r)};
     }
-    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
-    runtime_.fill(f_, cupti::runtime_api);
-    driver_.fill(f_, cupti::driver_api);
-    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
-    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
     return {};
   }
 
   // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a record a call, and in
   // practice the ids come with the callbacks alone: the records are turned on only once an id is found missing.
   void enable_api_records() {
-    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || __atomic_exchange_n(&api_records_, true, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
+    api_records_ = true;
     const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
       if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
       else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
@@ -186,6 +207,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   void disable_api_records() {
     static_cast<void>(f_.disable(cupti::kind_runtime));
     static_cast<void>(f_.disable(cupti::kind_driver));
+    api_records_ = false;
   }
 
   // ---- what CUPTI calls
@@ -213,15 +235,23 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (leaves(s.launching) && worked(data)) launched(s);
         break;
       case cupti::call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture();
-        if (leaves(s.capturing) && !worked(data)) wait_.end_capture();
+        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (leaves(s.capturing) && !worked(data)) wait_.end_capture(stream_of(data));
         break;
       case cupti::call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture();
+        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        break;
+      case cupti::call::update_graph:
+        if (!enters && worked(data)) __atomic_store_n(&graphs_updated_, true, __ATOMIC_RELAXED);
         break;
       case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case cupti::call::other: break;
     }
+  }
+  /// The first parameter of all calls that begin or end a capture.
+  static void* stream_of(const void* data) noexcept {
+    const void* const params = cupti::field<const void*>(data, cupti::callback_data::params);
+    return params == nullptr ? nullptr : cupti::field<void*>(params, 0);
   }
   static bool worked(const void* data) noexcept {
     const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
@@ -237,6 +267,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
       return tell_.context_made();
     }
+    if (id == cupti::stream_destroy_starting) return wait_.end_capture(cupti::field<void*>(data, cupti::resource_data::stream));
     if (id == cupti::context_destroy_starting) return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
     const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
     std::uint64_t node = 0, original = 0;
@@ -271,13 +302,13 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused) b = c.pool_.take_spare();
     *records = b == nullptr ? nullptr : b->records();
-    *size = b == nullptr ? 0 : c.pool_.size_of(*b);
+    *size = b == nullptr ? 0 : b->size;
     *max_records = 0;
   }
   static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t, std::size_t valid) {
-    if (records == nullptr) return;
     cupti_collector& c = *own_collector;
-    cupti::buffer* const b = cupti::buffer::of(records);
+    cupti::buffer* const b = c.pool_.find(records);
+    if (b == nullptr) return;
     b->filled = valid;
     c.pool_.queue(b);
     { const std::lock_guard lock(c.waiting_); }   // the reader is either before its look at the queue or waiting to be woken
@@ -288,16 +319,20 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to CUPTI.
   void read_all() {
-    {
-      const std::lock_guard lock(reading_);
-      while (read_one()) {}
-    }
-    count_dropped(nullptr, 0);
+    const std::lock_guard lock(reading_);
+    while (read_one()) {}
+  }
+  /// What is to be asked of CUPTI once records have been read, while it may be called.
+  void look_after() {
+    const std::lock_guard lock(calling_);
+    if (!collecting_) return;
+    count_dropped();
+    enable_api_records();
   }
   /// What CUPTI dropped since it was asked last.
-  void count_dropped(void* context, std::uint32_t stream) {
+  void count_dropped() {
     std::size_t dropped = 0;
-    if (f_.dropped_records(context, stream, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
+    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
   }
   bool read_one() {
     cupti::buffer* const b = pool_.next();
@@ -358,7 +393,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         wake_.wait(lock, [this] { return pool_.any_queued(); });
       }
       read_all();
-      if (__atomic_load_n(&collecting_, __ATOMIC_ACQUIRE)) enable_api_records();
+      look_after();
     }
   }
 
@@ -384,7 +419,9 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status failure_;
   bool ids_missing_ = false;      // a record of the device had no correlation id
   bool api_records_ = false;
+  bool graphs_updated_ = false;
   std::mutex reading_;
+  std::mutex calling_;            // CUPTI, by the reader or to leave; callbacks do not take it
   bool reader_started_ = false;
   std::mutex waiting_;            // held only to look whether there is something to read
   std::condition_variable wake_;

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t driver_api = 1, runtime_api = 2, resource = 3;
 inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
 
 // Callbacks of the domain `resource`.
-inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
+inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, stream_destroy_starting = 4, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
 inline constexpr std::uint32_t graph_node_updated = 22;   // since 13.0
 
 // Types of graph nodes (CUgraphNodeType) that leave a record of their own when they run.
@@ -89,10 +89,10 @@ T field(const void* record, std::size_t offset) noexcept {
 
 // Offsets of fields, in bytes.
 namespace callback_data {   // CUpti_CallbackData
-inline constexpr std::size_t site = 0, return_value = 24, correlation = 64;
+inline constexpr std::size_t site = 0, params = 16, return_value = 24, correlation = 64;
 }
 namespace resource_data {   // CUpti_ResourceData
-inline constexpr std::size_t context = 0, descriptor = 16;
+inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;
 }
 namespace graph_data {   // CUpti_GraphData
 inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;

@@ -22,6 +22,7 @@ enum class call : std::uint8_t {
   begin_capture,
   end_capture,
   copy_graph,      // what it makes are copies of nodes that are known
+  update_graph,    // of an executable graph's nodes
 };
 
 /// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
@@ -31,6 +32,7 @@ inline call classify(std::string_view name) noexcept {
   if (has("StreamEndCapture")) return call::end_capture;
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
   if (has("GraphLaunch")) return call::launch;
+  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
   if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
   return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
 }

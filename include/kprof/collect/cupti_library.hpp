@@ -10,11 +10,13 @@
 #include <kprof/status.hpp>
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -24,7 +26,15 @@ namespace detail::cupti {
 /// Toolkit, which does not tell the loader, puts it.
 inline std::vector<std::string> library_names() {
   if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0') return {named};
-  std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+  std::vector<std::string> names;
+  // One that the program has loaded already, since two in a process do not get on.
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so")) static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(is_cupti, &names);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
       names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");

@@ -8,8 +8,10 @@
 #include <kprof/config.hpp>
 
 #include <dlfcn.h>
+#include <pthread.h>
 
-#include <cstdint>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -28,26 +30,58 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
   }
-  /// A thread is about to capture a stream; it waits for who is waiting for devices, which breaks captures.
-  void begin_capture() {
-    const std::lock_guard lock(waiting_);
-    ++captures_;
+  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
+  /// for long: what the devices wait for may be this thread.
+  void begin_capture(void* stream) {
+    const bool alone = waiting_.try_lock_for(std::chrono::milliseconds(20));
+    {
+      const std::lock_guard lock(mutex_);
+      capturing_.push_back(stream);
+    }
+    if (alone) waiting_.unlock();
   }
-  void end_capture() {
-    const std::lock_guard lock(waiting_);
-    if (captures_ != 0) --captures_;
+  /// The capture has ended or failed, or the stream is no more.
+  void end_capture(void* stream) {
+    const std::lock_guard lock(mutex_);
+    std::erase(capturing_, stream);
   }
 
   /// Not while a stream is being captured: the records of what is running are had another time.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
-    if (captures_ != 0) return;
+    {
+      const std::lock_guard list(mutex_);
+      if (!capturing_.empty()) return;
+    }
     if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
       for_contexts(driver);
       dlclose(driver);
     } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
       static_cast<void>(wait());
     }
+  }
+  /// Gives up after a while: a program may end with work that never does.
+  bool for_all_devices_within(std::chrono::seconds limit) {
+    struct job {
+      device_wait* wait;
+      std::mutex mutex;
+      std::condition_variable changed;
+      bool done = false;
+    };
+    auto* const j = new job{this, {}, {}, false};   // whoever is late must still find it
+    pthread_t thread;
+    const auto run = [](void* of) -> void* {
+      auto* const its = static_cast<job*>(of);
+      its->wait->for_all_devices();
+      const std::lock_guard lock(its->mutex);
+      its->done = true;
+      its->changed.notify_one();
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
+    pthread_detach(thread);
+    std::unique_lock lock(j->mutex);
+    return j->changed.wait_for(lock, limit, [j] { return j->done; });
   }
 
  private:
@@ -80,8 +114,8 @@ class device_wait {
 
   std::mutex mutex_;
   std::vector<void*> contexts_;
-  std::mutex waiting_;          // no CUPTI call is made under it
-  std::uint64_t captures_ = 0;
+  std::vector<void*> capturing_;   // streams
+  std::timed_mutex waiting_;       // no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti

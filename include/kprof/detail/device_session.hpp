@@ -70,7 +70,7 @@ class KPROF_DETAIL_LOCAL device_session {
       const std::lock_guard own(joined_.mutex());
       const calibration_point at = calibrate_now();
       time_.reset(at);
-      joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
+      if (!has_collected()) joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
     }
     transcript_.open();
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
@@ -94,6 +94,12 @@ class KPROF_DETAIL_LOCAL device_session {
     if (abandoned_) return;
     const std::lock_guard lock(control_);
     if (collecting_) finish(code_.collector->end);
+  }
+
+  /// The program was not found to use CUDA when the recording began, and now is.
+  void note_late() {
+    const std::lock_guard lock(state_mutex_);
+    if (state_.empty()) state_ = "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, or kprof::start() once it is loaded";
   }
 
   // ---- with it
@@ -121,7 +127,7 @@ class KPROF_DETAIL_LOCAL device_session {
     out.device.collecting = has_collected();
     {
       const std::lock_guard lock(state_mutex_);
-      out.device.state = state_;
+      out.device.state = has_collected() ? code_.collector->version() : state_;
     }
     return out;
   }
@@ -156,7 +162,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
  private:
-  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 4; }
+  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
 
   void set_state(std::string state) {
     const std::lock_guard lock(state_mutex_);

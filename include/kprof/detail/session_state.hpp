@@ -119,6 +119,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   profile snapshot(bool timeline) {
     device_.flush();
+    if (!device_.has_collected() && looks_for_cuda() && uses_cuda()) device_.note_late();
     const entry in(*this);
     profile out;
     if (started_) {
@@ -235,6 +236,10 @@ class KPROF_DETAIL_LOCAL session_state {
   config environment_settings() {
     const entry in(*this);
     return environment();
+  }
+  bool looks_for_cuda() const {
+    const entry in(*this);
+    return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
   }
   config armed_settings() const {
     const entry in(*this);

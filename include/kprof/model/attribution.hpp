@@ -39,7 +39,8 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    launches_.set_limit(memory / 512);   // more than there are records in a quarter of the memory
+    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
+    launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
     waiting_.reserve(most_waiting_);
@@ -105,8 +106,8 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
   std::uint64_t reading_ns() const noexcept { return reading_ns_; }
 
-  /// Bytes that this takes of `memory`.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 8; }
+  /// Bytes that this takes of `memory`, unless launches pile up.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
   /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
   template <class Unknown>

@@ -58,14 +58,11 @@ class graph_nodes {
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);   // no records name it
     gone_nodes_ += at->second.nodes.size();
+    at->second.is_gone = true;
     gone_.push_back(at->first);
     while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
-      const std::uint64_t oldest = gone_.front();
+      forget(gone_.front());
       gone_.pop_front();
-      if (const auto old = graphs_.find(oldest); old != graphs_.end() && old->second.alive == 0) {
-        gone_nodes_ -= old->second.nodes.size();
-        forget(oldest);
-      }
     }
   }
 
@@ -100,6 +97,7 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;    // by rising number
     std::size_t alive = 0;
+    bool is_gone = false;       // and in gone_
   };
   struct version {
     std::uint64_t until;
@@ -134,6 +132,7 @@ class graph_nodes {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;
     nodes_ -= at->second.nodes.size();
+    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
@@ -145,7 +144,7 @@ class graph_nodes {
       forget(order_.front());
       order_.pop_front();
     }
-    while (!order_.empty() && graphs_.count(order_.front()) == 0) order_.pop_front();
+    if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
   std::mutex mutex_;

@@ -7,6 +7,7 @@
 
 #include <kprof/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,11 +27,12 @@ struct known_launch {
 
 class launch_table {
  public:
-  /// `most`: launches that are remembered.
-  void set_limit(std::size_t most) {
+  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  void set_limit(std::size_t some, std::size_t most) {
     std::size_t size = 1024;
-    while (size < most) size *= 2;
-    if (size == ring_.size()) return;
+    while (size < some) size *= 2;
+    most_ = std::max(most, size);
+    if (size <= ring_.size()) return;
     clear();
     ring_ = std::vector<known_launch>(size);
     buckets_ = std::vector<std::uint32_t>(size, 0);
@@ -45,15 +47,14 @@ class launch_table {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
 
-  void add(const known_launch& launch) noexcept {
+  void add(const known_launch& launch) {
     if (ring_.empty()) return;
     while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
-    if (end_ - first_ == ring_.size()) forget_oldest();
-    std::uint32_t& bucket = bucket_of(launch.correlation);
-    known_launch& made = at(end_);
-    made = launch;
-    made.older = bucket;
-    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+    if (end_ - first_ == ring_.size()) {
+      if (2 * ring_.size() <= most_) grow();
+      else forget_oldest();
+    }
+    append(launch);
   }
 
   /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
@@ -77,6 +78,21 @@ class launch_table {
   std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
     return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
   }
+  void append(const known_launch& launch) noexcept {
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+  void grow() {
+    std::vector<known_launch> all;
+    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
+    ring_ = std::vector<known_launch>(2 * ring_.size());
+    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
+    first_ = end_ = 0;
+    for (const known_launch& launch : all) append(launch);
+  }
   void forget_oldest() noexcept {
     const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
     std::uint32_t* link = &bucket_of(at(first_).correlation);
@@ -88,6 +104,7 @@ class launch_table {
   std::vector<known_launch> ring_;        // a power of two
   std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
   std::uint64_t first_ = 0, end_ = 0;
+  std::size_t most_ = 0;
 };
 
 }  // namespace detail
