@@ -150,11 +150,13 @@ void captures() {
 
 /// A stream that is being captured is destroyed: that is not waited for for ever.
 void abandons_a_capture() {
-  cudaStream_t s = nullptr;
+  cudaStream_t s = nullptr, other = nullptr;
+  launch(1);
   static_cast<void>(cudaStreamCreate(&s));
+  static_cast<void>(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
   static_cast<void>(cudaStreamDestroy(s));
-  launch(1, 3);
+  launch(1, 2, other);
   print_profile(kprof::snapshot());
 }
 

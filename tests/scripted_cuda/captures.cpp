@@ -90,6 +90,11 @@ cudaError_t capture_work(CUstream_st& s, const work& what) {
   return cudaSuccess;
 }
 
+void abandon_capture(CUstream_st& s) {
+  cudaGraph_t graph = nullptr;
+  if (s.capturing && end_capture(s, &graph) == cudaSuccess) destroy_graph(graph);
+}
+
 cudaError_t join_capture(CUstream_st& s, const CUevent_st& event, const std::shared_ptr<capture>& captured) {
   if (s.legacy) return cudaErrorStreamCaptureImplicit;
   if (s.capturing && s.capturing != captured) return cudaErrorStreamCaptureMerge;

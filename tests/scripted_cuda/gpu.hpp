@@ -108,6 +108,7 @@ CUgraphNode_st* add_node(CUgraph_st& graph, std::vector<CUgraphNode_st*> after, 
 CUgraph_st* clone_graph(CUgraph_st& original);
 void destroy_graph(CUgraph_st* graph);
 cudaError_t capture_work(CUstream_st& stream, const work& what);
+void abandon_capture(CUstream_st& s);   // its stream is destroyed
 cudaError_t join_capture(CUstream_st& stream, const CUevent_st& event, const std::shared_ptr<capture>& captured);
 bool capturing_forbids_unsafe_calls();
 bool any_capture();

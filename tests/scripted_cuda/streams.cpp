@@ -67,6 +67,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   SCRIPTED_CALL(cudaStreamDestroy_v5050, (stream), [&](auto&) {
     if (!forget(stream)) return cudaErrorInvalidResourceHandle;
     resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->device, stream, nullptr);
+    abandon_capture(*stream);
     delete stream;   // its work has its times already
     return cudaSuccess;
   });

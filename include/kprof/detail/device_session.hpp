@@ -17,6 +17,7 @@
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -57,9 +58,10 @@ class KPROF_DETAIL_LOCAL device_session {
 
   /// Begins to collect if that is `wanted` and does not already go on.
   void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Whoever is in here already does what is wanted; waiting for it could be for ever, see above.
-    std::unique_lock lock(control_, std::try_to_lock);
-    if (!lock || abandoned_) return;
+    // Launches made before another thread is through with this would not be seen; but it may be waiting for a library that
+    // this one is loading, see above.
+    std::unique_lock lock(control_, std::defer_lock);
+    if (!lock.try_lock_for(std::chrono::seconds(2)) || abandoned_) return;
     if (!wanted) {
       if (!collecting_) set_state(why_not);
       return;
@@ -258,7 +260,7 @@ class KPROF_DETAIL_LOCAL device_session {
   attribution joined_;
   timebase time_;                 // guarded by joined_'s lock
   maker_code code_{};
-  std::mutex control_;            // one at a time starts, flushes or stops the collector
+  std::timed_mutex control_;      // one at a time starts, flushes or stops the collector
   bool collecting_ = false;
   bool abandoned_ = false;
   bool has_collected_ = false;
