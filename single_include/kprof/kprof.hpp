@@ -7367,11 +7367,44 @@ KPROF_DETAIL_END
 // Waits until the devices have done all that was launched, since CUPTI keeps back the records of what still runs. Uses the
 // CUDA that the program has loaded, whichever; where there is none, nothing waits.
 
+// <kprof/detail/lock_within.hpp>
+#ifndef KPROF_DETAIL_LOCK_WITHIN_HPP
+#define KPROF_DETAIL_LOCK_WITHIN_HPP
+
+// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread sanitizer does not know.
+
+#include <unistd.h>
+
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether condition() held at some time within the limit.
+template <class Condition>
+bool holds_within(int milliseconds, Condition condition) {
+  for (int i = 0; i < 10 * milliseconds; ++i) {
+    if (condition()) return true;
+    usleep(100);
+  }
+  return condition();
+}
+
+/// A lock that is held, or not after that long.
+inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
+  return lock;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/detail/lock_within.hpp>
+
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -7393,12 +7426,9 @@ class device_wait {
   /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
   /// for long: what the devices wait for may be this thread.
   void begin_capture(void* stream) {
-    const bool alone = waiting_.try_lock_for(std::chrono::milliseconds(20));
-    {
-      const std::lock_guard lock(mutex_);
-      capturing_.push_back(stream);
-    }
-    if (alone) waiting_.unlock();
+    const auto alone = lock_within(20, waiting_);
+    const std::lock_guard lock(mutex_);
+    capturing_.push_back(stream);
   }
   /// The capture has ended or failed, or the stream is no more.
   void end_capture(void* stream) {
@@ -7421,27 +7451,24 @@ class device_wait {
     }
   }
   /// Gives up after a while: a program may end with work that never does.
-  bool for_all_devices_within(std::chrono::seconds limit) {
+  bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
-      std::mutex mutex;
-      std::condition_variable changed;
       bool done = false;
     };
-    auto* const j = new job{this, {}, {}, false};   // whoever is late must still find it
-    pthread_t thread;
+    auto* const j = new job{this};   // whoever is late must still find it
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->wait->for_all_devices();
-      const std::lock_guard lock(its->mutex);
-      its->done = true;
-      its->changed.notify_one();
+      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
       return nullptr;
     };
+    pthread_t thread;
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
-    std::unique_lock lock(j->mutex);
-    return j->changed.wait_for(lock, limit, [j] { return j->done; });
+    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); })) return false;
+    delete j;
+    return true;
   }
 
  private:
@@ -7475,7 +7502,7 @@ class device_wait {
   std::mutex mutex_;
   std::vector<void*> contexts_;
   std::vector<void*> capturing_;   // streams
-  std::timed_mutex waiting_;       // no CUPTI call is made under it
+  std::mutex waiting_;             // no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti
@@ -7488,7 +7515,6 @@ KPROF_DETAIL_END
 #include <time.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -7549,7 +7575,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is not waited for.
   void end() {
     if (collecting_) {
-      if (wait_.for_all_devices_within(std::chrono::seconds(5))) flush_finished();
+      if (wait_.for_all_devices_within(5000)) flush_finished();
       leave();
     }
     ended_ = true;
@@ -10961,7 +10987,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/attribution.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11004,8 +11029,8 @@ class KPROF_DETAIL_LOCAL device_session {
   void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
     // Launches made before another thread is through with this would not be seen; but it may be waiting for a library that
     // this one is loading, see above.
-    std::unique_lock lock(control_, std::defer_lock);
-    if (!lock.try_lock_for(std::chrono::seconds(2)) || abandoned_) return;
+    const auto lock = lock_within(2000, control_);
+    if (!lock || abandoned_) return;
     if (!wanted) {
       if (!collecting_) set_state(why_not);
       return;
@@ -11204,7 +11229,7 @@ class KPROF_DETAIL_LOCAL device_session {
   attribution joined_;
   timebase time_;                 // guarded by joined_'s lock
   maker_code code_{};
-  std::timed_mutex control_;      // one at a time starts, flushes or stops the collector
+  std::mutex control_;            // one at a time starts, flushes or stops the collector
   bool collecting_ = false;
   bool abandoned_ = false;
   bool has_collected_ = false;

@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +83,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is not waited for.
   void end() {
     if (collecting_) {
-      if (wait_.for_all_devices_within(std::chrono::seconds(5))) flush_finished();
+      if (wait_.for_all_devices_within(5000)) flush_finished();
       leave();
     }
     ended_ = true;

@@ -6,12 +6,11 @@
 // CUDA that the program has loaded, whichever; where there is none, nothing waits.
 
 #include <kprof/config.hpp>
+#include <kprof/detail/lock_within.hpp>
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -33,12 +32,9 @@ class device_wait {
   /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
   /// for long: what the devices wait for may be this thread.
   void begin_capture(void* stream) {
-    const bool alone = waiting_.try_lock_for(std::chrono::milliseconds(20));
-    {
-      const std::lock_guard lock(mutex_);
-      capturing_.push_back(stream);
-    }
-    if (alone) waiting_.unlock();
+    const auto alone = lock_within(20, waiting_);
+    const std::lock_guard lock(mutex_);
+    capturing_.push_back(stream);
   }
   /// The capture has ended or failed, or the stream is no more.
   void end_capture(void* stream) {
@@ -61,27 +57,24 @@ class device_wait {
     }
   }
   /// Gives up after a while: a program may end with work that never does.
-  bool for_all_devices_within(std::chrono::seconds limit) {
+  bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
-      std::mutex mutex;
-      std::condition_variable changed;
       bool done = false;
     };
-    auto* const j = new job{this, {}, {}, false};   // whoever is late must still find it
-    pthread_t thread;
+    auto* const j = new job{this};   // whoever is late must still find it
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->wait->for_all_devices();
-      const std::lock_guard lock(its->mutex);
-      its->done = true;
-      its->changed.notify_one();
+      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
       return nullptr;
     };
+    pthread_t thread;
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
-    std::unique_lock lock(j->mutex);
-    return j->changed.wait_for(lock, limit, [j] { return j->done; });
+    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); })) return false;
+    delete j;
+    return true;
   }
 
  private:
@@ -115,7 +108,7 @@ class device_wait {
   std::mutex mutex_;
   std::vector<void*> contexts_;
   std::vector<void*> capturing_;   // streams
-  std::timed_mutex waiting_;       // no CUPTI call is made under it
+  std::mutex waiting_;             // no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti

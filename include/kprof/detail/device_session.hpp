@@ -12,12 +12,12 @@
 #include <kprof/config.hpp>
 #include <kprof/detail/activity.hpp>
 #include <kprof/detail/device_transcript.hpp>
+#include <kprof/detail/lock_within.hpp>
 #include <kprof/model/attribution.hpp>
 #include <kprof/model/profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -60,8 +60,8 @@ class KPROF_DETAIL_LOCAL device_session {
   void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
     // Launches made before another thread is through with this would not be seen; but it may be waiting for a library that
     // this one is loading, see above.
-    std::unique_lock lock(control_, std::defer_lock);
-    if (!lock.try_lock_for(std::chrono::seconds(2)) || abandoned_) return;
+    const auto lock = lock_within(2000, control_);
+    if (!lock || abandoned_) return;
     if (!wanted) {
       if (!collecting_) set_state(why_not);
       return;
@@ -260,7 +260,7 @@ class KPROF_DETAIL_LOCAL device_session {
   attribution joined_;
   timebase time_;                 // guarded by joined_'s lock
   maker_code code_{};
-  std::timed_mutex control_;      // one at a time starts, flushes or stops the collector
+  std::mutex control_;            // one at a time starts, flushes or stops the collector
   bool collecting_ = false;
   bool abandoned_ = false;
   bool has_collected_ = false;
