@@ -29,13 +29,8 @@
 /// be one macro argument: give a template instance a name with `using`.
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
-#if defined(__CUDACC__)   // in a function template nvcc takes the call for a dynamic initialisation
-#define KPROF_DETAIL_DESC(Op) &::kprof::detail::op_desc_of<Op>
-#else
-#define KPROF_DETAIL_DESC(Op) ::kprof::detail::op_of<Op>()
-#endif
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, KPROF_DETAIL_DESC(Op), &::kprof::detail::this_module}; \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, ::kprof::detail::op_of<Op>(), &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
   const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
       ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
