@@ -6720,6 +6720,7 @@ class buffer_pool {
     while (size > smallest && bytes / size < 64) size /= 2;
     size_ = size;
     limit_ = bytes < 4 * size ? 4 * size : bytes;
+    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
   }
 
   /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
@@ -6756,7 +6757,7 @@ class buffer_pool {
     b->next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = b;
     last_ = b;
-    ++queued_;
+    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
   }
   /// The buffer that has waited longest, or nullptr.
   buffer* next() noexcept {
@@ -6765,7 +6766,7 @@ class buffer_pool {
     if (b == nullptr) return nullptr;
     first_ = b->next;
     if (first_ == nullptr) last_ = nullptr;
-    --queued_;
+    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
     ++being_read_;
     return b;
   }
@@ -6787,11 +6788,8 @@ class buffer_pool {
     const std::lock_guard lock(mutex_);
     return free_ != nullptr || queued_ + being_read_ != 0;
   }
-  /// Whether the reader is falling behind.
-  bool filling_up() noexcept {
-    const std::lock_guard lock(mutex_);
-    return 4 * queued_ * size_ > limit_;
-  }
+  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
+  bool filling_up() const noexcept { return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED); }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
     return held_;
@@ -6820,7 +6818,8 @@ class buffer_pool {
   buffer* free_ = nullptr;
   buffer* first_ = nullptr;   // to be read, oldest first
   buffer* last_ = nullptr;
-  std::size_t queued_ = 0;
+  std::size_t queued_ = 0;    // written with the lock
+  std::size_t many_ = 1;      // that wait to be read: a quarter of the limit
   std::size_t being_read_ = 0;
   std::vector<buffer*> all_;
   std::size_t held_ = 0;      // bytes
@@ -7230,7 +7229,7 @@ struct device_listener {
   void (*read)(const activity* some, std::size_t count) noexcept;
   void (*describe)(const device_description& device) noexcept;
   void (*dropped)(std::uint64_t records) noexcept;
-  void (*end_reading)(std::uint64_t nanoseconds) noexcept;   // how long it took
+  void (*end_reading)() noexcept;
 };
 
 /// A source of activities. One is at work at a time; the caller takes care that no two of these run at once.
@@ -7512,7 +7511,6 @@ KPROF_DETAIL_END
 
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -7828,11 +7826,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   bool read_one() {
     cupti::buffer* const b = pool_.next();
     if (b == nullptr) return false;
-    const std::uint64_t begin = now();
     tell_.begin_reading();
     read(*b);
     pool_.give_back(b);
-    tell_.end_reading(now() - begin);
+    tell_.end_reading();
     return true;
   }
   void read(cupti::buffer& b) {
@@ -7886,12 +7883,6 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       read_all();
       look_after();
     }
-  }
-
-  static std::uint64_t now() noexcept {
-    timespec t{};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
   }
 
   static cupti_collector* own_collector;   // CUPTI's buffer callbacks carry no pointer of kprof's
@@ -9539,7 +9530,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (node == 0) {
       const path_table::step s = (*paths_)[path];
       const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+      adopted_[path] = child_of(parent, s);
     }
     return adopted_[path];
   }
@@ -9712,6 +9703,10 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     return f.path;
   }
 
+  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
+    return tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+  }
+
   std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
     std::vector<std::uint32_t> around;
     for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
@@ -9719,10 +9714,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     for (std::uint32_t p = captured; p != 0 && std::find(around.begin(), around.end(), p) == around.end(); p = inside.back().parent)
       inside.push_back((*paths_)[p]);
     std::uint32_t node = tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
-    for (std::size_t i = inside.size(); i-- > 0;) {
-      const path_table::step& s = inside[i];
-      node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-    }
+    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
     return node;
   }
   std::uint32_t path_of(std::uint32_t node) {
@@ -9790,6 +9782,9 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_mod
 /// Room for a record and the ends of all that is open then: an end never has to look for room.
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{depth_of(log.top)};
+}
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
 }
 
 // Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
@@ -9902,7 +9897,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (count > max_launch_ids) count = max_launch_ids;
     const std::uint32_t payload = 4 * (count - 1);
     const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
-    if (my_log->limit - my_log->cursor < static_cast<std::ptrdiff_t>(room_for(*my_log, record_size(word)))) {
+    if (!has_room(*my_log, record_size(word))) {
       const staying_inside guard;
       if (!more_room(record_size(word), &thread_log::launches_lost)) return;
     }
@@ -10788,7 +10783,6 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
-  std::uint64_t reading_ns() const noexcept { return reading_ns_; }
 
   /// Bytes that this takes of `memory`, unless launches pile up.
   static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
@@ -11090,7 +11084,7 @@ class KPROF_DETAIL_LOCAL device_session {
   template <class Build>
   profile build(Build make) {
     const std::lock_guard own(joined_.mutex());
-    if (has_collected() && !abandoned_) {
+    if (has_collected()) {
       take_launches();
       joined_.settle();
     }
@@ -11199,6 +11193,7 @@ class KPROF_DETAIL_LOCAL device_session {
     own_device->joined_.graphs().copied(node, original, when);
   }
   static void begin_reading() noexcept {
+    own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->take_launches();
   }
@@ -11218,10 +11213,10 @@ class KPROF_DETAIL_LOCAL device_session {
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.count_dropped(records);
   }
-  static void end_reading(std::uint64_t ns) noexcept {
+  static void end_reading() noexcept {
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.settle();
-    own_device->joined_.count_reading(ns);
+    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
   }
 
   static device_session* own_device;   // in the binary that made the session
@@ -11236,8 +11231,9 @@ class KPROF_DETAIL_LOCAL device_session {
   bool recording_ = false;
   bool uses_counter_ = false;
   int exits_ = 0;
+  std::uint64_t reading_since_ = 0;   // of the one thread that reads
   device_transcript transcript_;
-  mutable std::mutex state_mutex_;
+  std::mutex state_mutex_;
   std::string state_;
 };
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
@@ -12183,10 +12179,6 @@ class KPROF_DETAIL_LOCAL scope_functions {
     ++log->top;
     __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
     return log->top;
-  }
-
-  static bool has_room(const log_head& log, std::size_t record) noexcept {
-    return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
   }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.

@@ -36,6 +36,7 @@ class buffer_pool {
     while (size > smallest && bytes / size < 64) size /= 2;
     size_ = size;
     limit_ = bytes < 4 * size ? 4 * size : bytes;
+    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
   }
 
   /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
@@ -72,7 +73,7 @@ class buffer_pool {
     b->next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = b;
     last_ = b;
-    ++queued_;
+    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
   }
   /// The buffer that has waited longest, or nullptr.
   buffer* next() noexcept {
@@ -81,7 +82,7 @@ class buffer_pool {
     if (b == nullptr) return nullptr;
     first_ = b->next;
     if (first_ == nullptr) last_ = nullptr;
-    --queued_;
+    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
     ++being_read_;
     return b;
   }
@@ -103,11 +104,8 @@ class buffer_pool {
     const std::lock_guard lock(mutex_);
     return free_ != nullptr || queued_ + being_read_ != 0;
   }
-  /// Whether the reader is falling behind.
-  bool filling_up() noexcept {
-    const std::lock_guard lock(mutex_);
-    return 4 * queued_ * size_ > limit_;
-  }
+  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
+  bool filling_up() const noexcept { return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED); }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
     return held_;
@@ -136,7 +134,8 @@ class buffer_pool {
   buffer* free_ = nullptr;
   buffer* first_ = nullptr;   // to be read, oldest first
   buffer* last_ = nullptr;
-  std::size_t queued_ = 0;
+  std::size_t queued_ = 0;    // written with the lock
+  std::size_t many_ = 1;      // that wait to be read: a quarter of the limit
   std::size_t being_read_ = 0;
   std::vector<buffer*> all_;
   std::size_t held_ = 0;      // bytes

@@ -20,7 +20,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -336,11 +335,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   bool read_one() {
     cupti::buffer* const b = pool_.next();
     if (b == nullptr) return false;
-    const std::uint64_t begin = now();
     tell_.begin_reading();
     read(*b);
     pool_.give_back(b);
-    tell_.end_reading(now() - begin);
+    tell_.end_reading();
     return true;
   }
   void read(cupti::buffer& b) {
@@ -394,12 +392,6 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       read_all();
       look_after();
     }
-  }
-
-  static std::uint64_t now() noexcept {
-    timespec t{};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
   }
 
   static cupti_collector* own_collector;   // CUPTI's buffer callbacks carry no pointer of kprof's

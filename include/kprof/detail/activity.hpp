@@ -68,7 +68,7 @@ struct device_listener {
   void (*read)(const activity* some, std::size_t count) noexcept;
   void (*describe)(const device_description& device) noexcept;
   void (*dropped)(std::uint64_t records) noexcept;
-  void (*end_reading)(std::uint64_t nanoseconds) noexcept;   // how long it took
+  void (*end_reading)() noexcept;
 };
 
 /// A source of activities. One is at work at a time; the caller takes care that no two of these run at once.

@@ -121,7 +121,7 @@ class KPROF_DETAIL_LOCAL device_session {
   template <class Build>
   profile build(Build make) {
     const std::lock_guard own(joined_.mutex());
-    if (has_collected() && !abandoned_) {
+    if (has_collected()) {
       take_launches();
       joined_.settle();
     }
@@ -230,6 +230,7 @@ class KPROF_DETAIL_LOCAL device_session {
     own_device->joined_.graphs().copied(node, original, when);
   }
   static void begin_reading() noexcept {
+    own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->take_launches();
   }
@@ -249,10 +250,10 @@ class KPROF_DETAIL_LOCAL device_session {
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.count_dropped(records);
   }
-  static void end_reading(std::uint64_t ns) noexcept {
+  static void end_reading() noexcept {
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.settle();
-    own_device->joined_.count_reading(ns);
+    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
   }
 
   static device_session* own_device;   // in the binary that made the session
@@ -267,8 +268,9 @@ class KPROF_DETAIL_LOCAL device_session {
   bool recording_ = false;
   bool uses_counter_ = false;
   int exits_ = 0;
+  std::uint64_t reading_since_ = 0;   // of the one thread that reads
   device_transcript transcript_;
-  mutable std::mutex state_mutex_;
+  std::mutex state_mutex_;
   std::string state_;
 };
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;

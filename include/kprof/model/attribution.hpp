@@ -104,7 +104,6 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
-  std::uint64_t reading_ns() const noexcept { return reading_ns_; }
 
   /// Bytes that this takes of `memory`, unless launches pile up.
   static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }

@@ -45,6 +45,9 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_mod
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{depth_of(log.top)};
 }
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
+}
 
 // Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
 // here would wait for itself.
@@ -156,7 +159,7 @@ class KPROF_DETAIL_LOCAL recorder {
     if (count > max_launch_ids) count = max_launch_ids;
     const std::uint32_t payload = 4 * (count - 1);
     const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
-    if (my_log->limit - my_log->cursor < static_cast<std::ptrdiff_t>(room_for(*my_log, record_size(word)))) {
+    if (!has_room(*my_log, record_size(word))) {
       const staying_inside guard;
       if (!more_room(record_size(word), &thread_log::launches_lost)) return;
     }

@@ -134,10 +134,6 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return log->top;
   }
 
-  static bool has_room(const log_head& log, std::size_t record) noexcept {
-    return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
-  }
-
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
     if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling

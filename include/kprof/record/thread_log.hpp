@@ -218,7 +218,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (node == 0) {
       const path_table::step s = (*paths_)[path];
       const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+      adopted_[path] = child_of(parent, s);
     }
     return adopted_[path];
   }
@@ -391,6 +391,10 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     return f.path;
   }
 
+  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
+    return tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
+  }
+
   std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
     std::vector<std::uint32_t> around;
     for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
@@ -398,10 +402,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     for (std::uint32_t p = captured; p != 0 && std::find(around.begin(), around.end(), p) == around.end(); p = inside.back().parent)
       inside.push_back((*paths_)[p]);
     std::uint32_t node = tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
-    for (std::size_t i = inside.size(); i-- > 0;) {
-      const path_table::step& s = inside[i];
-      node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-    }
+    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
     return node;
   }
   std::uint32_t path_of(std::uint32_t node) {
