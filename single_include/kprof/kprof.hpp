@@ -1558,7 +1558,8 @@ KPROF_DETAIL_END
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, ::kprof::detail::op_of<Op>(), &::kprof::detail::this_module}; \
+  static_assert(::kprof::detail::check_operator<Op>());   /* first, for its message */                                  \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
   const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
       ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
@@ -1583,12 +1584,6 @@ inline constexpr std::uint32_t max_region_name = 1000;
 KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
 
 template <class Op>
-KPROF_DETAIL_LOCAL constexpr const op_desc* op_of() noexcept {
-  static_assert(check_operator<Op>());
-  return &op_desc_of<Op>;
-}
-
-template <class Op>
 constexpr const Op& make(const Op& params) noexcept { return params; }
 template <class Op>
 constexpr Op make() noexcept { return Op{}; }
@@ -1602,7 +1597,7 @@ constexpr text region_name(const Name& name) noexcept {
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
 template <class Op>
-KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, op_of<Op>(), &this_module};
+KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<Op>, &this_module};
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
 
@@ -1646,6 +1641,7 @@ template <class Op>
 class op_guard {
  public:
   KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
+    static_assert(detail::check_operator<Op>());
     if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
   }
   /// Used by KPROF_OP.
@@ -1718,6 +1714,7 @@ namespace explicit_scopes {
 ///     kprof::end(scope);
 template <class Op>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
+  static_assert(detail::check_operator<Op>());
   const auto* api = detail::listener();
   return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
 }

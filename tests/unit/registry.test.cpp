@@ -70,6 +70,10 @@ namespace {
 
 /// Never called: that the guard is compiled puts its operator on the list.
 [[maybe_unused, gnu::used]] void guarded() { KPROF_OP(demo::Guarded, {.size = 1}); }
+// In a template too, which nvcc compiles in another way.
+template <class Op>
+void guarded_in_a_template(const Op& params) { KPROF_OP(Op, params); }
+[[maybe_unused, gnu::used]] void guarded_by_a_template() { guarded_in_a_template(demo::Guarded{}); }
 [[maybe_unused, gnu::used]] void enrolled() { kprof::op_registry<demo::EnrolledByCall>::enroll(); }
 
 std::vector<std::string> listed() {
