@@ -2088,7 +2088,8 @@ struct device_completeness {
   std::uint64_t ignored = 0;       ///< records of launches made before the recording began or while it was paused
   std::uint64_t odd = 0;           ///< records of a kind that kprof does not know
   std::uint64_t merged = 0;        ///< records kept without their launch configuration for want of memory
-  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began
+  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began, or forgotten
+  std::uint64_t forgotten_graphs = 0; ///< graphs of whose nodes kprof forgot the operators for want of memory
   std::uint64_t synchronizations = 0;
   double synchronizing_ns = 0;     ///< host time in synchronising calls, as CUPTI gives it
   double overhead_ns = 0;          ///< time that CUPTI says it took itself
@@ -5012,6 +5013,8 @@ inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
   const std::uint64_t accounted = c.attributed + c.outside + c.open;
+  const std::string forgotten = c.forgotten_graphs == 0 ? "" : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
+      " that kprof forgot for want of memory, those not launched for longest (raise " + limit + ")";
   return {
       {c.open, "open",
        "launches of which no work on the device is known: it had not ended when the profile was taken, or there was none, as in a copy of "
@@ -5032,8 +5035,8 @@ inline std::vector<oddity> device_oddities(const profile& p) {
        "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +
            limit + "."},
       {c.foreign_graphs, "of foreign graphs",
-       "runs of nodes of CUDA graphs that were made before the recording began: which operator they belong to is not known, so they count "
-       "to the scope that launched the graph. Begin recording before graphs are captured."},
+       "runs of nodes of CUDA graphs that were made before the recording began" + forgotten + ": which operator they belong to is not known, "
+       "so they count to the scope that launched the graph. Begin recording before graphs are captured."},
       {c.launches > accounted ? c.launches - accounted : accounted - c.launches, "unaccounted",
        "launches by which the count of all differs from the sum of its parts. This is a mistake in kprof: please report it."},
   };
@@ -10359,6 +10362,7 @@ KPROF_DETAIL_END
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -10366,7 +10370,8 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept, the youngest.
+  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of the graphs that have not
+  /// been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
     kept_gone_ = std::max<std::size_t>(nodes, 4096);
@@ -10381,7 +10386,7 @@ class graph_nodes {
   /// `now`: from when on, in the clock of launches.
   void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const node* const from = known(original);
+    const node* const from = used(original);
     // A copy of what was captured before the recording is not known, whatever a node of its number was.
     const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
     node& n = node_of(id);
@@ -10411,7 +10416,7 @@ class graph_nodes {
   /// What the node stood for when a launch was made; false when that is not known.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
     const std::lock_guard lock(mutex_);
-    const node* const n = known(id);
+    const node* const n = used(id);
     if (n == nullptr) return false;
     where = n->where;
     if (!updates_.empty()) {
@@ -10424,6 +10429,11 @@ class graph_nodes {
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return nodes_;
+  }
+  /// Graphs that were not known to be gone and are forgotten.
+  std::uint64_t forgotten() {
+    const std::lock_guard lock(mutex_);
+    return forgotten_;
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
@@ -10440,6 +10450,7 @@ class graph_nodes {
     std::vector<node> nodes;    // by rising number
     std::size_t alive = 0;
     bool is_gone = false;       // and in gone_
+    bool was_used = false;      // since it was last asked whether to forget it
   };
   struct version {
     std::uint64_t until;
@@ -10452,7 +10463,7 @@ class graph_nodes {
 
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
-    if (is_new) forget_first_beyond(4 * kept_gone_, at->first);
+    if (is_new) forget_beyond(4 * kept_gone_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
@@ -10461,9 +10472,10 @@ class graph_nodes {
     ++g.alive;
     return *g.nodes.insert(place, {number, false, {}});
   }
-  const node* known(std::uint64_t id) const {
+  const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end()) return nullptr;
+    at->second.was_used = true;
     const std::vector<node>& all = at->second.nodes;
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
@@ -10479,12 +10491,20 @@ class graph_nodes {
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
   }
-  /// Where graphs go without a word of it, the oldest are taken to be gone.
-  void forget_first_beyond(std::size_t most, std::uint64_t made) {
+  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is spared once for having been used.
+  void forget_beyond(std::size_t most, std::uint64_t made) {
     order_.push_back(made);
     while (nodes_ > most && order_.size() > 1) {
-      forget(order_.front());
+      const std::uint64_t oldest = order_.front();
       order_.pop_front();
+      const auto at = graphs_.find(oldest);
+      if (at == graphs_.end()) continue;
+      if (std::exchange(at->second.was_used, false) || oldest == made) {
+        order_.push_back(oldest);
+      } else {
+        if (!at->second.is_gone) ++forgotten_;
+        forget(oldest);
+      }
     }
     if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
@@ -10492,8 +10512,9 @@ class graph_nodes {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, graph> graphs_;
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;   // what nodes stood for before, oldest first
-  std::deque<std::uint64_t> order_;   // graphs as they were made
+  std::deque<std::uint64_t> order_;   // graphs as they were made, or were spared
   std::deque<std::uint64_t> gone_;
+  std::uint64_t forgotten_ = 0;
   std::size_t nodes_ = 0;
   std::size_t gone_nodes_ = 0;
   std::size_t kept_gone_ = 65536;
@@ -10797,6 +10818,7 @@ class KPROF_DETAIL_LOCAL attribution {
     std::sort(out.devices.begin(), out.devices.end(), [](const device_info& a, const device_info& b) { return a.id < b.id; });
     out.kernels = names_.all();
     out.complete = complete_;
+    out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
     for (const waiting_activity& w : waiting_) {

@@ -159,6 +159,10 @@ done
 mkdir -p "$out/records" "$out/reports"
 for example in "${examples[@]}"; do
   [[ examples.$example =~ $only ]] && [ -x "$build/$example" ] || continue
+  if [[ -n $scripted && $example == *_cublas ]]; then
+    tell "SKIP examples.$example: cuBLAS needs a GPU"
+    continue
+  fi
   KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$example" > "$out/reports/$example.txt" 2>> "$out/programs.log"
   ended=$?
   [ $ended -eq 0 ] && tell "PASS examples.$example: its numbers are right" || tell "FAIL examples.$example: it ends with status $ended"

@@ -355,6 +355,26 @@ TEST_CASE("attribution.graphs_that_go_without_a_word_do_not_pile_up") {
   CHECK_FALSE(g.find(std::uint64_t{1} << 32U, 0, where));
 }
 
+TEST_CASE("attribution.of_too_many_graphs_those_in_use_are_kept") {
+  graph_nodes g;
+  g.set_limit(5000);
+  captured_scope where;
+  for (std::uint64_t n = 0; n < 10; ++n) g.made(1ULL << 32U | n, {7, 0});                       // captured once
+  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n, 0);         // launched all the time
+  std::uint64_t known = 0;
+  for (std::uint64_t i = 3; i <= 10'000; ++i) {
+    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n, 0);          // instantiated again and again
+    known += g.find(2ULL << 32U | i % 10, 0, where) && where.path == 7 ? 1 : 0;
+    if (i == 1000) CHECK(g.forgotten() == 0);
+  }
+  CHECK(known == 9998);
+  CHECK(g.size() <= 20'010);
+  CHECK(g.forgotten() >= 7990);
+  CHECK_FALSE(g.find(5000ULL << 32U, 0, where));
+  REQUIRE(g.find(9'999ULL << 32U, 0, where));
+  CHECK(where.path == 7);
+}
+
 TEST_CASE("attribution.a_node_stands_for_what_it_did_when_its_graph_was_launched") {
   graph_nodes g;
   captured_scope where;
@@ -664,7 +684,12 @@ class schedule {
 }  // namespace
 
 TEST_CASE("attribution.agrees_with_the_truth_of_random_programs") {
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+#ifdef KPROF_TEST_SANITIZED
+  constexpr unsigned seeds = 200;
+#else
+  constexpr unsigned seeds = 1000;
+#endif
+  for (unsigned seed = 0; seed < seeds; ++seed) {
     INFO("seed " << seed);
     schedule(seed).run();
   }

@@ -415,6 +415,11 @@ TEST_CASE("device_report.what_went_wrong_stands_out") {
   CHECK(has(page_of(p, at_width(400)), "\n! 1 unaccounted: "));
   p.device.complete.launches += 3;
   CHECK(has(page_of(p, at_width(400)), "\n! 2 unaccounted: "));
+  p.device.complete.forgotten_graphs = 7;
+  CHECK_FALSE(has(page_of(p, at_width(400)), "forgot"));   // none of their nodes has run since
+  p.device.complete.foreign_graphs = 5;
+  CHECK(has(page_of(p, at_width(400)), "made before the recording began, or of the 7 graphs that kprof forgot for want of memory, those not launched for "
+                                       "longest (raise the memory limit (64.0 MiB)): which operator"));
 }
 
 TEST_CASE("device_report.work_without_scopes_is_shown") {

@@ -121,6 +121,7 @@ class KPROF_DETAIL_LOCAL attribution {
     std::sort(out.devices.begin(), out.devices.end(), [](const device_info& a, const device_info& b) { return a.id < b.id; });
     out.kernels = names_.all();
     out.complete = complete_;
+    out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
     for (const waiting_activity& w : waiting_) {

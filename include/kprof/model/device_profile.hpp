@@ -83,7 +83,8 @@ struct device_completeness {
   std::uint64_t ignored = 0;       ///< records of launches made before the recording began or while it was paused
   std::uint64_t odd = 0;           ///< records of a kind that kprof does not know
   std::uint64_t merged = 0;        ///< records kept without their launch configuration for want of memory
-  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began
+  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began, or forgotten
+  std::uint64_t forgotten_graphs = 0; ///< graphs of whose nodes kprof forgot the operators for want of memory
   std::uint64_t synchronizations = 0;
   double synchronizing_ns = 0;     ///< host time in synchronising calls, as CUPTI gives it
   double overhead_ns = 0;          ///< time that CUPTI says it took itself

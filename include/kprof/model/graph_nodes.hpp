@@ -17,6 +17,7 @@
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -24,7 +25,8 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept, the youngest.
+  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of the graphs that have not
+  /// been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
     kept_gone_ = std::max<std::size_t>(nodes, 4096);
@@ -39,7 +41,7 @@ class graph_nodes {
   /// `now`: from when on, in the clock of launches.
   void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
-    const node* const from = known(original);
+    const node* const from = used(original);
     // A copy of what was captured before the recording is not known, whatever a node of its number was.
     const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
     node& n = node_of(id);
@@ -69,7 +71,7 @@ class graph_nodes {
   /// What the node stood for when a launch was made; false when that is not known.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
     const std::lock_guard lock(mutex_);
-    const node* const n = known(id);
+    const node* const n = used(id);
     if (n == nullptr) return false;
     where = n->where;
     if (!updates_.empty()) {
@@ -82,6 +84,11 @@ class graph_nodes {
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return nodes_;
+  }
+  /// Graphs that were not known to be gone and are forgotten.
+  std::uint64_t forgotten() {
+    const std::lock_guard lock(mutex_);
+    return forgotten_;
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
@@ -98,6 +105,7 @@ class graph_nodes {
     std::vector<node> nodes;    // by rising number
     std::size_t alive = 0;
     bool is_gone = false;       // and in gone_
+    bool was_used = false;      // since it was last asked whether to forget it
   };
   struct version {
     std::uint64_t until;
@@ -110,7 +118,7 @@ class graph_nodes {
 
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
-    if (is_new) forget_first_beyond(4 * kept_gone_, at->first);
+    if (is_new) forget_beyond(4 * kept_gone_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
@@ -119,9 +127,10 @@ class graph_nodes {
     ++g.alive;
     return *g.nodes.insert(place, {number, false, {}});
   }
-  const node* known(std::uint64_t id) const {
+  const node* used(std::uint64_t id) {
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end()) return nullptr;
+    at->second.was_used = true;
     const std::vector<node>& all = at->second.nodes;
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
@@ -137,12 +146,20 @@ class graph_nodes {
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
   }
-  /// Where graphs go without a word of it, the oldest are taken to be gone.
-  void forget_first_beyond(std::size_t most, std::uint64_t made) {
+  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is spared once for having been used.
+  void forget_beyond(std::size_t most, std::uint64_t made) {
     order_.push_back(made);
     while (nodes_ > most && order_.size() > 1) {
-      forget(order_.front());
+      const std::uint64_t oldest = order_.front();
       order_.pop_front();
+      const auto at = graphs_.find(oldest);
+      if (at == graphs_.end()) continue;
+      if (std::exchange(at->second.was_used, false) || oldest == made) {
+        order_.push_back(oldest);
+      } else {
+        if (!at->second.is_gone) ++forgotten_;
+        forget(oldest);
+      }
     }
     if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
@@ -150,8 +167,9 @@ class graph_nodes {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, graph> graphs_;
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;   // what nodes stood for before, oldest first
-  std::deque<std::uint64_t> order_;   // graphs as they were made
+  std::deque<std::uint64_t> order_;   // graphs as they were made, or were spared
   std::deque<std::uint64_t> gone_;
+  std::uint64_t forgotten_ = 0;
   std::size_t nodes_ = 0;
   std::size_t gone_nodes_ = 0;
   std::size_t kept_gone_ = 65536;

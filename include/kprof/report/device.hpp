@@ -53,6 +53,8 @@ inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
   const std::uint64_t accounted = c.attributed + c.outside + c.open;
+  const std::string forgotten = c.forgotten_graphs == 0 ? "" : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
+      " that kprof forgot for want of memory, those not launched for longest (raise " + limit + ")";
   return {
       {c.open, "open",
        "launches of which no work on the device is known: it had not ended when the profile was taken, or there was none, as in a copy of "
@@ -73,8 +75,8 @@ inline std::vector<oddity> device_oddities(const profile& p) {
        "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +
            limit + "."},
       {c.foreign_graphs, "of foreign graphs",
-       "runs of nodes of CUDA graphs that were made before the recording began: which operator they belong to is not known, so they count "
-       "to the scope that launched the graph. Begin recording before graphs are captured."},
+       "runs of nodes of CUDA graphs that were made before the recording began" + forgotten + ": which operator they belong to is not known, "
+       "so they count to the scope that launched the graph. Begin recording before graphs are captured."},
       {c.launches > accounted ? c.launches - accounted : accounted - c.launches, "unaccounted",
        "launches by which the count of all differs from the sum of its parts. This is a mistake in kprof: please report it."},
   };
