@@ -48,7 +48,7 @@ class Checker:
     def build(self, text, name, place):
         source = self.folder / f"{name}.cpp"
         source.write_text(text)
-        done = self.run([self.compiler, "-std=c++20", "-O2", f"-I{self.root / 'include'}", *self.flags, str(source), "-o",
+        done = self.run([self.compiler, "-std=c++20", f"-I{self.root / 'include'}", *self.flags, str(source), "-o",
                          str(self.folder / name), "-pthread", "-ldl"])
         if done.returncode != 0:
             self.fail(place, f"does not compile\n{done.stderr}")
