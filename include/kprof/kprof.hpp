@@ -4,7 +4,8 @@
 
 // Everything a program needs: declare operators, guard code, record, report. Including it arms a session that starts with
 // the first scope, as the environment variable KPROF says (settings.hpp). A library that only declares and guards includes
-// guard.hpp instead, which is light and arms nothing.
+// guard.hpp instead, which is light and arms nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1
+// (config.hpp).
 
 #include <kprof/config.hpp>
 #include <kprof/guard.hpp>
@@ -14,7 +15,7 @@
 #include <kprof/settings.hpp>
 #include <kprof/version.hpp>
 
-#if KPROF_ENABLE
+#if KPROF_ENABLE && !KPROF_SESSION_ELSEWHERE
 
 KPROF_DETAIL_BEGIN
 namespace detail {

@@ -8,54 +8,37 @@
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
-#include <kprof/report/output.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
+#if !KPROF_SESSION_ELSEWHERE
+#include <kprof/report/output.hpp>
 #if KPROF_ENABLE
 #include <kprof/detail/find_session.hpp>
 #endif
 
 #include <cstdio>
 #include <string>
+#endif
 
 KPROF_DETAIL_BEGIN
 
-#if KPROF_ENABLE
-
 /// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
 /// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
-/// process's session.
-KPROF_DETAIL_LOCAL inline status start(const config& settings) {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(settings);
-}
+/// process's session, and where kprof is compiled out.
+KPROF_DETAIL_SESSION status start(const config& settings);
 /// Starts a recording with the settings in KPROF, or the defaults.
-KPROF_DETAIL_LOCAL inline status start() {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start();
-}
+KPROF_DETAIL_SESSION status start();
 
 /// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch again, unless an NVTX tool
 /// is attached, which still gets its ranges.
-KPROF_DETAIL_LOCAL inline void stop() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->stop();
-}
+KPROF_DETAIL_SESSION void stop();
 
 /// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
-KPROF_DETAIL_LOCAL inline void pause() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->pause();
-}
+KPROF_DETAIL_SESSION void pause();
 
 /// Goes on after pause().
-KPROF_DETAIL_LOCAL inline void resume() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->resume();
-}
+KPROF_DETAIL_SESSION void resume();
 
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
@@ -65,7 +48,46 @@ struct snapshot_options {
 /// The run so far. Without a session the profile is empty and its `state` says why.
 /// Takes time in proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of the
 /// profile, and to the timeline where it is asked for.
-KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& options = {}) {
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
+
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
+/// is returned and, since a report is easily missed, told on standard error.
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options);
+/// Prints the run so far.
+KPROF_DETAIL_SESSION status report(const report_options& options);
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
+/// ended since, that one is left out.
+KPROF_DETAIL_SESSION status report();
+
+#if !KPROF_SESSION_ELSEWHERE   // each finds the process's session and passes the call on
+
+#if KPROF_ENABLE
+
+KPROF_DETAIL_SESSION status start(const config& settings) {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start(settings);
+}
+KPROF_DETAIL_SESSION status start() {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start();
+}
+
+KPROF_DETAIL_SESSION void stop() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->stop();
+}
+KPROF_DETAIL_SESSION void pause() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->pause();
+}
+KPROF_DETAIL_SESSION void resume() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->resume();
+}
+
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
   profile none;
@@ -93,15 +115,12 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
-struct snapshot_options {
-  bool timeline = false;
-};
-KPROF_DETAIL_LOCAL inline status start(const config&) { return {detail::compiled_out}; }
-KPROF_DETAIL_LOCAL inline status start() { return {detail::compiled_out}; }
-KPROF_DETAIL_LOCAL inline void stop() {}
-KPROF_DETAIL_LOCAL inline void pause() {}
-KPROF_DETAIL_LOCAL inline void resume() {}
-KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
+KPROF_DETAIL_SESSION status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION void stop() {}
+KPROF_DETAIL_SESSION void pause() {}
+KPROF_DETAIL_SESSION void resume() {}
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
   profile none;
   none.state = detail::compiled_out;
   return none;
@@ -109,25 +128,22 @@ KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
 
 #endif
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
-/// is returned and, since a report is easily missed, told on standard error.
-KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
   std::string text;
   status s = write_text(run, options, text);
   if (s) s = write_output(expand_path(options.path), text);
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }
-/// Prints the run so far.
-KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
-/// ended since, that one is left out.
-KPROF_DETAIL_LOCAL inline status report() {
+KPROF_DETAIL_SESSION status report(const report_options& options) { return report(snapshot(), options); }
+KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());
   if (s) detail::reported(run);
   return s;
 }
+
+#endif  // !KPROF_SESSION_ELSEWHERE
 
 KPROF_DETAIL_END
 

@@ -48,8 +48,11 @@ class Checker:
     def build(self, text, name, place):
         source = self.folder / f"{name}.cpp"
         source.write_text(text)
-        done = self.run([self.compiler, "-std=c++20", f"-I{self.root / 'include'}", *self.flags, str(source), "-o",
-                         str(self.folder / name), "-pthread", "-ldl"])
+        compile = [self.compiler, "-std=c++20", f"-I{self.root / 'include'}", *self.flags]
+        session = self.folder / "session.o"   # compiled once, and by no program
+        if not session.exists():
+            self.run([*compile, "-c", str(self.root / "cmake/kprof_session.cpp"), "-o", str(session)], check=True)
+        done = self.run([*compile, "-DKPROF_SESSION_ELSEWHERE=1", str(source), str(session), "-o", str(self.folder / name), "-pthread", "-ldl"])
         if done.returncode != 0:
             self.fail(place, f"does not compile\n{done.stderr}")
             return None

@@ -63,11 +63,11 @@ gpu_arch() {
   case $capability in *[!0-9]* | '') echo sm_90 ;; *) echo "sm_$capability" ;; esac
 }
 compile() {   # compile PROGRAM: one of them, in a process of its own
-  local name=$1 source=$here/$1.cu options=()
+  local name=$1 source=$here/$1.cu options=(-DKPROF_SESSION_ELSEWHERE=1 "$build/kprof_session.o")
   case $name in
     gemm) options+=(-lcublas) ;;
-    overhead_bare) source=$here/overhead.cu options+=(-DKPROF_ENABLE=0) ;;
-    [0-9]*) source=$root/examples/$1.cu ;;
+    overhead_bare) source=$here/overhead.cu options=(-DKPROF_ENABLE=0) ;;
+    [0-9]*) source=$root/examples/$1.cu options=() ;;
   esac
   case $name in *_cublas) options+=(-lcublas) ;; esac
   "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
@@ -87,6 +87,7 @@ if [ $do_build = yes ]; then
   fi
   export -f compile
   export nvcc arch cudart root here build
+  "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/cmake/kprof_session.cpp" -o "$build/kprof_session.o" || { echo "tests/gpu: the session does not build"; exit 2; }
   printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
   for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
     [ -e "$cupti" ] && mkdir -p "$build/lib" && cp -fL "$cupti" "$build/lib/" && break

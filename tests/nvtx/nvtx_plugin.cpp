@@ -34,5 +34,5 @@ struct Operator {
 extern "C" __attribute__((visibility("default"))) const void* kprof_test_run() {
   KPROF_OP(Operator, {11, 12});
   KPROF_REGION("in plugin");
-  return kprof::detail::op_of<Operator>();
+  return &kprof::detail::op_desc_of<Operator>;
 }

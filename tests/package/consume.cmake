@@ -3,7 +3,8 @@
 #
 #   cmake -DMODE=find_package -DBUILD=<kprof's build> ... -P consume.cmake      with kprof installed into SCRATCH
 #   cmake -DMODE=add_subdirectory -DSOURCE=<kprof> ... -P consume.cmake         with kprof as a part of its build
-# OPTIONS are handed to the consumer's configuration.
+# TARGET is kprof::kprof, or kprof::session, which compiles the session in a file of its own. OPTIONS are handed to the
+# consumer's configuration.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -36,7 +37,7 @@ if(MODE STREQUAL "find_package")
 else()
   set(how -DKPROF_SOURCE=${SOURCE})
 endif()
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/build -DCMAKE_CXX_COMPILER=${COMPILER} ${how} ${OPTIONS})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/build -DCMAKE_CXX_COMPILER=${COMPILER} ${how} -DKPROF_TARGET=${TARGET} ${OPTIONS})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${CMAKE_COMMAND} -E env --unset=KPROF ${SCRATCH}/build/consumer)
 foreach(wanted Saxpy Other 1048576)

@@ -23,6 +23,7 @@ NOTE = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 # Internal macros that must outlive their header, and why.
 SURVIVORS = {
     "KPROF_DETAIL_ABI", "KPROF_DETAIL_BEGIN", "KPROF_DETAIL_END", "KPROF_DETAIL_LOCAL",   # every header opens with them
+    "KPROF_DETAIL_SESSION",   # a program may include session.hpp after kprof.hpp
     "KPROF_DETAIL_JOIN", "KPROF_DETAIL_JOIN_",                                            # what the guards expand to
     "KPROF_DETAIL_OP", "KPROF_DETAIL_OP_", "KPROF_DETAIL_REGION", "KPROF_DETAIL_REGION_",
 }

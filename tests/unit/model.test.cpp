@@ -3,6 +3,8 @@
 // What real guards and contexts become in the summaries; profiles made by hand are in summary.test.cpp.
 
 #include <kprof/kprof.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/record/recorder.hpp>
 
 #include "catch.hpp"
 

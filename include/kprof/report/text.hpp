@@ -7,26 +7,37 @@
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/status.hpp>
+#if !KPROF_SESSION_ELSEWHERE
 #include <kprof/model/summary.hpp>
 #include <kprof/report/copies.hpp>
 #include <kprof/report/device.hpp>
 #include <kprof/report/footer.hpp>
 #include <kprof/report/kernels.hpp>
-#include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/page.hpp>
 #include <kprof/report/table.hpp>
 #include <kprof/report/text_plan.hpp>
 #include <kprof/report/tree.hpp>
-#include <kprof/status.hpp>
 #include <kprof/version.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#endif
+
 #include <string>
 
 KPROF_DETAIL_BEGIN
+
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+///     std::string page;
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out);
+
+#if !KPROF_SESSION_ELSEWHERE
+
 namespace detail {
 
 inline void print_header(page& out, const profile& p) {
@@ -48,10 +59,7 @@ inline bool has_scopes(const profile& p) noexcept {
 
 }  // namespace detail
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
-///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
-inline status write_text(const profile& p, const report_options& options, std::string& out) {
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
@@ -78,6 +86,8 @@ inline status write_text(const profile& p, const report_options& options, std::s
   out = page.take();
   return {};
 }
+
+#endif
 
 KPROF_DETAIL_END
 
