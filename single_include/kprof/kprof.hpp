@@ -10,7 +10,8 @@
 
 // Everything a program needs: declare operators, guard code, record, report. Including it arms a session that starts with
 // the first scope, as the environment variable KPROF says (settings.hpp). A library that only declares and guards includes
-// guard.hpp instead, which is light and arms nothing.
+// guard.hpp instead, which is light and arms nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1
+// (config.hpp).
 
 // <kprof/config.hpp>
 #ifndef KPROF_CONFIG_HPP
@@ -23,6 +24,11 @@
 //   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of them
 //   KPROF_NVTX     1 when <nvtx3/nvToolsExt.h>   scopes are sent to an attached NVTX tool
 //                  can be found, else 0
+//   KPROF_SESSION_ELSEWHERE  0                   kprof.hpp declares the session and the report; they are compiled in the one
+//                                                file of the binary that has
+//   KPROF_SESSION_HERE       0                   kprof.hpp compiles them for all files of the binary
+//
+// With neither of the last two, each file that includes kprof.hpp compiles all of kprof.
 
 #ifndef KPROF_ENABLE
 #define KPROF_ENABLE 1
@@ -42,6 +48,19 @@
 #error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
 #elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
 #error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#endif
+
+#ifndef KPROF_SESSION_ELSEWHERE
+#define KPROF_SESSION_ELSEWHERE 0
+#elif KPROF_SESSION_ELSEWHERE != 0 && KPROF_SESSION_ELSEWHERE != 1
+#error "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as -DKPROF_SESSION_ELSEWHERE=1 or leave it out"
+#endif
+#ifndef KPROF_SESSION_HERE
+#define KPROF_SESSION_HERE 0
+#elif KPROF_SESSION_HERE != 0 && KPROF_SESSION_HERE != 1
+#error "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 in one file, before the first kprof header, or leave it out"
+#elif KPROF_SESSION_HERE == 1 && KPROF_SESSION_ELSEWHERE == 1
+#error "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter in the file that compiles the session"
 #endif
 
 #if !defined(__cplusplus) || __cplusplus < 202002L
@@ -66,6 +85,13 @@
 // For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
 // would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.
 #define KPROF_DETAIL_LOCAL [[gnu::visibility("hidden")]]
+
+// Before the functions of the session and the report that are compiled once a binary, or in each file.
+#if KPROF_SESSION_HERE || KPROF_SESSION_ELSEWHERE
+#define KPROF_DETAIL_SESSION KPROF_DETAIL_LOCAL
+#else
+#define KPROF_DETAIL_SESSION KPROF_DETAIL_LOCAL inline
+#endif
 
 #endif  // <kprof/config.hpp>
 
@@ -2294,6 +2320,7 @@ struct scope_node {
 
   std::uint64_t calls = 0;       ///< finished
   std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it into a CUDA graph
+  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on a device nor captured any
   std::uint64_t replays = 0;     ///< calls made by replaying a graph; of a graph node: its launches. They are not in `calls`,
                                  ///< and take no host time
   std::uint64_t open = 0;        ///< still open; not in the times below
@@ -2375,395 +2402,18 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/profile.hpp>
 
-// <kprof/report/output.hpp>
-#ifndef KPROF_REPORT_OUTPUT_HPP
-#define KPROF_REPORT_OUTPUT_HPP
-
-// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a report of your own.
-// Blocks until all is written; several threads may write at a time, each to a file of its own.
-
-// <kprof/report/format.hpp>
-#ifndef KPROF_REPORT_FORMAT_HPP
-#define KPROF_REPORT_FORMAT_HPP
-
-// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
-// sets with setlocale() changes nothing.
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-// ---- numbers
-
-/// 1234567 as "1,234,567".
-inline std::string format_count(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
-  return out;
-}
-
-/// "1 kernel", "12 kernels".
-inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
-
-/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
-inline std::string format_fixed(double x, unsigned decimals) {
-  static constexpr double scales[] = {1, 10, 100, 1000};
-  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
-  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
-  std::string out = format_count(n / scale);
-  if (decimals == 0) return out;
-  const std::string fraction = std::to_string(n % scale);
-  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
-}
-
-/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
-inline std::string format_3(double x) {
-  if (!(x >= 0)) return "n/a";
-  if (x >= 1e15) return ">10^15";
-  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
-}
-
-struct scaled_unit {
-  double size;
-  const char* name;
-};
-template <std::size_t N>
-std::string format_scaled(double x, const scaled_unit (&units)[N]) {
-  std::size_t u = 0;
-  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
-  return format_3(x / units[u].size) + units[u].name;
-}
-
-/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
-inline std::string format_time(double ns, bool ascii = false) {
-  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
-  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
-  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
-  if (ns == 0) return "0 ns";
-  if (ns < 0.01) return "<0.01 ns";
-  return format_scaled(ns, ascii ? ascii_units : units);
-}
-
-/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
-inline std::string format_si(double x) {
-  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
-  return format_scaled(x, units);
-}
-
-/// Memory: "512 B", "12.0 MiB".
-inline std::string format_memory(std::uint64_t bytes) {
-  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
-  if (bytes < 1000) return format_count(bytes) + " B";
-  return format_scaled(static_cast<double>(bytes), units);
-}
-
-/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
-inline std::string format_rate(double x) {
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x == 0) return "0";
-  if (x < 0.0005) return "<0.001";
-  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
-}
-
-/// 0.474 as "47.4%".
-inline std::string format_share(double share) {
-  if (!(share >= 0) || share > 1e9) return "n/a";
-  if (share == 0) return "0%";
-  if (share < 0.0005) return "<0.1%";
-  return format_fixed(share * 100, 1) + '%';
-}
-
-inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
-}
-
-// ---- text
-
-struct code_point {
-  char32_t value = 0;
-  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
-};
-
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
-inline code_point first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (unsigned i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    value = value << 6U | (byte(i) & 0x3FU);
-  }
-  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, size};
-}
-
-struct character_range {
-  char32_t from, to;
-};
-template <std::size_t N>
-constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
-  for (const character_range& r : ranges)
-    if (c <= r.to) return c >= r.from;
-  return false;
-}
-
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
-/// for rarer marks, the larger number: a line may come out short, never long.
-constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
-  constexpr character_range zero[] = {
-      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
-      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
-  constexpr character_range wide[] = {
-      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
-      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
-      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
-      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
-  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
-}
-
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
-constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
-                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
-  return is_in(unsafe, c);
-}
-
-inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
-  std::string out(digits, '0');
-  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
-  return out;
-}
-
-inline std::string escaped(char32_t c) {
-  switch (c) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\\': return "\\\\";
-    default: break;
-  }
-  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
-  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
-}
-
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
-/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
-inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
-  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
-  const std::string_view ellipsis = ascii ? "..." : "\u2026";
-  const std::size_t ellipsis_width = ascii ? 3 : 1;
-  std::string out;
-  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
-  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    std::string piece;
-    std::size_t piece_width = 0;
-    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
-      piece = escaped(c.value);
-    else piece_width = width_of(c.value);
-    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
-    if (piece.empty()) piece = text.substr(0, c.size);
-    else piece_width = piece.size();
-    if (used + piece_width > width) {
-      out.resize(cut_size);
-      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
-    }
-    out += piece;
-    used += piece_width;
-    if (used + ellipsis_width <= width) cut_size = out.size();
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return out;
-}
-
-/// Columns of printable text.
-inline std::size_t display_width(std::string_view text) noexcept {
-  std::size_t width = 0;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    width += c.size == 0 ? 1 : width_of(c.value);
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return width;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/format.hpp>
-
-// <kprof/status.hpp>
-#ifndef KPROF_STATUS_HPP
-#define KPROF_STATUS_HPP
-
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing of its own accord but what is
-// wrong with KPROF or with the report that KPROF asked for:
-// a program that wants to know looks at the status, one that does not runs on.
-
-#include <string>
-
-KPROF_DETAIL_BEGIN
-
-/// Whether something worked; if not, what was wrong and what to do about it, in one line.
-///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
-struct status {
-  std::string message;   ///< empty: it worked
-
-  bool ok() const noexcept { return message.empty(); }
-  explicit operator bool() const noexcept { return ok(); }
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/status.hpp>
-
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <string>
-#include <string_view>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit SIGXFSZ, in the writing
-/// thread. Both are held back while this lives, and those raised meanwhile are taken away. Handlers are not touched.
-class quiet_writes {
- public:
-  quiet_writes() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
-
- private:
-  sigset_t ours_{}, before_{};
-};
-
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT: case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES: case EPERM: case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC: case EDQUOT: case EFBIG: return "no space left: free some, or choose another disk; what has been written is not complete";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE: case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN: return "it is in non-blocking mode and full: write to a file; what has been written is not complete";
-    default: return nullptr;
-  }
-}
-
-inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write the report to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
-
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
-}
-
-}  // namespace detail
-
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A failure, also that of a
-/// full disk, a closed standard output or a pipe whose reader has ended, is in the status and harms nothing else.
-inline status write_output(const std::string& path, std::string_view text) {
-  const detail::quiet_writes quiet;
-  if (path.empty()) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (detail::write_all(stdout, text)) return {};
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    return detail::cannot_write("standard output", error);
-  }
-  const std::string name = '"' + detail::printable(path, 300) + '"';
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return detail::cannot_write(name, errno);
-  const bool written = detail::write_all(file, text);
-  int error = errno;
-  if (std::fclose(file) != 0 && written) error = errno;
-  else if (written) return {};
-  return detail::cannot_write(name, error);
-}
-
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not overwrite each other.
-inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos) path.replace(at, 2, std::to_string(getpid()));
-  return path;
-}
-
-/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
-inline int output_width(const std::string& path) noexcept {
-  if (path.empty()) {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  }
-  if (const char* columns = std::getenv("COLUMNS")) {
-    char* end = nullptr;
-    const long value = std::strtol(columns, &end, 10);
-    if (end != columns && *end == '\0' && value > 0 && value <= 1000) return static_cast<int>(value);
-  }
-  return 100;
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/output.hpp>
-
 // <kprof/report/text.hpp>
 #ifndef KPROF_REPORT_TEXT_HPP
 #define KPROF_REPORT_TEXT_HPP
 
 // The report for people: a profile as a page of text, with the table of operators, the call tree and an account of what
 // was not seen. Include it to print a profile. No line is wider than asked. Linear in the profile, sorting aside.
+
+// <kprof/report/options.hpp>
+#ifndef KPROF_REPORT_OPTIONS_HPP
+#define KPROF_REPORT_OPTIONS_HPP
+
+// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
 // <kprof/model/summary.hpp>
 #ifndef KPROF_MODEL_SUMMARY_HPP
@@ -3074,8 +2724,9 @@ enum class absence : std::uint8_t {
   graphs_only,     ///< a host time of calls that were made by replaying CUDA graphs, and have none
   not_replayed,    ///< the calls were captured into a CUDA graph that was not replayed
   no_time,         ///< it took no time that the clock could see
-  no_launch,       ///< the launch of no kernel, copy or memset was seen
+  no_launch,       ///< the launch of no kernel, copy or memset of its own was seen
   untimed,         ///< CUPTI gave no time for some of the work on the device
+  dropped,         ///< records of work on the device were dropped
   several_kernels, ///< a formula's value is shared by several kernels
   zero_bytes,      ///< a division by the bytes of calls that move none
   merged,          ///< the calls' parameters were not kept, for want of memory
@@ -3322,6 +2973,12 @@ inline double share_of(double part, double whole) noexcept { return whole > 0 ? 
 /// A rate over device time: not known where more than one run in a thousand has no time.
 inline absence device_time_known(const device_sum& sum) noexcept { return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none; }
 
+/// The same of all rates that need every record: not known where more than one in a thousand was dropped.
+inline absence all_records_known(const profile& p) noexcept {
+  const device_completeness& c = p.device.complete;
+  return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where there is no work at all.
 struct device_sums {
   std::vector<device_sum> own, whole;
@@ -3464,13 +3121,36 @@ inline double all_bytes(const scope_node& n) noexcept {
   return static_cast<double>(executions(n)) * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
+/// What the formulas say of a set of parameters, by whether the calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0, calls = 0;
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;   // of calls that launched nothing
+  bool on_device = false;
+  bool handed_over = false;   // other threads launched for it, and for which of its calls is not known
+  std::uint32_t row = scope_node::none;
+
+  void add(const scope_node& n) noexcept {
+    flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
+    const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
+    idle_flops += idle * static_cast<double>(n.work.flops);
+    idle_bytes += idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+    idle_calls += idle;
+  }
+};
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;          // without and with nested operators
-  double flops = 0, bytes = 0;    // of calls with work on the device
+  double flops = 0, bytes = 0, calls = 0;   // of calls with work on the device
   std::uint32_t active = 0;       // nodes of this row that the walk is in
 
-  void finish(operator_row& row, double all_device_ns) const {
+  void add(const variant_sum& v) noexcept {
+    if (!v.on_device) return;
+    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
+    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+  }
+  void finish(operator_row& row, double all_device_ns, absence complete) const {
     row.on_device = total.runs() > 0;
     row.kernels = own.kernels;
     row.copies = own.copies;
@@ -3479,7 +3159,7 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device) return;
-    const absence timed = device_time_known(total);
+    const absence timed = std::max({device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
     row.flops_per_s = ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s = ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
   }
@@ -3818,13 +3498,6 @@ inline std::vector<bool> launched_in(const profile& p, const device_sums& device
   return launched;
 }
 
-/// What the formulas say of a set of parameters, and whether its calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0;
-  bool on_device = false;
-  std::uint32_t row = scope_node::none;
-};
-
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
@@ -3833,26 +3506,23 @@ class row_summing {
       : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
-      variants_.resize(numbers_.variant_count);
+      variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
     walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
 
   std::vector<operator_row> finish() {
-    for (const variant_sum& v : variants_) {
-      if (!v.on_device) continue;
-      on_device_[v.row].flops += v.flops;
-      on_device_[v.row].bytes += v.bytes;
-    }
+    for (const variant_sum& v : variants_)
+      if (v.row != scope_node::none) on_device_[v.row].add(v);
+    const absence complete = all_records_known(p_);
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
       if (on_device_.empty()) continue;
-      if (variants_.empty()) on_device_[i].flops = sums_[i].flops, on_device_[i].bytes = sums_[i].bytes;
-      on_device_[i].finish(table.back(), all_device);
+      on_device_[i].finish(table.back(), all_device, complete);
     }
     return table;
   }
@@ -3876,12 +3546,14 @@ class row_summing {
   }
 
   void enter_variant(std::uint32_t node, bool outermost) {
-    variant_sum& variant = variants_[numbers_.variant_of[node]];
-    variant.row = numbers_.row_of[node];
-    variant.on_device = variant.on_device || device_.whole[node].runs() > 0;
-    if (!outermost) return;
-    variant.flops += all_flops(p_.nodes[node]);
-    variant.bytes += all_bytes(p_.nodes[node]);
+    const std::uint32_t row = numbers_.row_of[node];
+    variant_sum& variant = variants_[numbers_.variant_of.empty() ? row : numbers_.variant_of[node]];
+    variant.row = row;
+    if (device_.whole[node].runs() > 0) {
+      variant.on_device = true;
+      variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
+    }
+    if (outermost) variant.add(p_.nodes[node]);
   }
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
@@ -3902,7 +3574,7 @@ class row_summing {
   row_numbers numbers_;
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
-  std::vector<variant_sum> variants_;   // by operator, where there is work on a device
+  std::vector<variant_sum> variants_;   // the same by set of parameters, or by row where that is no more
 };
 
 }  // namespace detail
@@ -3925,6 +3597,70 @@ inline std::vector<operator_row> operator_table(const profile& p, grouping by = 
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/summary.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a report shows. The defaults suit a terminal.
+///     kprof::report_options o;
+///     o.sort = "gflops";
+///     o.filter = "^(Gemm|Conv)";
+///     o.columns = {"operator", "calls", "p99", "gflops"};
+struct report_options {
+  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
+                                ///< 40 is 40, more than 1000 is 1000
+  std::size_t top = 40;         ///< rows of each table and of the tree; 0: all
+  std::string sort{};           ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall.
+                                ///< Empty: "device" where the run has work on a device, else "self"
+  grouping by = grouping::parameters;
+  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
+                                ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
+  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls replays open device device_share
+                                ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
+                                ///< intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;            ///< show the operator table
+  bool tree = true;             ///< show the call tree
+  bool kernels = true;          ///< show the table of kernels, if the run has any
+  bool copies = true;           ///< show the table of copies and memsets, if the run has any
+  bool full_names = false;      ///< list the kernels' whole names below their table
+  bool ascii = false;           ///< nothing but ASCII
+  bool legend = false;          ///< explain every column
+  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/options.hpp>
+
+// <kprof/status.hpp>
+#ifndef KPROF_STATUS_HPP
+#define KPROF_STATUS_HPP
+
+// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing of its own accord but what is
+// wrong with KPROF or with the report that KPROF asked for:
+// a program that wants to know looks at the status, one that does not runs on.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether something worked; if not, what was wrong and what to do about it, in one line.
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
+struct status {
+  std::string message;   ///< empty: it worked
+
+  bool ok() const noexcept { return message.empty(); }
+  explicit operator bool() const noexcept { return ok(); }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/status.hpp>
+
+#if !KPROF_SESSION_ELSEWHERE
 
 // <kprof/report/copies.hpp>
 #ifndef KPROF_REPORT_COPIES_HPP
@@ -4014,6 +3750,240 @@ KPROF_DETAIL_END
 
 // A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
 // page never runs over its width, however narrow it is and whatever the text.
+
+// <kprof/report/format.hpp>
+#ifndef KPROF_REPORT_FORMAT_HPP
+#define KPROF_REPORT_FORMAT_HPP
+
+// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
+// sets with setlocale() changes nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// ---- numbers
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
+  return out;
+}
+
+/// "1 kernel", "12 kernels".
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+
+/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
+inline std::string format_fixed(double x, unsigned decimals) {
+  static constexpr double scales[] = {1, 10, 100, 1000};
+  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
+  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
+  std::string out = format_count(n / scale);
+  if (decimals == 0) return out;
+  const std::string fraction = std::to_string(n % scale);
+  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
+}
+
+/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
+inline std::string format_3(double x) {
+  if (!(x >= 0)) return "n/a";
+  if (x >= 1e15) return ">10^15";
+  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+}
+
+struct scaled_unit {
+  double size;
+  const char* name;
+};
+template <std::size_t N>
+std::string format_scaled(double x, const scaled_unit (&units)[N]) {
+  std::size_t u = 0;
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  return format_3(x / units[u].size) + units[u].name;
+}
+
+/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
+inline std::string format_time(double ns, bool ascii = false) {
+  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
+  if (ns == 0) return "0 ns";
+  if (ns < 0.01) return "<0.01 ns";
+  return format_scaled(ns, ascii ? ascii_units : units);
+}
+
+/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
+inline std::string format_si(double x) {
+  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
+  return format_scaled(x, units);
+}
+
+/// Memory: "512 B", "12.0 MiB".
+inline std::string format_memory(std::uint64_t bytes) {
+  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
+  if (bytes < 1000) return format_count(bytes) + " B";
+  return format_scaled(static_cast<double>(bytes), units);
+}
+
+/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
+inline std::string format_rate(double x) {
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x == 0) return "0";
+  if (x < 0.0005) return "<0.001";
+  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
+}
+
+/// 0.474 as "47.4%".
+inline std::string format_share(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share == 0) return "0%";
+  if (share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, 1) + '%';
+}
+
+inline const char* dtype_name(dtype type) noexcept {
+  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
+}
+
+// ---- text
+
+struct code_point {
+  char32_t value = 0;
+  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
+};
+
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
+inline code_point first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (unsigned i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    value = value << 6U | (byte(i) & 0x3FU);
+  }
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, size};
+}
+
+struct character_range {
+  char32_t from, to;
+};
+template <std::size_t N>
+constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
+  for (const character_range& r : ranges)
+    if (c <= r.to) return c >= r.from;
+  return false;
+}
+
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
+/// for rarer marks, the larger number: a line may come out short, never long.
+constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
+  constexpr character_range zero[] = {
+      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
+      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+  constexpr character_range wide[] = {
+      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
+      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
+      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
+      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+}
+
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
+constexpr bool is_unsafe(char32_t c) noexcept {
+  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
+                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return is_in(unsafe, c);
+}
+
+inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
+  std::string out(digits, '0');
+  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
+  return out;
+}
+
+inline std::string escaped(char32_t c) {
+  switch (c) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\\': return "\\\\";
+    default: break;
+  }
+  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
+  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
+}
+
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
+/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
+inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t ellipsis_width = ascii ? 3 : 1;
+  std::string out;
+  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
+  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    std::string piece;
+    std::size_t piece_width = 0;
+    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
+    else piece_width = width_of(c.value);
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
+    if (piece.empty()) piece = text.substr(0, c.size);
+    else piece_width = piece.size();
+    if (used + piece_width > width) {
+      out.resize(cut_size);
+      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
+    }
+    out += piece;
+    used += piece_width;
+    if (used + ellipsis_width <= width) cut_size = out.size();
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return out;
+}
+
+/// Columns of printable text.
+inline std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    width += c.size == 0 ? 1 : width_of(c.value);
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return width;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/format.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -4377,7 +4347,11 @@ inline std::string column_names() {
   return all;
 }
 
-inline unsigned rank_of(const column& c, bool device) noexcept { return device ? c.device_rank : c.rank; }
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
+  if (nested && c.number == &operator_row::device_total_ns) return 6;
+  return device ? c.device_rank : c.rank;
+}
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
 
@@ -4480,8 +4454,9 @@ inline const char* explain(absence why) noexcept {
     case absence::no_calls: return "no call has finished";
     case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::no_launch: return "no launch on the device was seen";
+    case absence::no_launch: return "no launch of its own was seen";
     case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
     case absence::no_operator: return "outside any operator";
     case absence::no_time: return "took less than the clock can see";
@@ -4565,49 +4540,6 @@ class name_filter {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/filter.hpp>
-
-// <kprof/report/options.hpp>
-#ifndef KPROF_REPORT_OPTIONS_HPP
-#define KPROF_REPORT_OPTIONS_HPP
-
-// What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
-
-#include <cstddef>
-#include <string>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// What a report shows. The defaults suit a terminal.
-///     kprof::report_options o;
-///     o.sort = "gflops";
-///     o.filter = "^(Gemm|Conv)";
-///     o.columns = {"operator", "calls", "p99", "gflops"};
-struct report_options {
-  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
-                                ///< 40 is 40, more than 1000 is 1000
-  std::size_t top = 40;         ///< rows of each table and of the tree; 0: all
-  std::string sort{};           ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall.
-                                ///< Empty: "device" where the run has work on a device, else "self"
-  grouping by = grouping::parameters;
-  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
-                                ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
-  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls replays open device device_share
-                                ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
-                                ///< intensity flops bytes dtype; empty: those that fit the width
-  bool table = true;            ///< show the operator table
-  bool tree = true;             ///< show the call tree
-  bool kernels = true;          ///< show the table of kernels, if the run has any
-  bool copies = true;           ///< show the table of copies and memsets, if the run has any
-  bool full_names = false;      ///< list the kernels' whole names below their table
-  bool ascii = false;           ///< nothing but ASCII
-  bool legend = false;          ///< explain every column
-  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/options.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -4948,6 +4880,7 @@ struct oddity {
   std::uint64_t count;
   const char* what;
   std::string meaning;
+  bool harmless = false;   // as the program asked for: no line of its own
 };
 
 /// A fact, which of the oddities there are none of, and a line that begins with "!" for each that there is.
@@ -4961,9 +4894,12 @@ inline void print_oddities(page& out, const char* key, const std::string& text, 
   }
   const std::size_t comma = none.rfind(", ");
   if (comma != std::string::npos) none.replace(comma, 2, " or ");
-  print_fact(out, key, text + (none.empty() ? "" : "; none " + none));
+  std::string harmless;
   for (const oddity& o : oddities)
-    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+    if (o.count > 0 && o.harmless) harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
+  print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
+  for (const oddity& o : oddities)
+    if (o.count > 0 && !o.harmless) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
 }
 
 }  // namespace detail
@@ -4998,7 +4934,7 @@ inline std::string device_line(const page& out, const profile& p, const device_i
 
 /// One line a device, but for those beside it that did nothing; and why there is no collector where there is none.
 inline void print_devices(page& out, const profile& p) {
-  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state), 2);
+  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's", 2);
   const auto idle = [](const device_info& d) { return !(d.sum_ns > 0) && !(d.busy_ns > 0); };
   const bool all_idle = std::all_of(p.device.devices.begin(), p.device.devices.end(), idle);
   std::vector<std::string> others;
@@ -5017,11 +4953,11 @@ inline std::vector<oddity> device_oddities(const profile& p) {
       " that kprof forgot for want of memory, those not launched for longest (raise " + limit + ")";
   return {
       {c.open, "open",
-       "launches of which no work on the device is known: it had not ended when the profile was taken, or there was none, as in a copy of "
-       "no bytes. Synchronise before the report."},
+       "launches of which no work on the device is known: it had not ended when the profile was taken (synchronise before the report), or "
+       "there was none, as in a copy of no bytes."},
       {c.dropped, "dropped",
-       "records of kernels and copies that CUPTI or kprof had no memory for: times, rates and counts above are too low. Raise " + limit +
-           ", or record a shorter run."},
+       "records of kernels and copies that CUPTI or kprof had no memory for: device times and counts above are too low, and where that is "
+       "more than one record in a thousand, rates of operators are n/a. Raise " + limit + ", or record a shorter run."},
       {c.untimed, "without timing",
        "records for which CUPTI gave no time; they count as runs and take none. Where they are more than one run in a thousand, rates are "
        "n/a."},
@@ -5029,7 +4965,7 @@ inline std::vector<oddity> device_oddities(const profile& p) {
        "records whose launch was not seen: they are in no operator, and `(unknown)` in the table of kernels. Begin recording before the "
        "first launch."},
       {c.launches_lost, "lost", "launches that could not be noted for want of memory; their work is of unknown launch. Raise " + limit + "."},
-      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused; it is in no table."},
+      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused", true},
       {c.odd, "odd", "records of a kind that this kprof does not know, in no table. A newer kprof may know them."},
       {c.merged, "merged",
        "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +
@@ -5669,6 +5605,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -5821,9 +5758,11 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
 inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
   fitted_table table;
   table.cells.rows.resize(rows.size());
+  const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) { return !row.several_devices && row.device == rows[0].device; });
   for (const kernel_column& c : kernel_columns) {
     if (!tells_something(c, rows)) continue;
-    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)}, c.rank);
+    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)},
+                     !one_device && std::string_view{c.header} == "device" ? 6 : c.rank);
     for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
   }
   table.print(out);
@@ -5881,6 +5820,130 @@ inline void print_kernel_legend(page& out) {
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/kernels.hpp>
+
+// <kprof/report/output.hpp>
+#ifndef KPROF_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_OUTPUT_HPP
+
+// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a report of your own.
+// Blocks until all is written; several threads may write at a time, each to a file of its own.
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit SIGXFSZ, in the writing
+/// thread. Both are held back while this lives, and those raised meanwhile are taken away. Handlers are not touched.
+class quiet_writes {
+ public:
+  quiet_writes() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  quiet_writes(const quiet_writes&) = delete;
+  quiet_writes& operator=(const quiet_writes&) = delete;
+  ~quiet_writes() {
+    const int error = errno;
+    const timespec at_once{};
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t ours_{}, before_{};
+};
+
+inline const char* remedy_for(int error) noexcept {
+  switch (error) {
+    case ENOENT: case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES: case EPERM: case EROFS: return "no permission to write there: choose another path";
+    case EISDIR: return "it is a folder: add a file name";
+    case ENOSPC: case EDQUOT: case EFBIG: return "no space left: free some, or choose another disk; what has been written is not complete";
+    case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case EBADF: return "it is closed: write to a file, or report before it is closed";
+    case EMFILE: case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    case EAGAIN: return "it is in non-blocking mode and full: write to a file; what has been written is not complete";
+    default: return nullptr;
+  }
+}
+
+inline status cannot_write(const std::string& where, int error) {
+  const char* remedy = remedy_for(error);
+  return {"cannot write the report to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
+}
+
+inline bool write_all(std::FILE* file, std::string_view text) noexcept {
+  errno = 0;
+  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  const bool flushed = std::fflush(file) == 0;
+  if (!written && error != 0) errno = error;
+  return written && flushed;
+}
+
+}  // namespace detail
+
+/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A failure, also that of a
+/// full disk, a closed standard output or a pipe whose reader has ended, is in the status and harms nothing else.
+inline status write_output(const std::string& path, std::string_view text) {
+  const detail::quiet_writes quiet;
+  if (path.empty()) {
+    const bool failed_before = std::ferror(stdout) != 0;
+    if (detail::write_all(stdout, text)) return {};
+    const int error = errno;
+    if (!failed_before) std::clearerr(stdout);
+    return detail::cannot_write("standard output", error);
+  }
+  const std::string name = '"' + detail::printable(path, 300) + '"';
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return detail::cannot_write(name, errno);
+  const bool written = detail::write_all(file, text);
+  int error = errno;
+  if (std::fclose(file) != 0 && written) error = errno;
+  else if (written) return {};
+  return detail::cannot_write(name, error);
+}
+
+/// `path` with the process id in place of the first "%p", so that the processes of a fork do not overwrite each other.
+inline std::string expand_path(std::string path) {
+  if (const std::size_t at = path.find("%p"); at != std::string::npos) path.replace(at, 2, std::to_string(getpid()));
+  return path;
+}
+
+/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
+inline int output_width(const std::string& path) noexcept {
+  if (path.empty()) {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  if (const char* columns = std::getenv("COLUMNS")) {
+    char* end = nullptr;
+    const long value = std::strtol(columns, &end, 10);
+    if (end != columns && *end == '\0' && value > 0 && value <= 1000) return static_cast<int>(value);
+  }
+  return 100;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output.hpp>
 
 // <kprof/report/table.hpp>
 #ifndef KPROF_REPORT_TABLE_HPP
@@ -5966,6 +6029,7 @@ class table_columns {
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()), device_(plan.device) {
+    nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.device_total_ns > 2 * row.device_ns; });
     shown = plan.columns;
     for (const column& c : columns)
       if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
@@ -5986,26 +6050,26 @@ class table_columns {
 
  private:
   void set_least(const page& out) {
-    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_) >= comfort_rank; });
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_, nested_) >= comfort_rank; });
     for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
   }
   void drop_one(const page& out) {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], device_) > rank_of(*shown[worst], device_)) worst = i;
+        if (rank_of(*shown[i], device_, nested_) > rank_of(*shown[worst], device_, nested_)) worst = i;
     left_out.push_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells.drop(worst);
     set_least(out);
   }
 
-  bool asked_, device_;
+  bool asked_, device_, nested_ = false;
 };
 
 /// A line for each reason for which a number of the page is not known.
 inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows, const concerned_names& names) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::untimed,
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::dropped, absence::untimed,
                             absence::no_launch, absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (rows[i].*c->value).why == why; });
@@ -6266,9 +6330,19 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#endif
+
 #include <string>
 
 KPROF_DETAIL_BEGIN
+
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+///     std::string page;
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out);
+
+#if !KPROF_SESSION_ELSEWHERE
+
 namespace detail {
 
 inline void print_header(page& out, const profile& p) {
@@ -6290,10 +6364,7 @@ inline bool has_scopes(const profile& p) noexcept {
 
 }  // namespace detail
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
-///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
-inline status write_text(const profile& p, const report_options& options, std::string& out) {
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
@@ -6321,6 +6392,8 @@ inline status write_text(const profile& p, const report_options& options, std::s
   return {};
 }
 
+#endif
+
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text.hpp>
@@ -6347,6 +6420,954 @@ KPROF_DETAIL_END
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
+
+// <kprof/report/format.hpp>
+#ifndef KPROF_REPORT_FORMAT_HPP
+#define KPROF_REPORT_FORMAT_HPP
+
+// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
+// sets with setlocale() changes nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// ---- numbers
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
+  return out;
+}
+
+/// "1 kernel", "12 kernels".
+inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+
+/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
+inline std::string format_fixed(double x, unsigned decimals) {
+  static constexpr double scales[] = {1, 10, 100, 1000};
+  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
+  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
+  std::string out = format_count(n / scale);
+  if (decimals == 0) return out;
+  const std::string fraction = std::to_string(n % scale);
+  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
+}
+
+/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
+inline std::string format_3(double x) {
+  if (!(x >= 0)) return "n/a";
+  if (x >= 1e15) return ">10^15";
+  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+}
+
+struct scaled_unit {
+  double size;
+  const char* name;
+};
+template <std::size_t N>
+std::string format_scaled(double x, const scaled_unit (&units)[N]) {
+  std::size_t u = 0;
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  return format_3(x / units[u].size) + units[u].name;
+}
+
+/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
+inline std::string format_time(double ns, bool ascii = false) {
+  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
+  if (ns == 0) return "0 ns";
+  if (ns < 0.01) return "<0.01 ns";
+  return format_scaled(ns, ascii ? ascii_units : units);
+}
+
+/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
+inline std::string format_si(double x) {
+  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
+  return format_scaled(x, units);
+}
+
+/// Memory: "512 B", "12.0 MiB".
+inline std::string format_memory(std::uint64_t bytes) {
+  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
+  if (bytes < 1000) return format_count(bytes) + " B";
+  return format_scaled(static_cast<double>(bytes), units);
+}
+
+/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
+inline std::string format_rate(double x) {
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x == 0) return "0";
+  if (x < 0.0005) return "<0.001";
+  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
+}
+
+/// 0.474 as "47.4%".
+inline std::string format_share(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share == 0) return "0%";
+  if (share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, 1) + '%';
+}
+
+inline const char* dtype_name(dtype type) noexcept {
+  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
+}
+
+// ---- text
+
+struct code_point {
+  char32_t value = 0;
+  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
+};
+
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
+inline code_point first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (unsigned i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    value = value << 6U | (byte(i) & 0x3FU);
+  }
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, size};
+}
+
+struct character_range {
+  char32_t from, to;
+};
+template <std::size_t N>
+constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
+  for (const character_range& r : ranges)
+    if (c <= r.to) return c >= r.from;
+  return false;
+}
+
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
+/// for rarer marks, the larger number: a line may come out short, never long.
+constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
+  constexpr character_range zero[] = {
+      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
+      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+  constexpr character_range wide[] = {
+      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
+      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
+      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
+      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+}
+
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
+constexpr bool is_unsafe(char32_t c) noexcept {
+  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
+                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return is_in(unsafe, c);
+}
+
+inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
+  std::string out(digits, '0');
+  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
+  return out;
+}
+
+inline std::string escaped(char32_t c) {
+  switch (c) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\\': return "\\\\";
+    default: break;
+  }
+  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
+  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
+}
+
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
+/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
+inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t ellipsis_width = ascii ? 3 : 1;
+  std::string out;
+  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
+  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    std::string piece;
+    std::size_t piece_width = 0;
+    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
+    else piece_width = width_of(c.value);
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
+    if (piece.empty()) piece = text.substr(0, c.size);
+    else piece_width = piece.size();
+    if (used + piece_width > width) {
+      out.resize(cut_size);
+      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
+    }
+    out += piece;
+    used += piece_width;
+    if (used + ellipsis_width <= width) cut_size = out.size();
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return out;
+}
+
+/// Columns of printable text.
+inline std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    width += c.size == 0 ? 1 : width_of(c.value);
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return width;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/format.hpp>
+
+// <kprof/report/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_PLAN_HPP
+
+// The options of a text report, checked, and what its sections share. Included by the text report.
+
+// <kprof/report/columns.hpp>
+#ifndef KPROF_REPORT_COLUMNS_HPP
+#define KPROF_REPORT_COLUMNS_HPP
+
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
+// A column is one line of the table below.
+
+// <kprof/report/page.hpp>
+#ifndef KPROF_REPORT_PAGE_HPP
+#define KPROF_REPORT_PAGE_HPP
+
+// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
+// page never runs over its width, however narrow it is and whatever the text.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t widest_page = 1000;
+inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
+
+/// Like printable(), but keeps the end of a text that is too long: for paths.
+inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
+  const std::size_t from = text.size() > longest_text ? text.size() - longest_text : 0;
+  std::string out = printable(text.substr(from), 10 * longest_text, ascii);
+  std::size_t used = display_width(out);
+  if (used <= width && from == 0) return out;
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t room = width >= display_width(ellipsis) ? width - display_width(ellipsis) : 0;
+  std::string_view rest = out;
+  while (!rest.empty() && (used > room || width_of(first_character(rest).value) == 0)) {
+    const code_point c = first_character(rest);
+    used -= width_of(c.value);
+    rest.remove_prefix(c.size);
+  }
+  return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
+}
+
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
+/// them apart.
+inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
+  std::string out = printable(text, longest_text, ascii);
+  if (display_width(out) <= width) return out;
+  std::size_t used = 0, size = 0;
+  while (size < out.size()) {
+    const code_point c = first_character(std::string_view{out}.substr(size));
+    if (used + width_of(c.value) > width / 2) break;
+    used += width_of(c.value);
+    size += c.size;
+  }
+  return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
+}
+
+class page {
+ public:
+  page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
+
+  std::size_t width() const noexcept { return width_; }
+  bool ascii() const noexcept { return ascii_; }
+  std::string take() { return std::move(text_); }
+
+  std::string time(double ns) const { return format_time(ns, ascii_); }
+  std::string safe(std::string_view foreign) const { return printable(foreign, longest_text, ascii_); }
+  const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
+
+  /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
+  void line(std::string_view text = {}) {
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    if (display_width(text) <= width_) text_ += text;
+    else text_ += cut(text, width_);
+    text_ += '\n';
+  }
+
+  /// An empty line, unless there is one.
+  void space() {
+    if (!text_.ends_with("\n\n")) line();
+  }
+
+  void rule(std::size_t width) {
+    std::string dashes;
+    for (std::size_t i = 0; i < std::min(width, width_); ++i) dashes += ascii_ ? "-" : "\u2500";
+    line(dashes);
+  }
+
+  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
+  void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+    std::string current = std::move(lead);
+    std::size_t used = display_width(current), begin = used;
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, word_end(text));
+      text.remove_prefix(std::min(text.size(), word.size() + 1));
+      add_word(word, current, used, begin, indent);
+    }
+    line(current);
+  }
+
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
+    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
+      const std::string more = " and " + format_count(names.size() - i) + " more";
+      const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
+      if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
+        text += more;
+        break;
+      }
+      text.append(i > 0 ? ", " : "").append(name);
+    }
+    paragraph("", lead + text, 2);
+  }
+
+ private:
+  // A number stays on the line of its unit.
+  static std::size_t word_end(std::string_view text) noexcept {
+    std::size_t end = text.find(' ');
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    return end;
+  }
+  // `begin`: where the text of the current line begins; no space is put there.
+  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+    const std::size_t wide = display_width(word);
+    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_)) new_line(current, used, begin, indent);
+    if (used > begin) current += ' ', ++used;
+    while (!word.empty()) {
+      const code_point c = first_character(word);
+      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent);
+      current.append(word.substr(0, c.size));
+      used += width_of(c.value);
+      word.remove_prefix(c.size);
+    }
+  }
+  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+    line(current);
+    current.assign(indent, ' ');
+    used = begin = indent;
+  }
+  static std::string_view cut(std::string_view text, std::size_t width) {
+    std::size_t used = 0, size = 0;
+    while (size < text.size()) {
+      const code_point c = first_character(text.substr(size));
+      used += width_of(c.value);
+      if (used > width) break;
+      size += c.size;
+    }
+    return text.substr(0, size);
+  }
+
+  std::size_t width_;
+  bool ascii_;
+  std::string text_;
+};
+
+/// How a column of a grid behaves.
+struct grid_column {
+  std::string header;
+  bool right = true;
+  bool keep_end = false;    // of a text that is cut
+  bool keep_ends = false;   // both of them
+  std::size_t least = 0;    // how far it may shrink; 0: not at all
+  std::size_t natural = 0;  // the width that its cells want
+  std::size_t width = 0;
+};
+
+/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
+class grid {
+ public:
+  static constexpr std::size_t gap = 2;
+
+  std::vector<grid_column> columns;
+  std::vector<std::vector<std::string>> rows;   // foreign text is still foreign
+
+  void measure(const page& out) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      columns[c].natural = display_width(columns[c].header);
+      for (const auto& row : rows)   // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
+    }
+  }
+
+  /// Pads the numbers of a column, so that their decimal points are under one another.
+  void align_points(std::size_t column) {
+    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
+    for (auto& row : rows)
+      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
+  }
+
+  static std::size_t least_width(const grid_column& c) noexcept {
+    return c.least == 0 ? c.natural : std::min(c.natural, std::max(c.least, display_width(c.header)));
+  }
+
+  /// The narrowest it can be.
+  std::size_t least_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += least_width(c);
+    return sum;
+  }
+
+  /// The page width at which no cell is cut.
+  std::size_t whole_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += c.natural;
+    return sum;
+  }
+
+  /// The headers of the columns that print() had to cut cells of.
+  std::vector<std::string> cut() const {
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns)
+      if (c.width < c.natural) headers.push_back(c.header);
+    return headers;
+  }
+
+  void drop(std::size_t column) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+
+  void print(page& out) {
+    const std::size_t total = lay_out(out.width());
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns) headers.push_back(c.header);
+    print_row(out, headers);
+    out.rule(total);
+    for (const auto& row : rows) print_row(out, row);
+  }
+
+ private:
+  // What is left over goes to those that shrank, in equal parts.
+  std::size_t lay_out(std::size_t available) {
+    std::size_t total = least_width();
+    for (grid_column& c : columns) c.width = least_width(c);
+    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
+      hungry = 0;
+      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
+      const std::size_t part = hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      for (grid_column& c : columns) {
+        const std::size_t more = std::min({c.natural - c.width, part, available - std::min(available, total)});
+        c.width += more;
+        total += more;
+      }
+    }
+    return total;
+  }
+
+  void print_row(page& out, const std::vector<std::string>& cells) const {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const grid_column& c = columns[i];
+      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
+                                            : printable(cells[i], c.width, out.ascii());
+      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
+      if (i > 0) text.append(gap, ' ');
+      text += c.right ? pad + cell : cell + pad;
+    }
+    out.line(text);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/page.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+
+using row_number = double operator_row::*;
+using row_figure = figure operator_row::*;
+using row_count = std::uint64_t operator_row::*;
+
+struct column {
+  const char* id;        // as in report_options::columns and ::sort
+  const char* header;
+  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  unsigned device_rank;  // the same for a run with work on a device
+  look as;
+  row_number number;
+  row_figure value;
+  row_count count;
+  const char* meaning;
+  const char* device_meaning = nullptr;   // where it is another
+};
+
+inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
+inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
+
+inline constexpr column columns[] = {
+    {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
+    {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "negative"},
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
+     "finished calls, and calls made by replaying CUDA graphs"},
+    {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
+     "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
+     "calls that had not finished, and how long they had run; they are in no other column"},
+    {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "ran at the same time counts each"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
+     "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
+     "kernels that the calls launched, less those of the operators inside them"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
+     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+    {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
+     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "that it is in",
+     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "operator that it is in"},
+    {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
+     "self / self time of all scopes, operators and regions outside them, of all threads"},
+    {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
+     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+    {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
+     "time from the begin to the end of a call: sum over all calls / calls",
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+    {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
+    {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
+     "10^9 operations a second: flops() of the calls in total, summed, / total",
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+    {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "/ total; by the formula, not measured traffic"},
+    {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
+     "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
+     "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
+};
+inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
+
+/// By its name, or by its header.
+inline const column* find_column(std::string_view name) noexcept {
+  for (const column& c : columns)
+    if (name == c.id || name == c.header) return &c;
+  return name == "name" ? &columns[0] : nullptr;
+}
+
+inline std::string column_names() {
+  std::string all;
+  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
+  return all;
+}
+
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
+  if (nested && c.number == &operator_row::device_total_ns) return 6;
+  return device ? c.device_rank : c.rank;
+}
+
+inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
+
+// ---- cells
+
+inline std::string parameters_cell(const operator_row& row) {
+  if (row.variants > 1) {
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    if (!row.invalid) return text;
+    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+  }
+  const std::string text = row.merged ? "(not kept)" : row.parameters;
+  if (!row.invalid) return text;
+  return text.empty() ? "invalid" : "invalid: " + text;
+}
+
+inline std::string thread_name(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return "several";
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return format_count(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
+
+inline std::string call_site_cell(const operator_row& row) {
+  if (row.several_sites) return "several";
+  return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
+}
+
+inline std::string calls_cell(std::uint64_t calls) {
+  return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls));
+}
+
+inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
+  return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);
+}
+
+inline std::string number_cell(look as, double x, const page& out) {
+  switch (as) {
+    case look::time: return out.time(x);
+    case look::share: return format_share(x);
+    case look::rate: return format_rate(x * 1e-9);
+    default: return format_si(x);
+  }
+}
+
+inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+  switch (c.as) {
+    case look::name: return row.name.empty() ? "(no name)" : row.name;
+    case look::parameters: return parameters_cell(row);
+    case look::call_site: return call_site_cell(row);
+    case look::thread: return thread_name(p, row.thread);
+    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::calls: return calls_cell(row.calls + row.replays);
+    case look::count: return calls_cell(row.*c.count);
+    case look::open: return open_cell(row.open, row.open_ns, out);
+    default: break;
+  }
+  if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
+  const figure f = row.*c.value;
+  if (!f.known()) return "n/a";
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+}
+
+// ---- order
+
+/// What numbers are ordered by; NaN for what is not known.
+inline double sort_key(const column& c, const operator_row& row) noexcept {
+  if (c.number != nullptr) return row.*c.number;
+  if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
+  if (c.count != nullptr) return static_cast<double>(row.*c.count);
+  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
+}
+
+inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+
+/// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
+inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
+  switch (c.as) {
+    case look::name:
+      if (const int order = compare(a.name, b.name)) return order < 0;
+      return a.parameters < b.parameters;
+    case look::parameters:
+      return a.parameters < b.parameters;
+    case look::call_site:
+      if (const int order = compare(a.file, b.file)) return order < 0;
+      return a.line < b.line;
+    case look::thread: return a.thread < b.thread;
+    case look::type: return a.type < b.type;
+    default: break;
+  }
+  const double x = sort_key(c, a), y = sort_key(c, b);
+  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return x > y;
+}
+
+// ---- why there is no number
+
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::no_launch: return "no launch of its own was seen";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::dropped: return "records of work on the device were dropped";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::none: break;
+  }
+  return "known";
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/columns.hpp>
+
+// <kprof/report/filter.hpp>
+#ifndef KPROF_REPORT_FILTER_HPP
+#define KPROF_REPORT_FILTER_HPP
+
+// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines. Included by the reports.
+
+#include <regex.h>
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Matches everything until it is given an expression.
+class name_filter {
+ public:
+  name_filter() = default;
+  name_filter(const name_filter&) = delete;
+  name_filter& operator=(const name_filter&) = delete;
+  ~name_filter() {
+    if (active_) regfree(&regex_);
+  }
+
+  status set(const std::string& expression) {
+    if (expression.empty()) return {};
+    if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
+      char reason[128] = "";
+      regerror(error, &regex_, reason, sizeof(reason));
+      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+              "); write \\( for a literal parenthesis"};
+    }
+    active_ = true;
+    return {};
+  }
+
+  bool active() const noexcept { return active_; }
+
+  /// Whether the expression is found in "name parameters".
+  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+
+  /// Whether the expression is found in the text; there must be one.
+  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
+
+ private:
+  regex_t regex_{};
+  bool active_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/filter.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct text_plan {
+  const report_options& options;
+  const column* sort = nullptr;
+  std::vector<const column*> columns;   // empty: automatic
+  name_filter filter;
+  double all_self_ns = 0;
+  bool device = false;                  // the run has work on a device
+  double all_device_ns = 0;
+
+  explicit text_plan(const report_options& o) : options(o) {}
+
+  status prepare() {
+    sort = find_column(options.sort.empty() ? "self" : options.sort);
+    if (sort == nullptr) return unknown("sort", options.sort);
+    for (const std::string& name : options.columns) {
+      columns.push_back(find_column(name));
+      if (columns.back() == nullptr) return unknown("column", name);
+    }
+    return filter.set(options.filter);
+  }
+
+  /// What the page is about; after prepare().
+  void look_at(const profile& p) {
+    all_self_ns = detail::all_self_ns(p);
+    device = has_device_work(p);
+    all_device_ns = all_device_work(p).ns;
+    if (device && options.sort.empty()) sort = find_column("device");
+  }
+
+ private:
+  static status unknown(const char* what, const std::string& name) {
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
+            " (or name, which is operator)"};
+  }
+};
+
+/// Says which columns were cut, and at which page width they are `whole`.
+inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
+  if (headers.empty()) return;
+  std::string text = "cut at width " + std::to_string(out.width()) + ": ";
+  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
+  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
+  out.paragraph("", text, 2);
+}
+
+/// "12 kernels, 1 copy"; memsets are among the copies.
+inline std::string runs_of(const device_sum& sum) {
+  return counted(sum.kernels, "kernel", "kernels") + ", " + counted(sum.copies, "copy", "copies");
+}
+
+/// A line of the legend.
+inline void print_meaning(page& out, const char* header, const std::string& meaning) {
+  std::string lead = std::string{"  "} + header;
+  lead.resize(14, ' ');
+  out.paragraph(lead, meaning, lead.size());
+}
+
+/// Why rows are not shown, for the lines that count them.
+inline std::string filtered_by(const page& out, const text_plan& plan) {
+  return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
+}
+inline std::string cut_by(const text_plan& plan, const std::string& order) {
+  return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
+}
+
+/// Whether the innermost operator around each node matches.
+inline std::vector<bool> matching_operators(const profile& p, const name_filter& filter) {
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  std::vector<bool> matches(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t op = operators[i];   // itself or one that comes before
+    if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    else if (op != scope_node::none) matches[i] = matches[op];
+  }
+  return matches;
+}
+
+/// Rows that are not shown: counted and summed, so that nothing is lost in silence.
+struct hidden_rows {
+  std::uint64_t rows = 0, calls = 0;
+  double self_ns = 0, device_ns = 0;
+
+  template <class Row>
+  void add(const Row& row) {
+    ++rows;
+    calls += row.calls + row.replays;
+    self_ns += row.self_ns;
+    device_ns += row.device_ns;
+  }
+
+  void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+    if (rows == 0) return;
+    std::string text = what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device) text += "device " + out.time(device_ns) + ", " + format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("", text + "self " + out.time(self_ns) + ", " + format_share(share_of(self_ns, plan.all_self_ns)), 2);
+  }
+};
+
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+class concerned_names {
+ public:
+  /// `names`: of the operator of each row.
+  explicit concerned_names(std::vector<std::string> names) : names_(std::move(names)), name_of_(names_.size()) {
+    text_numbers numbers;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      name_of_[i] = numbers.of(names_[i]);
+      if (name_of_[i] == shown_.size()) shown_.push_back(0);
+      ++shown_[name_of_[i]];
+    }
+  }
+
+  /// A line, if concerned(index of a row) holds for a row.
+  template <class Concerned>
+  void print(page& out, const std::string& lead, Concerned concerned) const {
+    std::vector<std::size_t> count(shown_.size());
+    std::vector<std::uint32_t> order;
+    std::vector<std::string> names, notes;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
+      order.push_back(name_of_[i]);
+      names.push_back(names_[i]);
+    }
+    if (names.empty()) return;
+    for (const std::uint32_t name : order)
+      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+    out.list(lead, names, notes);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
+  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -6625,6 +7646,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/settings.hpp>
 
+#if !KPROF_SESSION_ELSEWHERE
 #if KPROF_ENABLE
 
 // <kprof/detail/find_session.hpp>
@@ -6851,6 +7873,7 @@ namespace detail::cupti {
 using result = int;   // CUptiResult
 inline constexpr result success = 0;
 inline constexpr result max_limit_reached = 12;             // the end of a buffer, or of the buffers' queue
+inline constexpr result not_initialized = 15;
 inline constexpr result insufficient_privileges = 35;
 inline constexpr result multiple_subscribers = 39;
 inline constexpr result virtual_privileges = 40;            // in a virtual machine
@@ -6921,7 +7944,7 @@ T field(const void* record, std::size_t offset) noexcept {
 
 // Offsets of fields, in bytes.
 namespace callback_data {   // CUpti_CallbackData
-inline constexpr std::size_t site = 0, params = 16, return_value = 24, correlation = 64;
+inline constexpr std::size_t site = 0, params = 16, return_value = 24, context = 40, correlation = 64;
 }
 namespace resource_data {   // CUpti_ResourceData
 inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;
@@ -7029,6 +8052,7 @@ struct call_state {
   std::uint32_t copying = 0;      // in calls that copy graphs
   std::uint32_t round = 0;        // of the collector that saw the call begin
   bool captured = false;          // it became a node of a graph
+  const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
 
   /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
@@ -7404,6 +8428,7 @@ KPROF_DETAIL_END
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -7416,11 +8441,15 @@ class device_wait {
   // From CUPTI's callbacks.
   void add(void* context) {
     const std::lock_guard lock(mutex_);
-    contexts_.push_back(context);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
   }
   void remove(void* context) {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
+  }
+  void forget_contexts() {
+    const std::lock_guard lock(mutex_);
+    contexts_.clear();
   }
   /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
   /// for long: what the devices wait for may be this thread.
@@ -7438,10 +8467,7 @@ class device_wait {
   /// Not while a stream is being captured: the records of what is running are had another time.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
-    {
-      const std::lock_guard list(mutex_);
-      if (!capturing_.empty()) return;
-    }
+    if (is_capturing()) return;
     if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
       for_contexts(driver);
       dlclose(driver);
@@ -7482,20 +8508,28 @@ class device_wait {
   void for_contexts(void* driver) {
     const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
     const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
+    const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
-    if (push == nullptr || pop == nullptr || wait == nullptr) return;
+    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
     std::vector<void*> contexts;
     {
       const std::lock_guard lock(mutex_);
       contexts = contexts_;
     }
-    static_cast<void>(wait());   // for the current one, which may be older than the subscription
+    void* own = nullptr;   // may be older than the subscription, and without a launch since
+    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
     for (void* context : contexts) {
-      if (push(context) != 0) continue;
+      if (is_capturing()) return;   // that began while this thread waited
+      if (context == own || push(context) != 0) continue;
       static_cast<void>(wait());
       void* popped = nullptr;
       static_cast<void>(pop(&popped));
     }
+  }
+
+  bool is_capturing() {
+    const std::lock_guard lock(mutex_);
+    return !capturing_.empty();
   }
 
   std::mutex mutex_;
@@ -7579,9 +8613,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     ended_ = true;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
-  void abandon() noexcept {
-    collecting_ = false;
-    ended_ = true;
+  static void abandon() noexcept {
+    if (own_collector == nullptr) return;
+    own_collector->collecting_ = false;
+    own_collector->ended_ = true;
   }
 
   /// "CUPTI 13.0 (API 130001)", once it is known.
@@ -7617,6 +8652,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       count_dropped();
       static_cast<void>(f_.unsubscribe(subscriber_));
       subscriber_ = nullptr;
+      wait_.forget_contexts();   // whether they live is not told any more
     }
     read_all();
   }
@@ -7647,6 +8683,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         return "no permission to profile" + said + "; run as root, or load the NVIDIA driver with NVreg_RestrictProfilingToAdminUsers=0";
       case cupti::unknown_error:
         return "CUPTI finds no NVIDIA driver" + said + "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      case cupti::not_initialized:
+        return "CUPTI finds no GPU that the program may use" + said + "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
       default: return "CUPTI refuses" + said + "; use the libcupti of the CUDA Toolkit that the program is built with (KPROF_CUPTI)";
     }
   }
@@ -7720,6 +8758,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (enters) {
           if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
           s.add(cupti::field<std::uint32_t>(data, at::correlation));
+          note_context(s, cupti::field<void*>(data, at::context));
         }
         if (leaves(s.launching) && worked(data)) launched(s);
         break;
@@ -7736,6 +8775,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case cupti::call::other: break;
     }
+  }
+  /// Contexts that are older than the subscription are known by what is launched in them.
+  void note_context(cupti::call_state& s, void* context) noexcept {
+    if (context != s.context && context != nullptr) wait_.add(context);
+    s.context = context;
   }
   /// The first parameter of all calls that begin or end a capture.
   static void* stream_of(const void* data) noexcept {
@@ -7917,7 +8961,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [] { cupti_collector::get().flush(); },
       [] { cupti_collector::get().stop(); },
       [] { cupti_collector::get().end(); },
-      []() noexcept { cupti_collector::get().abandon(); },
+      &cupti_collector::abandon,
       [] { return cupti_collector::get().version(); },
       []() noexcept { return cupti_collector::get().memory(); },
   };
@@ -8746,6 +9790,7 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
+  std::uint64_t launching = 0;   // of the calls, those in which work was launched on a device
   std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
   work values{};
 };
@@ -8812,6 +9857,7 @@ class call_tree {
       to.total += from.total;
       to.self += from.self;
       to.captured += from.captured;
+      to.launching += from.launching;
       to.replays += from.replays;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
@@ -9688,7 +10734,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);
-      if (f.graph != 0 && !f.launched) ++tree[f.node].captured;
+      if (f.launched) ++tree[f.node].launching;
+      else if (f.graph != 0) ++tree[f.node].captured;
       ++finished;
     }
     if (stack.empty()) return;
@@ -10430,6 +11477,13 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     return nodes_;
   }
+  std::size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t sum = graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
+    for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
+    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);   // a deque holds 512 bytes at least
+    return sum;
+  }
   /// Graphs that were not known to be gone and are forgotten.
   std::uint64_t forgotten() {
     const std::lock_guard lock(mutex_);
@@ -10623,6 +11677,8 @@ struct known_launch {
   std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
   std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
   bool seen = false;            // a record of it has come
+  bool may_have_more = false;   // it launched a graph: others may come
+  std::uint8_t spared = 0;      // how often, for that
 };
 
 class launch_table {
@@ -10649,7 +11705,8 @@ class launch_table {
 
   void add(const known_launch& launch) {
     if (ring_.empty()) return;
-    while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
+    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
     if (end_ - first_ == ring_.size()) {
       if (2 * ring_.size() <= most_) grow();
       else forget_oldest();
@@ -10674,6 +11731,18 @@ class launch_table {
   std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
 
  private:
+  /// Whether no more records of it will come; another id of a launch is the oldest only once the launch has gone.
+  static bool is_done(const known_launch& l) noexcept { return l.alias_by != 0 || (l.seen && !is_spared(l)); }
+  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
+  /// Makes the oldest launch, with its other ids, the newest.
+  void bring_forward() noexcept {
+    do {
+      known_launch oldest = at(first_);
+      ++oldest.spared;
+      forget_oldest();
+      append(oldest);
+    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
+  }
   known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
   std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
     return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
@@ -10739,7 +11808,7 @@ class KPROF_DETAIL_LOCAL attribution {
     // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
-    most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
+    most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
     waiting_.reserve(most_waiting_);
     launches_.ignore_all(launch_note::ignored);
     waiting_.clear();
@@ -10770,20 +11839,20 @@ class KPROF_DETAIL_LOCAL attribution {
       cursor at(find_log);
       for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
     });
+    taken_ += count;
   }
 
   /// Looks again for the launches of what waits: a call may take longer than the work it launched, and is noted at its end.
   void settle() {
     if (waiting_.empty()) return;
-    std::vector<waiting_activity> before;
-    before.swap(waiting_);
     threads_.with_threads([&](auto find_log) {
       cursor at(find_log);
-      for (const waiting_activity& w : before) {
-        if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
-        else waiting_.push_back(w);
-      }
+      look_again(at);
     });
+  }
+  /// The same if there is not more to look for than was taken since: what waits in vain costs a look a record at the most.
+  void settle_if_worth_it() {
+    if (taken_ >= waiting_.size()) settle();
   }
   /// No more launches will come: whatever waits has none.
   void give_up_waiting() { give_up_oldest(waiting_.size()); }
@@ -10833,7 +11902,7 @@ class KPROF_DETAIL_LOCAL attribution {
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() const noexcept { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity); }
+  std::size_t bytes() { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes(); }
 
  private:
   struct waiting_activity {
@@ -10907,6 +11976,7 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation)) return attribute(a, name, *launch, at);
+    if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
     if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
     waiting_.push_back({a, name});
   }
@@ -10934,6 +12004,7 @@ class KPROF_DETAIL_LOCAL attribution {
     if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
     if (!std::exchange(first.seen, true)) ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
+    launch.may_have_more = first.may_have_more = a.graph_node != 0;
     log->device.add(device_key::of(node, name, a), a, launch.when);
     if (name == device_key::merged_name) ++complete_.merged;
   }
@@ -10950,6 +12021,16 @@ class KPROF_DETAIL_LOCAL attribution {
 
   bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
 
+  template <class Cursor>
+  void look_again(Cursor& at) {
+    taken_ = 0;
+    std::vector<waiting_activity> before;
+    before.swap(waiting_);
+    for (const waiting_activity& w : before) {
+      if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
+      else waiting_.push_back(w);
+    }
+  }
   void give_up_oldest(std::size_t how_many) {
     for (std::size_t i = 0; i < how_many; ++i) {
       const waiting_activity& w = waiting_[i];
@@ -10987,6 +12068,7 @@ class KPROF_DETAIL_LOCAL attribution {
   launch_table launches_;
   std::vector<waiting_activity> waiting_;   // for their launches
   std::size_t most_waiting_ = 1024;
+  std::size_t taken_ = 0;                   // records, since it was looked for the launches of these
   kernel_names names_;
   device_totals unknown_;                   // work whose launch was not seen
   std::vector<device> devices_;
@@ -10999,6 +12081,8 @@ class KPROF_DETAIL_LOCAL attribution {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/attribution.hpp>
+
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11038,14 +12122,14 @@ class KPROF_DETAIL_LOCAL device_session {
 
   // ---- without the session's lock
 
-  /// Begins to collect if that is `wanted` and does not already go on.
+  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
   void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Launches made before another thread is through with this would not be seen; but it may be waiting for a library that
-    // this one is loading, see above.
-    const auto lock = lock_within(2000, control_);
+    // Launches made before another thread is through with this would not be seen.
+    const auto lock = control();
     if (!lock || abandoned_) return;
     if (!wanted) {
-      if (!collecting_) set_state(why_not);
+      if (collecting_) finish(code_.collector->stop);
+      set_state(why_not);
       return;
     }
     if (collecting_) return;
@@ -11057,27 +12141,25 @@ class KPROF_DETAIL_LOCAL device_session {
       if (!has_collected()) joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
     }
     transcript_.open();
+    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
-    collecting_ = s.ok();
+    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
+    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
     set_state(s ? code_.collector->version() : s.message);
     if (s) register_exit();
   }
   /// Has all that was launched so far read. Waits for the devices.
   void flush() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) code_.collector->flush();
+    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
   }
   void stop() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) finish(code_.collector->stop);
+    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
   }
-  /// CUDA is about to go: what is left is read, and no call is made any more.
+  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a device that never ends is
+  /// not waited for.
   void end() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) finish(code_.collector->end);
+    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_); lock && collecting_) finish(code_.collector->end);
   }
 
   /// The program was not found to use CUDA when the recording began, and now is.
@@ -11092,12 +12174,16 @@ class KPROF_DETAIL_LOCAL device_session {
   template <class RestartThreads>
   void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
     const std::lock_guard own(joined_.mutex());
+    if (has_collected()) take_launches();   // also of threads that have ended: what they launched may still run
     restart_threads();
     if (has_collected()) joined_.restart(realtime_ns, memory);
+    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
+  /// In this process, and in this recording.
   bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
+  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
 
   /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
   template <class Build>
@@ -11107,11 +12193,11 @@ class KPROF_DETAIL_LOCAL device_session {
       take_launches();
       joined_.settle();
     }
-    profile out = make(has_collected() ? &joined_ : nullptr);
-    out.device.collecting = has_collected();
+    profile out = make(in_recording() ? &joined_ : nullptr);
+    out.device.collecting = in_recording();
     {
       const std::lock_guard lock(state_mutex_);
-      out.device.state = has_collected() ? code_.collector->version() : state_;
+      out.device.state = in_recording() ? code_.collector->version() : state_;
     }
     return out;
   }
@@ -11124,6 +12210,7 @@ class KPROF_DETAIL_LOCAL device_session {
   // ---- fork
 
   void before_fork() {
+    transcript_.flush();   // or the child would write it once more
     joined_.mutex().lock();
     joined_.graphs().mutex().lock();
     state_mutex_.lock();
@@ -11136,12 +12223,15 @@ class KPROF_DETAIL_LOCAL device_session {
   /// Neither CUDA nor its tools work in the child of a fork.
   void in_child(std::uint64_t realtime_ns) {
     after_fork();
-    if (code_.collector == nullptr || !has_collected()) return;
+    const bool is_busy = !control_.try_lock();   // with another thread, which is not here
+    if (!is_busy) control_.unlock();
+    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
     abandoned_ = true;
     collecting_ = false;
     code_.collector->abandon();
     joined_.restart(realtime_ns, 0);
     __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
@@ -11151,12 +12241,22 @@ class KPROF_DETAIL_LOCAL device_session {
   void set_state(std::string state) {
     const std::lock_guard lock(state_mutex_);
     state_ = std::move(state);
-    if (collecting_) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
+  }
+
+  /// The lock of who starts, flushes or stops the collector; none where that cannot be had. Flushing takes as long as the
+  /// devices do. But a thread that opens CUPTI may wait for a library that this one is loading.
+  std::unique_lock<std::mutex> control() {
+    std::unique_lock lock(control_, std::defer_lock);
+    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
+      static_cast<void>(usleep(100));
+      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
+    }
+    return lock;
   }
 
   void finish(void (*how)()) {
     how();
-    collecting_ = false;
+    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
     transcript_.flush();
     const std::lock_guard own(joined_.mutex());
     take_launches();
@@ -11199,6 +12299,11 @@ class KPROF_DETAIL_LOCAL device_session {
   static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
     const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
     own_recorder->note_launch(ids, count, when, ignored);
+    if ((++launches_noted & 0xFFFU) == 0) {   // launches may have no records that would make kprof look at them
+      const staying_inside guard;
+      const std::lock_guard own(own_device->joined_.mutex());
+      own_device->take_launches();
+    }
     if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
@@ -11213,12 +12318,14 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
+    const staying_inside guard;   // where a launching thread reads, its allocator may have guards
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->take_launches();
   }
   static void read(const activity* some, std::size_t count) noexcept {
     if (own_device->transcript_.is_open())
       for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
+    const staying_inside guard;
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.take(some, count);
   }
@@ -11233,11 +12340,13 @@ class KPROF_DETAIL_LOCAL device_session {
     own_device->joined_.count_dropped(records);
   }
   static void end_reading() noexcept {
+    const staying_inside guard;
     const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.settle();
+    own_device->joined_.settle_if_worth_it();
     own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
   }
 
+  static thread_local constinit std::uint32_t launches_noted;   // by this thread
   static device_session* own_device;   // in the binary that made the session
 
   attribution joined_;
@@ -11246,7 +12355,9 @@ class KPROF_DETAIL_LOCAL device_session {
   std::mutex control_;            // one at a time starts, flushes or stops the collector
   bool collecting_ = false;
   bool abandoned_ = false;
+  bool opening_ = false;          // a library, maybe
   bool has_collected_ = false;
+  bool in_recording_ = false;
   bool recording_ = false;
   bool uses_counter_ = false;
   int exits_ = 0;
@@ -11255,6 +12366,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::mutex state_mutex_;
   std::string state_;
 };
+KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
 }  // namespace detail
@@ -12008,6 +13120,7 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   }
   out.calls = n.calls;
   out.captured = n.captured;
+  out.unlaunched = n.calls - std::min(n.calls, n.captured + n.launching);
   out.replays = n.replays;
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
@@ -12358,6 +13471,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void pause() {
     look_for_tool(true);
+    if (is_armed()) collect(armed_settings());
     const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
@@ -12500,6 +13614,10 @@ class KPROF_DETAIL_LOCAL session_state {
     const entry in(*this);
     return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
   }
+  bool is_armed() const {
+    const entry in(*this);
+    return phase_ == session_phase::armed;
+  }
   config armed_settings() const {
     const entry in(*this);
     return settings_;
@@ -12565,6 +13683,7 @@ class KPROF_DETAIL_LOCAL session_state {
   status start_locked(const config& settings) {
     if (!environment().enabled || !settings.enabled) {
       listen(nullptr);
+      device_.set_recording(false);
       phase_ = session_phase::off;
       off_reason_ = environment().enabled ? "off (config::enabled is false)" : "off (KPROF=off)";
       return {};
@@ -12662,6 +13781,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
+    device_.end();   // waits for the devices, but not for ever
     const profile run = snapshot(false);
     if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;
@@ -12746,44 +13866,26 @@ KPROF_DETAIL_END
 
 #include <cstdio>
 #include <string>
+#endif
 
 KPROF_DETAIL_BEGIN
 
-#if KPROF_ENABLE
-
 /// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
 /// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
-/// process's session.
-KPROF_DETAIL_LOCAL inline status start(const config& settings) {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(settings);
-}
+/// process's session, and where kprof is compiled out.
+KPROF_DETAIL_SESSION status start(const config& settings);
 /// Starts a recording with the settings in KPROF, or the defaults.
-KPROF_DETAIL_LOCAL inline status start() {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start();
-}
+KPROF_DETAIL_SESSION status start();
 
 /// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch again, unless an NVTX tool
 /// is attached, which still gets its ranges.
-KPROF_DETAIL_LOCAL inline void stop() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->stop();
-}
+KPROF_DETAIL_SESSION void stop();
 
 /// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
-KPROF_DETAIL_LOCAL inline void pause() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->pause();
-}
+KPROF_DETAIL_SESSION void pause();
 
 /// Goes on after pause().
-KPROF_DETAIL_LOCAL inline void resume() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->resume();
-}
+KPROF_DETAIL_SESSION void resume();
 
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
@@ -12793,7 +13895,46 @@ struct snapshot_options {
 /// The run so far. Without a session the profile is empty and its `state` says why.
 /// Takes time in proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of the
 /// profile, and to the timeline where it is asked for.
-KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& options = {}) {
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
+
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
+/// is returned and, since a report is easily missed, told on standard error.
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options);
+/// Prints the run so far.
+KPROF_DETAIL_SESSION status report(const report_options& options);
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
+/// ended since, that one is left out.
+KPROF_DETAIL_SESSION status report();
+
+#if !KPROF_SESSION_ELSEWHERE   // each finds the process's session and passes the call on
+
+#if KPROF_ENABLE
+
+KPROF_DETAIL_SESSION status start(const config& settings) {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start(settings);
+}
+KPROF_DETAIL_SESSION status start() {
+  std::string why;
+  detail::session_state* s = detail::find_session(why);
+  return s == nullptr ? status{why} : s->start();
+}
+
+KPROF_DETAIL_SESSION void stop() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->stop();
+}
+KPROF_DETAIL_SESSION void pause() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->pause();
+}
+KPROF_DETAIL_SESSION void resume() {
+  std::string why;
+  if (detail::session_state* s = detail::find_session(why)) s->resume();
+}
+
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
   std::string why;
   if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
   profile none;
@@ -12821,15 +13962,12 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
-struct snapshot_options {
-  bool timeline = false;
-};
-KPROF_DETAIL_LOCAL inline status start(const config&) { return {detail::compiled_out}; }
-KPROF_DETAIL_LOCAL inline status start() { return {detail::compiled_out}; }
-KPROF_DETAIL_LOCAL inline void stop() {}
-KPROF_DETAIL_LOCAL inline void pause() {}
-KPROF_DETAIL_LOCAL inline void resume() {}
-KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
+KPROF_DETAIL_SESSION status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION void stop() {}
+KPROF_DETAIL_SESSION void pause() {}
+KPROF_DETAIL_SESSION void resume() {}
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
   profile none;
   none.state = detail::compiled_out;
   return none;
@@ -12837,31 +13975,41 @@ KPROF_DETAIL_LOCAL inline profile snapshot(const snapshot_options& = {}) {
 
 #endif
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
-/// is returned and, since a report is easily missed, told on standard error.
-KPROF_DETAIL_LOCAL inline status report(const profile& run, const report_options& options) {
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
   std::string text;
   status s = write_text(run, options, text);
   if (s) s = write_output(expand_path(options.path), text);
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }
-/// Prints the run so far.
-KPROF_DETAIL_LOCAL inline status report(const report_options& options) { return report(snapshot(), options); }
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
-/// ended since, that one is left out.
-KPROF_DETAIL_LOCAL inline status report() {
+KPROF_DETAIL_SESSION status report(const report_options& options) { return report(snapshot(), options); }
+KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());
   if (s) detail::reported(run);
   return s;
 }
 
+#endif  // !KPROF_SESSION_ELSEWHERE
+
 KPROF_DETAIL_END
 
 #endif  // <kprof/session.hpp>
 
-#if KPROF_ENABLE
+// <kprof/version.hpp>
+#ifndef KPROF_VERSION_HPP
+#define KPROF_VERSION_HPP
+
+// The version of these headers. CMakeLists.txt and the single header read it from here.
+// Include it to test for a feature; it costs nothing.
+
+#define KPROF_VERSION_MAJOR 0
+#define KPROF_VERSION_MINOR 1
+#define KPROF_VERSION_PATCH 0
+
+#endif  // <kprof/version.hpp>
+
+#if KPROF_ENABLE && !KPROF_SESSION_ELSEWHERE
 
 KPROF_DETAIL_BEGIN
 namespace detail {

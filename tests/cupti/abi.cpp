@@ -50,6 +50,7 @@ using member_nodeType = std::uint32_t;
 
 SAME(success, CUPTI_SUCCESS);
 SAME(max_limit_reached, CUPTI_ERROR_MAX_LIMIT_REACHED);
+SAME(not_initialized, CUPTI_ERROR_NOT_INITIALIZED);
 SAME(insufficient_privileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
 SAME(multiple_subscribers, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 SAME(virtual_privileges, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
@@ -162,6 +163,7 @@ static_assert(offsetof(CUpti_Activity, kind) == 0 && sizeof(CUpti_ActivityKind) 
 AT(callback_data::site, CUpti_CallbackData, callbackSite);
 AT(callback_data::params, CUpti_CallbackData, functionParams);
 AT(callback_data::return_value, CUpti_CallbackData, functionReturnValue);
+AT(callback_data::context, CUpti_CallbackData, context);
 AT(callback_data::correlation, CUpti_CallbackData, correlationId);
 AT(resource_data::context, CUpti_ResourceData, context);
 static_assert(abi::resource_data::stream == offsetof(CUpti_ResourceData, resourceHandle.stream));

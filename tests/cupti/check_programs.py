@@ -69,10 +69,33 @@ r = run("forks")
 expect("the parent of a fork goes on", r, launches=5, attributed=5, unknown=0)
 check("the child of a fork says that it collects nothing, and calls nothing",
       "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout and "child ended with 0" in r.stdout, r)
+r = run("forks_during_the_start", LOAD_MS=1500)
+expect("the parent of a fork goes on while CUPTI is being loaded", r, launches=1, attributed=1)
+check("the child of such a fork ends", "child ended with 0" in r.stdout, r)
 r = run("captures")
 expect("a snapshot leaves a capture alone", r, launches=12, attributed=12, unknown=0, records=22, open=0)
 check("a snapshot leaves a capture alone: it succeeds", "captured cudaSuccess" in r.stdout, r)
 
+expect("a recording that is paused before its first scope collects", run("pauses_first"), launches=3, attributed=3, unknown=0,
+       work=["Op n=2: _Z6kernelPf 3 timed"])
+r = run("starts_again_beside_another")
+expect("a second recording that CUPTI refuses says so", r, starts=1, launches=0, records=0)
+check("a second recording that CUPTI refuses says so: with the reason",
+      "the other subscribes 0" in r.stdout and "collecting 0" in r.stdout and "another CUPTI client has the GPU's records" in numbers(r)["state"], r)
+r = run("turns_it_off")
+expect("a program may turn it off while it collects", r, launches=0, records=0, state="off (config::cupti is off)")
+expect("and with it all the rest", run("turns_all_off"), launches=2, attributed=2, outside=0, scopes=1)
+expect("contexts that are older than the recording are waited for", run("old_contexts", KERNEL_US=20000), launches=61, attributed=61, open=0)
+r = run("captures_during_a_snapshot", KERNEL_US=100000, WAIT_MS=5000)
+expect("a snapshot lets a capture begin", r, launches=3, attributed=3, open=0)
+check("a snapshot lets a capture begin: which succeeds", "captured cudaSuccess" in r.stdout, r)
+expect("what ended threads launched before is left out", run("restarts_over_ended_threads", KERNEL_US=20000), launches=1, attributed=1, unknown=0,
+       records=1, ignored=41)
+r = run("copies_nothing")
+expect("launches without records take no memory", r, launches=2000001, open=2000000, attributed=1)
+check("launches without records take no memory: less than the limit", numbers(r)["growth_mib"] < 64, r)
+r = run("launches_now_and_then")
+check("a rate is of the calls that launched", "FLOPs in the rate 20000\n" in r.stdout, r)
 expect("a capture whose stream is destroyed is over", run("abandons_a_capture"), launches=3, attributed=3, open=0)
 for ids in ("same", "own"):
     expect(f"many threads, driver ids {ids}", run("many_threads", DRIVER_ID=ids), launches=12000, attributed=12000, unknown=0, open=0, dropped=0)
@@ -84,6 +107,9 @@ check("a program that asks for nothing is reported in full at its end",
       r.returncode == 7 and "3 launches = 3 attributed" in r.stdout and "Op" in r.stdout and r.stderr == "", r)
 r = run("leaves_with_threads", kprof="report(width=120)")
 check("exit() from a thread", r.returncode == 7 and "1,000 launches = 1,000 attributed" in r.stdout and r.stderr == "", r)
+
+r = run("ends_before_its_work", LIBCUDA=0)
+check("a program ends though its work does not, with a report", r.returncode == 7 and "3 launches = " in r.stdout and r.stderr == "", r)
 
 # ---- what CUPTI loses is counted
 
@@ -104,6 +130,7 @@ check("launches whose records have no correlation id are not guessed", r.returnc
 
 degraded = {
     "no driver": (run("refused", NO_DRIVER=1), "CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU"),
+    "no GPU": (run("refused", DEVICES=0), "CUPTI finds no GPU that the program may use (CUPTI_ERROR_NOT_INITIALIZED, 15); look at CUDA_VISIBLE_DEVICES"),
     "another client": (run("refused", BUSY=1), "another CUPTI client has the GPU's records: "),
     "no permission": (run("refused", NO_PERMISSION=1), "no permission to profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 35); run as root, or load"),
     "no permission when it comes to it": (run("refused", NO_PERMISSION="enable"), "no permission to profile ("),

@@ -7,13 +7,18 @@
 #include "scripted_cuda.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/model/summary.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <dlfcn.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +26,21 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+namespace {
+
+bool device_hangs = false;
+
+}  // namespace
+
+/// In front of the scripted runtime's: where there is no driver, kprof waits for the device by this.
+extern "C" cudaError_t cudaDeviceSynchronize() {
+  while (device_hangs) pause();
+  cudaError_t (*next)() = nullptr;
+  void* const found = dlsym(RTLD_NEXT, "cudaDeviceSynchronize");
+  std::memcpy(&next, &found, sizeof next);
+  return next();
+}
 
 namespace {
 
@@ -60,6 +80,15 @@ void print_profile(const kprof::profile& p) {
                 w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(), static_cast<unsigned long long>(w.calls),
                 w.calls > w.untimed && w.total_ns > 0 ? "timed" : "untimed");
   std::fflush(stdout);
+}
+
+double resident_mib() {
+  long pages = 0;
+  if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%*d %ld", &pages) != 1) pages = 0;
+    std::fclose(f);
+  }
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
 /// Whether a call of kprof made a call of CUPTI.
@@ -132,6 +161,134 @@ void forks() {
   print_profile(kprof::snapshot());
 }
 
+/// What is said first holds from the first scope on.
+void pauses_first() {
+  static_cast<void>(cudaFree(nullptr));
+  kprof::pause();
+  launch(1, 2);
+  kprof::resume();
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// Another client has subscribed between two recordings.
+void starts_again_beside_another() {
+  static_cast<void>(kprof::start());
+  launch(1, 2);
+  kprof::stop();
+  void* const library = dlopen(std::getenv("KPROF_CUPTI"), RTLD_NOW);
+  const auto subscribe = reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(dlsym(library, "cuptiSubscribe"));
+  void* who = nullptr;
+  print("the other subscribes", static_cast<unsigned long long>(subscribe(&who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));
+  print("starts", kprof::start().ok() ? 1 : 0);
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+void turns_it_off() {
+  static_cast<void>(kprof::start());
+  launch(1, 2);
+  static_cast<void>(kprof::start({.cupti = kprof::cupti_choice::off}));
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+void turns_all_off() {
+  static_cast<void>(kprof::start());
+  launch(1, 2);
+  static_cast<void>(kprof::start({.enabled = false}));
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// Contexts of two devices are older than kprof's subscription, and work in them is long.
+void old_contexts() {
+  for (const int device : {0, 1}) {
+    static_cast<void>(cudaSetDevice(device));
+    static_cast<void>(cudaFree(nullptr));
+  }
+  launch(1, 60);
+  static_cast<void>(cudaSetDevice(0));
+  launch(2);
+  std::thread([] { print_profile(kprof::snapshot()); }).join();   // which has no context of its own
+}
+
+/// While a snapshot waits for the device, another thread begins to capture.
+void captures_during_a_snapshot() {
+  cudaStream_t s = nullptr;
+  launch(1);   // so that kprof sees the context being made
+  static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  launch(1, 2);
+  std::thread capturing([s] {
+    usleep(40'000);
+    static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < 20; ++i) {
+      launch(3, 1, s);
+      usleep(30'000);
+    }
+    cudaGraph_t graph = nullptr;
+    std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(s, &graph)));
+  });
+  static_cast<void>(kprof::snapshot());
+  capturing.join();
+  print_profile(kprof::snapshot());
+}
+
+/// What threads that have ended launched still runs when a new recording begins.
+void restarts_over_ended_threads() {
+  launch(9);
+  std::thread([] { launch(1, 40); }).join();
+  static_cast<void>(kprof::start());
+  launch(2);
+  print_profile(kprof::snapshot());
+}
+
+/// Launches without a record, for which nothing makes kprof read.
+void copies_nothing() {
+  void* memory = nullptr;
+  static_cast<void>(cudaMalloc(&memory, 64));
+  launch(2);
+  static_cast<void>(kprof::snapshot());
+  const char none = 0;
+  const double before = resident_mib();
+  for (int i = 0; i < 2'000'000; ++i) {
+    KPROF_OP(Op, {.n = 1});
+    static_cast<void>(cudaMemcpyAsync(memory, &none, 0, cudaMemcpyHostToDevice, nullptr));
+  }
+  print("growth_mib", static_cast<unsigned long long>(std::max(0.0, resident_mib() - before)));
+  print_profile(kprof::snapshot());
+}
+
+/// Another thread is loading CUPTI at the time of the fork.
+void forks_during_the_start() {
+  std::thread first([] { launch(1); });
+  usleep(300'000);
+  const pid_t child = fork();
+  if (child == 0) {
+    static_cast<void>(kprof::snapshot());
+    kprof::stop();
+    _exit(0);
+  }
+  int status = 1;
+  pid_t ended = 0;
+  for (int i = 0; i < 200 && (ended = waitpid(child, &status, WNOHANG)) == 0; ++i) usleep(50'000);
+  if (ended == 0) kill(child, SIGKILL), waitpid(child, &status, 0);
+  print("child ended with", WIFEXITED(status) ? static_cast<unsigned long long>(WEXITSTATUS(status)) : 99ULL);
+  first.join();
+  print_profile(kprof::snapshot());
+}
+
+/// An operator that launches in every fourth call; and one launch that fails.
+void launches_now_and_then() {
+  for (int i = 0; i < 40; ++i) launch(1000, i % 4 == 0 ? 1 : 0);
+  {
+    KPROF_OP(Op, {.n = 1000});
+    static_cast<void>(cudaLaunchKernel(kernel(), dim3(0), dim3(32), nullptr, 0, nullptr));
+  }
+  for (const kprof::operator_row& row : kprof::operator_table(kprof::snapshot()))
+    print("FLOPs in the rate", static_cast<unsigned long long>(std::llround(row.flops_per_s.value * row.device_total_ns * 1e-9)));
+}
+
 /// A snapshot does not disturb a capture, and has the rest later.
 void captures() {
   cudaStream_t s = nullptr;
@@ -182,6 +339,14 @@ void many_threads() {
 /// Nothing is asked for: the report that KPROF wants comes at the end, with what was still running.
 void exits() { launch(1, 3); }
 
+/// The same for work that never ends. The report at the end is registered after CUDA's own handlers.
+void ends_before_its_work() {
+  static_cast<void>(cudaFree(nullptr));
+  static_cast<void>(kprof::start({.report_at_exit = true, .report = {.width = 120}}));
+  launch(1, 3);
+  device_hangs = true;
+}
+
 void leaves_with_threads() {
   std::thread([] {
     for (int i = 0; i < 1000; ++i) launch(1);
@@ -197,7 +362,12 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)();
   } modes[] = {{"plain", plain}, {"refused", refused}, {"restarts", restarts}, {"pauses", pauses}, {"forks", forks}, {"captures", captures},
-               {"abandons_a_capture", abandons_a_capture}, {"many_threads", many_threads}, {"exits", exits}, {"leaves_with_threads", leaves_with_threads}};
+               {"abandons_a_capture", abandons_a_capture}, {"many_threads", many_threads}, {"exits", exits}, {"leaves_with_threads", leaves_with_threads},
+               {"pauses_first", pauses_first}, {"starts_again_beside_another", starts_again_beside_another}, {"turns_it_off", turns_it_off},
+               {"turns_all_off", turns_all_off}, {"old_contexts", old_contexts}, {"captures_during_a_snapshot", captures_during_a_snapshot},
+               {"restarts_over_ended_threads", restarts_over_ended_threads}, {"copies_nothing", copies_nothing},
+               {"forks_during_the_start", forks_during_the_start}, {"launches_now_and_then", launches_now_and_then},
+               {"ends_before_its_work", ends_before_its_work}};
   for (const auto& m : modes) {
     if (mode != m.name) continue;
     m.run();

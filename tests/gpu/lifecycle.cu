@@ -210,9 +210,9 @@ void child_thread() {   // a thread launches until the process ends
   usleep(200'000);
 }
 void exits() {
-  exit_with_report("child_return", 0, {"Touch", "id=5"});
-  exit_with_report("child_exit_inside", 0, {"Touch", "id=5"});
-  exit_with_report("child_in_flight", 0, {"Touch", "id=5"});
+  exit_with_report("child_return", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
+  exit_with_report("child_exit_inside", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
+  exit_with_report("child_in_flight", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
   exit_with_report("child_thread", 0, {"Touch", "id=5"});
 }
 

@@ -3,6 +3,9 @@
 #include "activity.hpp"
 #include "callback_names.inc"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -156,6 +159,12 @@ CUptiResult finished(CUptiResult result) {
 }
 
 }  // namespace scripted
+
+namespace {
+[[gnu::constructor]] void take_time_to_load() {
+  if (const char* const ms = std::getenv("SCRIPTED_LOAD_MS")) static_cast<void>(usleep(static_cast<useconds_t>(std::atoi(ms)) * 1000));
+}
+}  // namespace
 
 extern "C" {
 

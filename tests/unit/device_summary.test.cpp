@@ -131,6 +131,47 @@ TEST_CASE("device_summary.a_row_of_several_sets_of_parameters_rates_those_on_the
   CHECK(row.bytes_per_s.value == Approx(150 / 200e-9));
 }
 
+// An operator that finds its result in a cache has done no work on the device.
+TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto cached = b.op(main, "Gemm", "n=1"), other = b.op(main, "Gemm", "n=2");
+  b.calls(cached, 10, 10).work(cached, 500, 30, 20).calls(other, 2, 10).work(other, 1000, 10, 0);
+  b.p.nodes[cached].unlaunched = 9;
+  b.kernel(cached, "k", 1, 200);
+  b.kernel(other, "k", 2, 100);
+  const kprof::profile p = b.done();
+  CHECK(row_of(p, "Gemm").flops.value == Approx(7000));
+  CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(2500 / 400e-9));
+  CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(70 / 400e-9));
+  for (const grouping by : {grouping::parameters, grouping::call_site, grouping::thread}) {
+    CHECK(row_of(p, "Gemm", by).parameters == "n=1");
+    CHECK(row_of(p, "Gemm", by).flops_per_s.value == Approx(500 / 200e-9));
+  }
+  b.p.nodes[cached].unlaunched = 10;   // the one that launched has not ended
+  CHECK(row_of(b.p, "Gemm", grouping::parameters).flops_per_s.why == absence::no_calls);
+  // Another thread launched for it: which of the calls did is not known.
+  const auto worker = b.thread("worker", 2), handed = b.op(worker, "Gemm", "n=1");
+  b.work(handed, 500, 30, 20);
+  b.kernel(handed, "k", 9, 200);
+  CHECK(row_of(b.done(), "Gemm", grouping::parameters).flops_per_s.value == Approx(5000 / 2000e-9));
+}
+
+TEST_CASE("device_summary.a_rate_is_not_known_where_records_were_dropped") {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "A");
+  b.calls(op, 10, 10).work(op, 10, 10, 10);
+  b.kernel(op, "k", 10, 10);
+  b.done();
+  b.p.device.complete.records = 9990;
+  b.p.device.complete.dropped = 10;
+  CHECK(row_of(b.p, "A").flops_per_s.known());
+  b.p.device.complete.dropped = 11;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "A").flops.known());
+}
+
 TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
   device_builder b;
   const auto main = b.thread("main", 1);

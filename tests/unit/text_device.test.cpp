@@ -139,7 +139,7 @@ TEST_CASE("device_report.cells_are_what_the_rows_say") {
   CHECK(words(gemm) == "Gemm n=2 10 40.0 us 40.0% 40.0 us 10 0 4.00 us 5.00 us 4.5% 5.00 us 500 ns 500 ns 500 ns 500 ns 1,000 0.250 4,000");
   const std::string parse = line_with(section(page, "Operators"), "Parse ");
   CHECK(has(words(parse), "Parse n=9 1 0 ns 0% 0 ns 0 0 n/a 90.0 us 81.8%"));
-  CHECK(has(page, "\nn/a, no launch on the device was seen: Parse\n"));
+  CHECK(has(page, "\nn/a, no launch of its own was seen: Parse\n"));
 }
 
 TEST_CASE("device_report.calls_include_replays") {
@@ -155,7 +155,11 @@ TEST_CASE("device_report.calls_include_replays") {
 }
 
 TEST_CASE("device_report.numbers_that_graphs_do_not_have_are_explained") {
-  const std::string page = page_of(kprof_test::troubled_device_profile(), at_width(160));
+  kprof::profile p = kprof_test::troubled_device_profile();
+  CHECK(has(page_of(p, at_width(160)), "\nn/a, records of work on the device were dropped: "));
+  p.device.complete.dropped = (p.device.complete.records + 1) / 1000;   // one in a thousand
+  const std::string page = page_of(p, at_width(160));
+  CHECK(!has(page, "were dropped"));
   CHECK(has(page, "\nn/a, made by replaying CUDA graphs, which takes no time on the host: Replayed\n"));
   CHECK(has(page, "\nn/a, captured into a CUDA graph that was not replayed: Warmup\n"));
   CHECK(has(page, "\nn/a, CUPTI gave no time for work on the device: Gemm\n"));
@@ -361,7 +365,7 @@ TEST_CASE("device_report.devices_are_described_below_the_first_line") {
 TEST_CASE("device_report.why_nothing_is_collected_is_told_at_the_top") {
   kprof::profile p = kprof_test::sample_profile();
   p.device.state = "libcupti was not found; install the CUDA Toolkit";
-  CHECK(kprof_test::lines_of(page_of(p, at_width(100)))[1] == "device: libcupti was not found; install the CUDA Toolkit");
+  CHECK(kprof_test::lines_of(page_of(p, at_width(100)))[1] == "device: libcupti was not found; install the CUDA Toolkit; times and rates are the host's");
   p.device.collecting = true;
   p.device.state = "CUPTI 13.0 (API 130001)";
   CHECK_FALSE(has(page_of(p, at_width(100)), "device: "));
@@ -392,7 +396,6 @@ TEST_CASE("device_report.what_went_wrong_stands_out") {
       {&device_completeness::untimed, "without timing: records for which CUPTI gave no time"},
       {&device_completeness::unknown, "of unknown launch: records whose launch was not seen"},
       {&device_completeness::launches_lost, "lost: launches that could not be noted for want of memory; their work is of unknown launch. Raise the memory limit (64.0 MiB)."},
-      {&device_completeness::ignored, "ignored: records of work launched before the recording began or while it was paused"},
       {&device_completeness::odd, "odd: records of a kind that this kprof does not know"},
       {&device_completeness::merged, "merged: kernels and copies kept without name and launch configuration"},
       {&device_completeness::foreign_graphs, "of foreign graphs: runs of nodes of CUDA graphs that were made before the recording began"}};
@@ -408,6 +411,9 @@ TEST_CASE("device_report.what_went_wrong_stands_out") {
   }
   kprof::profile p = small_profile();
   p.device.complete.unknown = 0;
+  p.device.complete.ignored = 1234;   // as the program asked for
+  CHECK(has(page_of(p, at_width(400)), "memsets; 1,234 ignored (records of work launched before the recording began or while it was paused); none open"));
+  CHECK(count_of(page_of(p, at_width(400)), "\n! ") == 0);
   p.device.complete.open = 4;
   p.device.complete.launches += 4;
   CHECK(has(page_of(p, at_width(400)), "34 launches = 20 attributed + 10 outside any operator + 4 open;"));

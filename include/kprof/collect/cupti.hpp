@@ -88,9 +88,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     ended_ = true;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
-  void abandon() noexcept {
-    collecting_ = false;
-    ended_ = true;
+  static void abandon() noexcept {
+    if (own_collector == nullptr) return;
+    own_collector->collecting_ = false;
+    own_collector->ended_ = true;
   }
 
   /// "CUPTI 13.0 (API 130001)", once it is known.
@@ -126,6 +127,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       count_dropped();
       static_cast<void>(f_.unsubscribe(subscriber_));
       subscriber_ = nullptr;
+      wait_.forget_contexts();   // whether they live is not told any more
     }
     read_all();
   }
@@ -156,6 +158,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         return "no permission to profile" + said + "; run as root, or load the NVIDIA driver with NVreg_RestrictProfilingToAdminUsers=0";
       case cupti::unknown_error:
         return "CUPTI finds no NVIDIA driver" + said + "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      case cupti::not_initialized:
+        return "CUPTI finds no GPU that the program may use" + said + "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
       default: return "CUPTI refuses" + said + "; use the libcupti of the CUDA Toolkit that the program is built with (KPROF_CUPTI)";
     }
   }
@@ -229,6 +233,7 @@ class KPROF_DETAIL_LOCAL cupti_collector {
         if (enters) {
           if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
           s.add(cupti::field<std::uint32_t>(data, at::correlation));
+          note_context(s, cupti::field<void*>(data, at::context));
         }
         if (leaves(s.launching) && worked(data)) launched(s);
         break;
@@ -245,6 +250,11 @@ class KPROF_DETAIL_LOCAL cupti_collector {
       case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case cupti::call::other: break;
     }
+  }
+  /// Contexts that are older than the subscription are known by what is launched in them.
+  void note_context(cupti::call_state& s, void* context) noexcept {
+    if (context != s.context && context != nullptr) wait_.add(context);
+    s.context = context;
   }
   /// The first parameter of all calls that begin or end a capture.
   static void* stream_of(const void* data) noexcept {
@@ -426,7 +436,7 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [] { cupti_collector::get().flush(); },
       [] { cupti_collector::get().stop(); },
       [] { cupti_collector::get().end(); },
-      []() noexcept { cupti_collector::get().abandon(); },
+      &cupti_collector::abandon,
       [] { return cupti_collector::get().version(); },
       []() noexcept { return cupti_collector::get().memory(); },
   };

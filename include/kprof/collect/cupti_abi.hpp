@@ -19,6 +19,7 @@ namespace detail::cupti {
 using result = int;   // CUptiResult
 inline constexpr result success = 0;
 inline constexpr result max_limit_reached = 12;             // the end of a buffer, or of the buffers' queue
+inline constexpr result not_initialized = 15;
 inline constexpr result insufficient_privileges = 35;
 inline constexpr result multiple_subscribers = 39;
 inline constexpr result virtual_privileges = 40;            // in a virtual machine
@@ -89,7 +90,7 @@ T field(const void* record, std::size_t offset) noexcept {
 
 // Offsets of fields, in bytes.
 namespace callback_data {   // CUpti_CallbackData
-inline constexpr std::size_t site = 0, params = 16, return_value = 24, correlation = 64;
+inline constexpr std::size_t site = 0, params = 16, return_value = 24, context = 40, correlation = 64;
 }
 namespace resource_data {   // CUpti_ResourceData
 inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;

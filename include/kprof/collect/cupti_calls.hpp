@@ -71,6 +71,7 @@ struct call_state {
   std::uint32_t copying = 0;      // in calls that copy graphs
   std::uint32_t round = 0;        // of the collector that saw the call begin
   bool captured = false;          // it became a node of a graph
+  const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
 
   /// Forgets calls that began when another round of collecting was on, whose ends were not seen.

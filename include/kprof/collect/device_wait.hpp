@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -23,11 +24,15 @@ class device_wait {
   // From CUPTI's callbacks.
   void add(void* context) {
     const std::lock_guard lock(mutex_);
-    contexts_.push_back(context);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
   }
   void remove(void* context) {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
+  }
+  void forget_contexts() {
+    const std::lock_guard lock(mutex_);
+    contexts_.clear();
   }
   /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
   /// for long: what the devices wait for may be this thread.
@@ -45,10 +50,7 @@ class device_wait {
   /// Not while a stream is being captured: the records of what is running are had another time.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
-    {
-      const std::lock_guard list(mutex_);
-      if (!capturing_.empty()) return;
-    }
+    if (is_capturing()) return;
     if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
       for_contexts(driver);
       dlclose(driver);
@@ -89,20 +91,28 @@ class device_wait {
   void for_contexts(void* driver) {
     const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
     const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
+    const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
-    if (push == nullptr || pop == nullptr || wait == nullptr) return;
+    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
     std::vector<void*> contexts;
     {
       const std::lock_guard lock(mutex_);
       contexts = contexts_;
     }
-    static_cast<void>(wait());   // for the current one, which may be older than the subscription
+    void* own = nullptr;   // may be older than the subscription, and without a launch since
+    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
     for (void* context : contexts) {
-      if (push(context) != 0) continue;
+      if (is_capturing()) return;   // that began while this thread waited
+      if (context == own || push(context) != 0) continue;
       static_cast<void>(wait());
       void* popped = nullptr;
       static_cast<void>(pop(&popped));
     }
+  }
+
+  bool is_capturing() {
+    const std::lock_guard lock(mutex_);
+    return !capturing_.empty();
   }
 
   std::mutex mutex_;

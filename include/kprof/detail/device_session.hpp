@@ -18,6 +18,8 @@
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -56,14 +58,14 @@ class KPROF_DETAIL_LOCAL device_session {
 
   // ---- without the session's lock
 
-  /// Begins to collect if that is `wanted` and does not already go on.
+  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
   void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Launches made before another thread is through with this would not be seen; but it may be waiting for a library that
-    // this one is loading, see above.
-    const auto lock = lock_within(2000, control_);
+    // Launches made before another thread is through with this would not be seen.
+    const auto lock = control();
     if (!lock || abandoned_) return;
     if (!wanted) {
-      if (!collecting_) set_state(why_not);
+      if (collecting_) finish(code_.collector->stop);
+      set_state(why_not);
       return;
     }
     if (collecting_) return;
@@ -75,27 +77,25 @@ class KPROF_DETAIL_LOCAL device_session {
       if (!has_collected()) joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
     }
     transcript_.open();
+    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
     const status s = code_.collector->start(code_.tell, buffers_share(memory));
-    collecting_ = s.ok();
+    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
+    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
     set_state(s ? code_.collector->version() : s.message);
     if (s) register_exit();
   }
   /// Has all that was launched so far read. Waits for the devices.
   void flush() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) code_.collector->flush();
+    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
   }
   void stop() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) finish(code_.collector->stop);
+    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
   }
-  /// CUDA is about to go: what is left is read, and no call is made any more.
+  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a device that never ends is
+  /// not waited for.
   void end() {
-    if (abandoned_) return;
-    const std::lock_guard lock(control_);
-    if (collecting_) finish(code_.collector->end);
+    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_); lock && collecting_) finish(code_.collector->end);
   }
 
   /// The program was not found to use CUDA when the recording began, and now is.
@@ -110,12 +110,16 @@ class KPROF_DETAIL_LOCAL device_session {
   template <class RestartThreads>
   void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
     const std::lock_guard own(joined_.mutex());
+    if (has_collected()) take_launches();   // also of threads that have ended: what they launched may still run
     restart_threads();
     if (has_collected()) joined_.restart(realtime_ns, memory);
+    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   }
   /// Launches made while this is false are ignored.
   void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
+  /// In this process, and in this recording.
   bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
+  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
 
   /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
   template <class Build>
@@ -125,11 +129,11 @@ class KPROF_DETAIL_LOCAL device_session {
       take_launches();
       joined_.settle();
     }
-    profile out = make(has_collected() ? &joined_ : nullptr);
-    out.device.collecting = has_collected();
+    profile out = make(in_recording() ? &joined_ : nullptr);
+    out.device.collecting = in_recording();
     {
       const std::lock_guard lock(state_mutex_);
-      out.device.state = has_collected() ? code_.collector->version() : state_;
+      out.device.state = in_recording() ? code_.collector->version() : state_;
     }
     return out;
   }
@@ -142,6 +146,7 @@ class KPROF_DETAIL_LOCAL device_session {
   // ---- fork
 
   void before_fork() {
+    transcript_.flush();   // or the child would write it once more
     joined_.mutex().lock();
     joined_.graphs().mutex().lock();
     state_mutex_.lock();
@@ -154,12 +159,15 @@ class KPROF_DETAIL_LOCAL device_session {
   /// Neither CUDA nor its tools work in the child of a fork.
   void in_child(std::uint64_t realtime_ns) {
     after_fork();
-    if (code_.collector == nullptr || !has_collected()) return;
+    const bool is_busy = !control_.try_lock();   // with another thread, which is not here
+    if (!is_busy) control_.unlock();
+    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
     abandoned_ = true;
     collecting_ = false;
     code_.collector->abandon();
     joined_.restart(realtime_ns, 0);
     __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
@@ -169,12 +177,22 @@ class KPROF_DETAIL_LOCAL device_session {
   void set_state(std::string state) {
     const std::lock_guard lock(state_mutex_);
     state_ = std::move(state);
-    if (collecting_) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
+  }
+
+  /// The lock of who starts, flushes or stops the collector; none where that cannot be had. Flushing takes as long as the
+  /// devices do. But a thread that opens CUPTI may wait for a library that this one is loading.
+  std::unique_lock<std::mutex> control() {
+    std::unique_lock lock(control_, std::defer_lock);
+    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
+      static_cast<void>(usleep(100));
+      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
+    }
+    return lock;
   }
 
   void finish(void (*how)()) {
     how();
-    collecting_ = false;
+    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
     transcript_.flush();
     const std::lock_guard own(joined_.mutex());
     take_launches();
@@ -217,6 +235,11 @@ class KPROF_DETAIL_LOCAL device_session {
   static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
     const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
     own_recorder->note_launch(ids, count, when, ignored);
+    if ((++launches_noted & 0xFFFU) == 0) {   // launches may have no records that would make kprof look at them
+      const staying_inside guard;
+      const std::lock_guard own(own_device->joined_.mutex());
+      own_device->take_launches();
+    }
     if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
@@ -231,12 +254,14 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
+    const staying_inside guard;   // where a launching thread reads, its allocator may have guards
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->take_launches();
   }
   static void read(const activity* some, std::size_t count) noexcept {
     if (own_device->transcript_.is_open())
       for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
+    const staying_inside guard;
     const std::lock_guard own(own_device->joined_.mutex());
     own_device->joined_.take(some, count);
   }
@@ -251,11 +276,13 @@ class KPROF_DETAIL_LOCAL device_session {
     own_device->joined_.count_dropped(records);
   }
   static void end_reading() noexcept {
+    const staying_inside guard;
     const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.settle();
+    own_device->joined_.settle_if_worth_it();
     own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
   }
 
+  static thread_local constinit std::uint32_t launches_noted;   // by this thread
   static device_session* own_device;   // in the binary that made the session
 
   attribution joined_;
@@ -264,7 +291,9 @@ class KPROF_DETAIL_LOCAL device_session {
   std::mutex control_;            // one at a time starts, flushes or stops the collector
   bool collecting_ = false;
   bool abandoned_ = false;
+  bool opening_ = false;          // a library, maybe
   bool has_collected_ = false;
+  bool in_recording_ = false;
   bool recording_ = false;
   bool uses_counter_ = false;
   int exits_ = 0;
@@ -273,6 +302,7 @@ class KPROF_DETAIL_LOCAL device_session {
   std::mutex state_mutex_;
   std::string state_;
 };
+KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
 
 }  // namespace detail

@@ -99,6 +99,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void pause() {
     look_for_tool(true);
+    if (is_armed()) collect(armed_settings());
     const entry in(*this);
     if (phase_ == session_phase::armed) start_locked(settings_);
     if (phase_ != session_phase::recording) return;
@@ -241,6 +242,10 @@ class KPROF_DETAIL_LOCAL session_state {
     const entry in(*this);
     return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
   }
+  bool is_armed() const {
+    const entry in(*this);
+    return phase_ == session_phase::armed;
+  }
   config armed_settings() const {
     const entry in(*this);
     return settings_;
@@ -306,6 +311,7 @@ class KPROF_DETAIL_LOCAL session_state {
   status start_locked(const config& settings) {
     if (!environment().enabled || !settings.enabled) {
       listen(nullptr);
+      device_.set_recording(false);
       phase_ = session_phase::off;
       off_reason_ = environment().enabled ? "off (config::enabled is false)" : "off (KPROF=off)";
       return {};
@@ -403,6 +409,7 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
+    device_.end();   // waits for the devices, but not for ever
     const profile run = snapshot(false);
     if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;

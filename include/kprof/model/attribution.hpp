@@ -42,7 +42,7 @@ class KPROF_DETAIL_LOCAL attribution {
     // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
-    most_waiting_ = std::max<std::size_t>(memory / 4096, 256);
+    most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
     waiting_.reserve(most_waiting_);
     launches_.ignore_all(launch_note::ignored);
     waiting_.clear();
@@ -73,20 +73,20 @@ class KPROF_DETAIL_LOCAL attribution {
       cursor at(find_log);
       for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
     });
+    taken_ += count;
   }
 
   /// Looks again for the launches of what waits: a call may take longer than the work it launched, and is noted at its end.
   void settle() {
     if (waiting_.empty()) return;
-    std::vector<waiting_activity> before;
-    before.swap(waiting_);
     threads_.with_threads([&](auto find_log) {
       cursor at(find_log);
-      for (const waiting_activity& w : before) {
-        if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
-        else waiting_.push_back(w);
-      }
+      look_again(at);
     });
+  }
+  /// The same if there is not more to look for than was taken since: what waits in vain costs a look a record at the most.
+  void settle_if_worth_it() {
+    if (taken_ >= waiting_.size()) settle();
   }
   /// No more launches will come: whatever waits has none.
   void give_up_waiting() { give_up_oldest(waiting_.size()); }
@@ -136,7 +136,7 @@ class KPROF_DETAIL_LOCAL attribution {
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() const noexcept { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity); }
+  std::size_t bytes() { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes(); }
 
  private:
   struct waiting_activity {
@@ -210,6 +210,7 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation)) return attribute(a, name, *launch, at);
+    if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
     if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
     waiting_.push_back({a, name});
   }
@@ -237,6 +238,7 @@ class KPROF_DETAIL_LOCAL attribution {
     if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
     if (!std::exchange(first.seen, true)) ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
+    launch.may_have_more = first.may_have_more = a.graph_node != 0;
     log->device.add(device_key::of(node, name, a), a, launch.when);
     if (name == device_key::merged_name) ++complete_.merged;
   }
@@ -253,6 +255,16 @@ class KPROF_DETAIL_LOCAL attribution {
 
   bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
 
+  template <class Cursor>
+  void look_again(Cursor& at) {
+    taken_ = 0;
+    std::vector<waiting_activity> before;
+    before.swap(waiting_);
+    for (const waiting_activity& w : before) {
+      if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
+      else waiting_.push_back(w);
+    }
+  }
   void give_up_oldest(std::size_t how_many) {
     for (std::size_t i = 0; i < how_many; ++i) {
       const waiting_activity& w = waiting_[i];
@@ -290,6 +302,7 @@ class KPROF_DETAIL_LOCAL attribution {
   launch_table launches_;
   std::vector<waiting_activity> waiting_;   // for their launches
   std::size_t most_waiting_ = 1024;
+  std::size_t taken_ = 0;                   // records, since it was looked for the launches of these
   kernel_names names_;
   device_totals unknown_;                   // work whose launch was not seen
   std::vector<device> devices_;

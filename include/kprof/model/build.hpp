@@ -79,6 +79,7 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   }
   out.calls = n.calls;
   out.captured = n.captured;
+  out.unlaunched = n.calls - std::min(n.calls, n.captured + n.launching);
   out.replays = n.replays;
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;

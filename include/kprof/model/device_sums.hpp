@@ -66,6 +66,12 @@ inline double share_of(double part, double whole) noexcept { return whole > 0 ? 
 /// A rate over device time: not known where more than one run in a thousand has no time.
 inline absence device_time_known(const device_sum& sum) noexcept { return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none; }
 
+/// The same of all rates that need every record: not known where more than one in a thousand was dropped.
+inline absence all_records_known(const profile& p) noexcept {
+  const device_completeness& c = p.device.complete;
+  return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where there is no work at all.
 struct device_sums {
   std::vector<device_sum> own, whole;

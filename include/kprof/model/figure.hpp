@@ -20,8 +20,9 @@ enum class absence : std::uint8_t {
   graphs_only,     ///< a host time of calls that were made by replaying CUDA graphs, and have none
   not_replayed,    ///< the calls were captured into a CUDA graph that was not replayed
   no_time,         ///< it took no time that the clock could see
-  no_launch,       ///< the launch of no kernel, copy or memset was seen
+  no_launch,       ///< the launch of no kernel, copy or memset of its own was seen
   untimed,         ///< CUPTI gave no time for some of the work on the device
+  dropped,         ///< records of work on the device were dropped
   several_kernels, ///< a formula's value is shared by several kernels
   zero_bytes,      ///< a division by the bytes of calls that move none
   merged,          ///< the calls' parameters were not kept, for want of memory

@@ -85,6 +85,13 @@ class graph_nodes {
     const std::lock_guard lock(mutex_);
     return nodes_;
   }
+  std::size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t sum = graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
+    for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
+    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);   // a deque holds 512 bytes at least
+    return sum;
+  }
   /// Graphs that were not known to be gone and are forgotten.
   std::uint64_t forgotten() {
     const std::lock_guard lock(mutex_);

@@ -23,6 +23,8 @@ struct known_launch {
   std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
   std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
   bool seen = false;            // a record of it has come
+  bool may_have_more = false;   // it launched a graph: others may come
+  std::uint8_t spared = 0;      // how often, for that
 };
 
 class launch_table {
@@ -49,7 +51,8 @@ class launch_table {
 
   void add(const known_launch& launch) {
     if (ring_.empty()) return;
-    while (end_ - first_ >= ring_.size() / 2 && (at(first_).seen || at(first_).alias_by != 0)) forget_oldest();
+    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
     if (end_ - first_ == ring_.size()) {
       if (2 * ring_.size() <= most_) grow();
       else forget_oldest();
@@ -74,6 +77,18 @@ class launch_table {
   std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
 
  private:
+  /// Whether no more records of it will come; another id of a launch is the oldest only once the launch has gone.
+  static bool is_done(const known_launch& l) noexcept { return l.alias_by != 0 || (l.seen && !is_spared(l)); }
+  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
+  /// Makes the oldest launch, with its other ids, the newest.
+  void bring_forward() noexcept {
+    do {
+      known_launch oldest = at(first_);
+      ++oldest.spared;
+      forget_oldest();
+      append(oldest);
+    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
+  }
   known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
   std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
     return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];

@@ -77,13 +77,36 @@ inline double all_bytes(const scope_node& n) noexcept {
   return static_cast<double>(executions(n)) * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
+/// What the formulas say of a set of parameters, by whether the calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0, calls = 0;
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;   // of calls that launched nothing
+  bool on_device = false;
+  bool handed_over = false;   // other threads launched for it, and for which of its calls is not known
+  std::uint32_t row = scope_node::none;
+
+  void add(const scope_node& n) noexcept {
+    flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
+    const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
+    idle_flops += idle * static_cast<double>(n.work.flops);
+    idle_bytes += idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+    idle_calls += idle;
+  }
+};
+
 /// What the device did for one row.
 struct device_row_sum {
   device_sum own, total;          // without and with nested operators
-  double flops = 0, bytes = 0;    // of calls with work on the device
+  double flops = 0, bytes = 0, calls = 0;   // of calls with work on the device
   std::uint32_t active = 0;       // nodes of this row that the walk is in
 
-  void finish(operator_row& row, double all_device_ns) const {
+  void add(const variant_sum& v) noexcept {
+    if (!v.on_device) return;
+    flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
+    bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
+    calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+  }
+  void finish(operator_row& row, double all_device_ns, absence complete) const {
     row.on_device = total.runs() > 0;
     row.kernels = own.kernels;
     row.copies = own.copies;
@@ -92,7 +115,7 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device) return;
-    const absence timed = device_time_known(total);
+    const absence timed = std::max({device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
     row.flops_per_s = ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s = ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
   }

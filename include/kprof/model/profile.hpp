@@ -52,6 +52,7 @@ struct scope_node {
 
   std::uint64_t calls = 0;       ///< finished
   std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it into a CUDA graph
+  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on a device nor captured any
   std::uint64_t replays = 0;     ///< calls made by replaying a graph; of a graph node: its launches. They are not in `calls`,
                                  ///< and take no host time
   std::uint64_t open = 0;        ///< still open; not in the times below

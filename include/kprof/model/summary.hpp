@@ -83,13 +83,6 @@ inline std::vector<bool> launched_in(const profile& p, const device_sums& device
   return launched;
 }
 
-/// What the formulas say of a set of parameters, and whether its calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0;
-  bool on_device = false;
-  std::uint32_t row = scope_node::none;
-};
-
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
@@ -98,26 +91,23 @@ class row_summing {
       : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
-      variants_.resize(numbers_.variant_count);
+      variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
     walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
 
   std::vector<operator_row> finish() {
-    for (const variant_sum& v : variants_) {
-      if (!v.on_device) continue;
-      on_device_[v.row].flops += v.flops;
-      on_device_[v.row].bytes += v.bytes;
-    }
+    for (const variant_sum& v : variants_)
+      if (v.row != scope_node::none) on_device_[v.row].add(v);
+    const absence complete = all_records_known(p_);
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
       if (on_device_.empty()) continue;
-      if (variants_.empty()) on_device_[i].flops = sums_[i].flops, on_device_[i].bytes = sums_[i].bytes;
-      on_device_[i].finish(table.back(), all_device);
+      on_device_[i].finish(table.back(), all_device, complete);
     }
     return table;
   }
@@ -141,12 +131,14 @@ class row_summing {
   }
 
   void enter_variant(std::uint32_t node, bool outermost) {
-    variant_sum& variant = variants_[numbers_.variant_of[node]];
-    variant.row = numbers_.row_of[node];
-    variant.on_device = variant.on_device || device_.whole[node].runs() > 0;
-    if (!outermost) return;
-    variant.flops += all_flops(p_.nodes[node]);
-    variant.bytes += all_bytes(p_.nodes[node]);
+    const std::uint32_t row = numbers_.row_of[node];
+    variant_sum& variant = variants_[numbers_.variant_of.empty() ? row : numbers_.variant_of[node]];
+    variant.row = row;
+    if (device_.whole[node].runs() > 0) {
+      variant.on_device = true;
+      variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
+    }
+    if (outermost) variant.add(p_.nodes[node]);
   }
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
@@ -167,7 +159,7 @@ class row_summing {
   row_numbers numbers_;
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
-  std::vector<variant_sum> variants_;   // by operator, where there is work on a device
+  std::vector<variant_sum> variants_;   // the same by set of parameters, or by row where that is no more
 };
 
 }  // namespace detail

@@ -55,6 +55,7 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
+  std::uint64_t launching = 0;   // of the calls, those in which work was launched on a device
   std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
   work values{};
 };
@@ -121,6 +122,7 @@ class call_tree {
       to.total += from.total;
       to.self += from.self;
       to.captured += from.captured;
+      to.launching += from.launching;
       to.replays += from.replays;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;

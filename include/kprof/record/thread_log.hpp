@@ -376,7 +376,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);
-      if (f.graph != 0 && !f.launched) ++tree[f.node].captured;
+      if (f.launched) ++tree[f.node].launching;
+      else if (f.graph != 0) ++tree[f.node].captured;
       ++finished;
     }
     if (stack.empty()) return;

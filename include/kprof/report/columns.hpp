@@ -112,7 +112,11 @@ inline std::string column_names() {
   return all;
 }
 
-inline unsigned rank_of(const column& c, bool device) noexcept { return device ? c.device_rank : c.rank; }
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
+  if (nested && c.number == &operator_row::device_total_ns) return 6;
+  return device ? c.device_rank : c.rank;
+}
 
 inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
 
@@ -215,8 +219,9 @@ inline const char* explain(absence why) noexcept {
     case absence::no_calls: return "no call has finished";
     case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::no_launch: return "no launch on the device was seen";
+    case absence::no_launch: return "no launch of its own was seen";
     case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
     case absence::no_operator: return "outside any operator";
     case absence::no_time: return "took less than the clock can see";

@@ -38,7 +38,7 @@ inline std::string device_line(const page& out, const profile& p, const device_i
 
 /// One line a device, but for those beside it that did nothing; and why there is no collector where there is none.
 inline void print_devices(page& out, const profile& p) {
-  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state), 2);
+  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's", 2);
   const auto idle = [](const device_info& d) { return !(d.sum_ns > 0) && !(d.busy_ns > 0); };
   const bool all_idle = std::all_of(p.device.devices.begin(), p.device.devices.end(), idle);
   std::vector<std::string> others;
@@ -57,11 +57,11 @@ inline std::vector<oddity> device_oddities(const profile& p) {
       " that kprof forgot for want of memory, those not launched for longest (raise " + limit + ")";
   return {
       {c.open, "open",
-       "launches of which no work on the device is known: it had not ended when the profile was taken, or there was none, as in a copy of "
-       "no bytes. Synchronise before the report."},
+       "launches of which no work on the device is known: it had not ended when the profile was taken (synchronise before the report), or "
+       "there was none, as in a copy of no bytes."},
       {c.dropped, "dropped",
-       "records of kernels and copies that CUPTI or kprof had no memory for: times, rates and counts above are too low. Raise " + limit +
-           ", or record a shorter run."},
+       "records of kernels and copies that CUPTI or kprof had no memory for: device times and counts above are too low, and where that is "
+       "more than one record in a thousand, rates of operators are n/a. Raise " + limit + ", or record a shorter run."},
       {c.untimed, "without timing",
        "records for which CUPTI gave no time; they count as runs and take none. Where they are more than one run in a thousand, rates are "
        "n/a."},
@@ -69,7 +69,7 @@ inline std::vector<oddity> device_oddities(const profile& p) {
        "records whose launch was not seen: they are in no operator, and `(unknown)` in the table of kernels. Begin recording before the "
        "first launch."},
       {c.launches_lost, "lost", "launches that could not be noted for want of memory; their work is of unknown launch. Raise " + limit + "."},
-      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused; it is in no table."},
+      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused", true},
       {c.odd, "odd", "records of a kind that this kprof does not know, in no table. A newer kprof may know them."},
       {c.merged, "merged",
        "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +

@@ -32,6 +32,7 @@ struct oddity {
   std::uint64_t count;
   const char* what;
   std::string meaning;
+  bool harmless = false;   // as the program asked for: no line of its own
 };
 
 /// A fact, which of the oddities there are none of, and a line that begins with "!" for each that there is.
@@ -45,9 +46,12 @@ inline void print_oddities(page& out, const char* key, const std::string& text, 
   }
   const std::size_t comma = none.rfind(", ");
   if (comma != std::string::npos) none.replace(comma, 2, " or ");
-  print_fact(out, key, text + (none.empty() ? "" : "; none " + none));
+  std::string harmless;
   for (const oddity& o : oddities)
-    if (o.count > 0) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+    if (o.count > 0 && o.harmless) harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
+  print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
+  for (const oddity& o : oddities)
+    if (o.count > 0 && !o.harmless) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
 }
 
 }  // namespace detail

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -169,9 +170,11 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
 inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
   fitted_table table;
   table.cells.rows.resize(rows.size());
+  const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) { return !row.several_devices && row.device == rows[0].device; });
   for (const kernel_column& c : kernel_columns) {
     if (!tells_something(c, rows)) continue;
-    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)}, c.rank);
+    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)},
+                     !one_device && std::string_view{c.header} == "device" ? 6 : c.rank);
     for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
   }
   table.print(out);

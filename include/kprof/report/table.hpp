@@ -89,6 +89,7 @@ class table_columns {
 
   table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()), device_(plan.device) {
+    nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.device_total_ns > 2 * row.device_ns; });
     shown = plan.columns;
     for (const column& c : columns)
       if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
@@ -109,26 +110,26 @@ class table_columns {
 
  private:
   void set_least(const page& out) {
-    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_) >= comfort_rank; });
+    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_, nested_) >= comfort_rank; });
     for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
   }
   void drop_one(const page& out) {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], device_) > rank_of(*shown[worst], device_)) worst = i;
+        if (rank_of(*shown[i], device_, nested_) > rank_of(*shown[worst], device_, nested_)) worst = i;
     left_out.push_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells.drop(worst);
     set_least(out);
   }
 
-  bool asked_, device_;
+  bool asked_, device_, nested_ = false;
 };
 
 /// A line for each reason for which a number of the page is not known.
 inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows, const concerned_names& names) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::untimed,
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::dropped, absence::untimed,
                             absence::no_launch, absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (rows[i].*c->value).why == why; });
