@@ -9790,8 +9790,9 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
-  std::uint64_t launching = 0;   // of the calls, those in which work was launched on a device
-  std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
+  // Of the calls, those in which work was launched on a device. A graph and what is below it have no calls: of these, the
+  // replays. One field, as an odd size makes folding slower by a hundredth.
+  std::uint64_t device_calls = 0;
   work values{};
 };
 
@@ -9857,8 +9858,7 @@ class call_tree {
       to.total += from.total;
       to.self += from.self;
       to.captured += from.captured;
-      to.launching += from.launching;
-      to.replays += from.replays;
+      to.device_calls += from.device_calls;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
       imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
@@ -10734,8 +10734,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);
-      if (f.launched) ++tree[f.node].launching;
-      else if (f.graph != 0) ++tree[f.node].captured;
+      if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
+        ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
       ++finished;
     }
     if (stack.empty()) return;
@@ -12013,10 +12013,10 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
     call_tree& tree = log.tree;
     const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].replays;
+    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].device_calls;
     if (!first) return;
     while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent))) node = tree[node].parent;
-    if (node != call_tree::root) ++tree[node].replays;
+    if (node != call_tree::root) ++tree[node].device_calls;
   }
 
   bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
@@ -13120,8 +13120,8 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   }
   out.calls = n.calls;
   out.captured = n.captured;
-  out.unlaunched = n.calls - std::min(n.calls, n.captured + n.launching);
-  out.replays = n.replays;
+  if (n.calls != 0) out.unlaunched = n.calls - std::min(n.calls, n.captured + n.device_calls);
+  else out.replays = n.device_calls;
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;

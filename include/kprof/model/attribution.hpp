@@ -247,10 +247,10 @@ class KPROF_DETAIL_LOCAL attribution {
   void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
     call_tree& tree = log.tree;
     const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].replays;
+    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].device_calls;
     if (!first) return;
     while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent))) node = tree[node].parent;
-    if (node != call_tree::root) ++tree[node].replays;
+    if (node != call_tree::root) ++tree[node].device_calls;
   }
 
   bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }

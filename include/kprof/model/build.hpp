@@ -79,8 +79,8 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   }
   out.calls = n.calls;
   out.captured = n.captured;
-  out.unlaunched = n.calls - std::min(n.calls, n.captured + n.launching);
-  out.replays = n.replays;
+  if (n.calls != 0) out.unlaunched = n.calls - std::min(n.calls, n.captured + n.device_calls);
+  else out.replays = n.device_calls;
   out.total_ns = static_cast<double>(n.total) * ns_per_tick;
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;

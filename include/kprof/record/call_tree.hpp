@@ -55,8 +55,9 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
-  std::uint64_t launching = 0;   // of the calls, those in which work was launched on a device
-  std::uint64_t replays = 0;     // calls made by replaying a graph, or replays of graphs
+  // Of the calls, those in which work was launched on a device. A graph and what is below it have no calls: of these, the
+  // replays. One field, as an odd size makes folding slower by a hundredth.
+  std::uint64_t device_calls = 0;
   work values{};
 };
 
@@ -122,8 +123,7 @@ class call_tree {
       to.total += from.total;
       to.self += from.self;
       to.captured += from.captured;
-      to.launching += from.launching;
-      to.replays += from.replays;
+      to.device_calls += from.device_calls;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
       imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });

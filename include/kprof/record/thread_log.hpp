@@ -376,8 +376,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
     if (!f.adopted) {
       tree.finish(f.node, ticks, f.child_ticks);
-      if (f.launched) ++tree[f.node].launching;
-      else if (f.graph != 0) ++tree[f.node].captured;
+      if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
+        ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
       ++finished;
     }
     if (stack.empty()) return;
