@@ -34,7 +34,9 @@ constexpr count flops_of(const Op& params) noexcept {
   static_assert(detail::check_operator<Op>());
   static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
-  return w.valid != 0 ? count{w.flops} : count{1} / count{0};
+  if (w.valid != 0) return w.flops;
+  detail::parameters_make_no_sense();
+  return count::invalid();
 }
 
 /// The operator's name in every output: its `name`, or its type's name without namespaces.

@@ -26,7 +26,7 @@ BESIDE = {"record", "emit", "collect"}
 STAGE_OF = {
     "config.hpp": "declare", "version.hpp": "declare", "dtype.hpp": "declare", "fixed_string.hpp": "declare", "op.hpp": "declare",
     "status.hpp": "declare",   # how anything set up or written tells of a failure; it includes nothing of kprof
-    "guard.hpp": "guard", "registry.hpp": "registry",
+    "guard.hpp": "guard", "registry.hpp": "registry", "ops.hpp": "registry",
     "settings.hpp": "session", "session.hpp": "session", "kprof.hpp": "session",
 }
 # The smallest set: each takes 10,000 lines or more, or has no business in a header that every file includes.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_ACTIVATION_HPP
+#define KPROF_OPS_ACTIVATION_HPP
+
+// Named activations and the gated linear units that are made of them. A named activation counts one FLOP an element, whatever it is
+// made of, as PyProf and DeepSpeed have it; flops(cost_model::expressions) counts the primitives of its definition.
+// Included by pointwise.hpp.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+struct activation_cost {
+  const char* name;
+  int expression;        ///< primitives of the definition
+  int transcendentals;   ///< among them
+};
+constexpr activation_cost cost_of(activation act) noexcept {
+  switch (act) {
+    case activation::none: break;
+    case activation::relu: return {"Relu", 1, 0};             // max(x, 0)
+    case activation::gelu: return {"Gelu", 5, 1};             // 0.5 x (1 + erf(x c))
+    case activation::silu: return {"Silu", 5, 1};             // x sigmoid(x)
+    case activation::sigmoid: return {"Sigmoid", 4, 1};       // 1 / (1 + exp(-x))
+    case activation::tanh: return {"Tanh", 1, 1};
+    case activation::elu: return {"Elu", 5, 1};               // x > 0 ? x : a (exp(x) - 1)
+    case activation::leaky_relu: return {"LeakyRelu", 3, 0};  // x > 0 ? x : a x
+    case activation::softplus: return {"Softplus", 3, 2};     // log(1 + exp(x))
+    case activation::hardswish: return {"Hardswish", 5, 0};   // x min(max(x + 3, 0), 6) / 6
+    case activation::mish: return {"Mish", 5, 3};             // x tanh(log(1 + exp(x)))
+    case activation::prelu: return {"Prelu", 3, 0};           // x > 0 ? x : w x
+  }
+  return {"none", 0, 0};
+}
+inline constexpr int gelu_tanh_expression = 9;   // 0.5 x (1 + tanh(c (x + d x x x)))
+constexpr bool known_activation(activation act) noexcept { return act >= activation::none && act <= activation::prelu; }
+
+constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y = act(x). fprop reads x and writes y; bprop reads dy and x (or y) and writes dx. One FLOP an element both ways. The
+/// table of expressions knows the forward direction only: bprop counts one in each table, as in PyProf's activation.py.
+struct Activation {
+  activation act = activation::relu;
+  std::int64_t numel = 1;
+  std::int64_t weights = 0;          ///< of prelu, read in both directions; their gradient is written by bprop. 0: not counted
+  bool tanh_approximation = false;   ///< of gelu
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const {
+    return detail::not_negative(numel, weights) && detail::known(type) && detail::is_fprop_or_bprop(pass) && detail::known_activation(act) &&
+           act != activation::none && (weights == 0 || act == activation::prelu) && (!tanh_approximation || act == activation::gelu);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const bool one = model != cost_model::expressions || pass == ops::pass::bprop;
+    return count{numel} * (one ? 1 : tanh_approximation ? detail::gelu_tanh_expression : detail::cost_of(act).expression);
+  }
+  /// One an element where the activation has any; by its definition for cost_model::expressions.
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const int n = detail::cost_of(act).transcendentals;
+    const bool one = model != cost_model::expressions || pass == ops::pass::bprop;
+    return count{numel} * (one && n > 1 ? 1 : n);
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (numel == 0) return {};
+    const count x = bytes_for(numel, type), w = bytes_for(weights, type);
+    if (pass == ops::pass::bprop) return {.read = x + x + w, .written = x + w};
+    return {.read = x + w, .written = x};
+  }
+  constexpr count parameters() const { return weights; }
+};
+
+/// Activation under its own name: Relu, Gelu, ...
+template <activation Function>
+struct named_activation {
+  static constexpr const char* name = detail::cost_of(Function).name;
+
+  std::int64_t numel = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr Activation general() const { return {.act = Function, .numel = numel, .pass = pass, .type = type}; }
+  constexpr bool valid() const { return general().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
+  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const { return general().transcendentals(model); }
+  constexpr traffic bytes() const { return general().bytes(); }
+};
+using Relu = named_activation<activation::relu>;
+using Gelu = named_activation<activation::gelu>;
+using Silu = named_activation<activation::silu>;
+using Sigmoid = named_activation<activation::sigmoid>;
+using Tanh = named_activation<activation::tanh>;
+using Elu = named_activation<activation::elu>;
+using LeakyRelu = named_activation<activation::leaky_relu>;
+using Softplus = named_activation<activation::softplus>;
+using Hardswish = named_activation<activation::hardswish>;
+using Mish = named_activation<activation::mish>;
+using Prelu = named_activation<activation::prelu>;
+
+/// y[rows,F] = act(x[rows,:F]) * x[rows,F:]: an activation and a product. fprop reads x, 2F wide, and writes y; bprop reads dy
+/// and x and writes dx: it evaluates act and its derivative and does two products, 4 FLOPs an element of dy.
+struct Glu {
+  activation act = activation::sigmoid;   ///< none: the product alone
+  std::int64_t rows = 1, F = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const {
+    return detail::not_negative(rows, F) && detail::known(type) && detail::known_activation(act) && detail::is_fprop_or_bprop(pass);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const int derivative = act == activation::none ? 0 : 1;
+    const int once = model == cost_model::expressions ? detail::cost_of(act).expression : derivative;
+    return count{rows} * F * (pass == ops::pass::bprop ? once + derivative + 2 : once + 1);
+  }
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const int n = detail::cost_of(act).transcendentals;
+    const int once = model != cost_model::expressions && n > 1 ? 1 : n;
+    return count{rows} * F * (pass == ops::pass::bprop ? once + (n > 0 ? 1 : 0) : once);
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count y = bytes_for(count{rows} * F, type), x = bytes_for(count{2} * rows * F, type);
+    if (pass == ops::pass::bprop) return {.read = y + x, .written = x};
+    return {.read = x, .written = y};
+  }
+};
+
+/// Glu under the name of its activation.
+template <activation Function>
+struct named_glu {
+  static constexpr const char* name = Function == activation::silu ? "Swiglu" : Function == activation::gelu ? "Geglu" : "Reglu";
+
+  std::int64_t rows = 1, F = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr Glu general() const { return {.act = Function, .rows = rows, .F = F, .pass = pass, .type = type}; }
+  constexpr bool valid() const { return general().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
+  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const { return general().transcendentals(model); }
+  constexpr traffic bytes() const { return general().bytes(); }
+};
+using Swiglu = named_glu<activation::silu>;
+using Geglu = named_glu<activation::gelu>;
+using Reglu = named_glu<activation::relu>;
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

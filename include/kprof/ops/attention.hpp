@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_ATTENTION_HPP
+#define KPROF_OPS_ATTENTION_HPP
+
+// Attention: of whole sequences, of one new token against a cache, with a latent cache, and rotary embedding. FLOPs are those
+// of the products alone; softmax, scale, mask and dropout are not counted. They go by the heads of the queries, bytes of K and V by
+// their own. Tensors: q[B,Sq,Hq,D], k[B,Sk,Hkv,D], v[B,Sk,Hkv,Dv], o[B,Sq,Hq,Dv], logsumexp[B,Hq,Sq] in f32.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// Which keys a query sees; query i stands at i + Sk - Sq. causal: those up to its own. sliding_window: from window_left
+/// before it to window_right behind it.
+enum class attention_mask : std::uint8_t { none, causal, sliding_window };
+
+/// What bprop has: flash recomputes the scores (5 products), stored_P reads the probabilities that fprop kept (4 products).
+enum class attention_backward : std::uint8_t { flash, stored_P };
+
+}  // namespace ops
+
+namespace ops::detail {
+
+constexpr std::int64_t clamped(std::int64_t x, std::int64_t low, std::int64_t high) noexcept { return x < low ? low : x > high ? high : x; }
+
+/// The sum over i = 0 ... n-1 of i + from, each held between 0 and `limit`. All of them are extents, `from` of either sign.
+constexpr std::int64_t sum_of_ramp(std::int64_t n, std::int64_t from, std::int64_t limit) noexcept {
+  const std::int64_t begin = clamped(-from, 0, n), end = clamped(limit - from, begin, n);
+  const std::int64_t rising = end - begin;
+  return rising * (begin + from) + rising * (rising - 1) / 2 + (n - end) * limit;
+}
+
+/// Heads of queries share heads of keys evenly.
+constexpr bool heads_fit(std::int64_t Hq, std::int64_t Hkv) noexcept { return positive(Hq, Hkv) && Hq % Hkv == 0; }
+constexpr std::int64_t given_or(std::int64_t size, std::int64_t otherwise) noexcept { return size == 0 ? otherwise : size; }
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// o = softmax(q k^T) v. Hkv = Hq is multi-head, 1 multi-query, what lies between grouped-query attention.
+///
+/// flops() counts each entry of the score matrix that the mask leaves for 2 (D + Dv); causal ones by FlashAttention 3's average,
+/// Sq (max(0, Sk - Sq) + Sk) / 2, which is the half where Sq = Sk; flops_exact() counts them one by one. K and V count in full, whatever
+/// the mask. fprop reads q, k, v and writes o, and the logsumexp where `lse`; bprop reads these six (and do) and writes dq, dk, dv.
+struct Sdpa {
+  static constexpr std::int64_t unlimited = -1;
+
+  std::int64_t B = 1;
+  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries, of keys and values; Hkv 0: as Hq
+  std::int64_t Sq = 1, Sk = 1;
+  std::int64_t D = 64, Dv = 0;    ///< of a head of queries and keys, of values; Dv 0: as D
+  attention_mask mask = attention_mask::none;
+  std::int64_t window_left = unlimited, window_right = unlimited;   ///< of sliding_window
+  bool lse = false;               ///< fprop writes the logsumexp
+  ops::pass pass = ops::pass::fprop;
+  attention_backward backward = attention_backward::flash;
+  dtype type = dtype::f16;
+
+  constexpr std::int64_t kv_heads() const { return detail::given_or(Hkv, Hq); }
+  constexpr std::int64_t value_size() const { return detail::given_or(Dv, D); }
+  constexpr bool valid() const {
+    return detail::not_negative(B) && detail::extents(Sq, Sk) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) &&
+           detail::known(type) && mask <= attention_mask::sliding_window && window_left >= unlimited && window_right >= unlimited &&
+           (mask == attention_mask::sliding_window || (window_left == unlimited && window_right == unlimited)) &&
+           (pass == ops::pass::fprop || pass == ops::pass::bprop) && backward <= attention_backward::stored_P;
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    if (mask != attention_mask::causal) return products() * pairs() * 2;
+    return products() * Sq * ((Sk > Sq ? Sk - Sq : 0) + Sk);   // twice the pairs, of which there may be half a one
+  }
+  /// Of the entries that the mask leaves, one by one.
+  constexpr count flops_exact() const { return detail::sensible(valid()) ? products() * pairs() * 2 : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count queries = count{B} * Hq * Sq, keys = count{B} * kv_heads() * Sk;
+    const count q = bytes_for(queries * D, type), k = bytes_for(keys * D, type);
+    const count o = bytes_for(queries * value_size(), type), v = bytes_for(keys * value_size(), type);
+    const count logsumexp = bytes_for(queries, dtype::f32);
+    const bool empty = queries == 0 || keys == 0;   // then nothing is read, and what there is to write is zeros
+    if (pass == ops::pass::bprop) return {.read = empty ? count{0} : q + k + v + o + o + logsumexp, .written = q + k + v};
+    return {.read = empty ? count{0} : q + k + v, .written = o + (lse ? logsumexp : 0)};
+  }
+  /// Bytes of the matrix of probabilities, which only implementations without flash attention put into memory: they write it in fprop
+  /// and read it in bprop. Not part of bytes().
+  constexpr count stored_P_bytes() const {
+    return detail::sensible(valid()) ? bytes_for(count{B} * Hq * Sq * Sk, type) : count::invalid();
+  }
+
+ private:
+  /// Multiply-adds for each entry of the scores, over all heads.
+  constexpr count products() const {
+    const count d = D, dv = value_size();
+    if (pass == ops::pass::fprop) return (d + dv) * B * Hq;
+    return ((backward == attention_backward::flash ? 3 : 2) * d + 2 * dv) * B * Hq;
+  }
+  /// Entries of one head's scores that the mask leaves.
+  constexpr std::int64_t pairs() const {
+    if (mask == attention_mask::none) return Sq * Sk;
+    const std::int64_t left = mask == attention_mask::causal ? unlimited : window_left, right = mask == attention_mask::causal ? 0 : window_right;
+    const std::int64_t all = detail::max_extent, first = Sk - Sq;
+    const std::int64_t up_to = right == unlimited ? Sq * Sk : detail::sum_of_ramp(Sq, first + detail::clamped(right, 0, all) + 1, Sk);
+    return up_to - (left == unlimited ? 0 : detail::sum_of_ramp(Sq, first - detail::clamped(left, 0, all), Sk));
+  }
+};
+
+/// One new token for each of B sequences against caches of Sk tokens, the new one among them. Reads q and the caches and writes o;
+/// with `append` the new key and value are written to the caches. Paged: reads a table of int32 too, one entry for each page of
+/// `page_size` tokens of each sequence; of a page that is not full only the tokens in it count.
+struct DecodeAttention {
+  std::int64_t B = 1;
+  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries, of keys and values; Hkv 0: as Hq
+  std::int64_t Sk = 1;
+  std::int64_t D = 64, Dv = 0;    ///< of a head of queries and keys, of values; Dv 0: as D
+  bool append = false;
+  std::int64_t page_size = 0;     ///< in tokens; 0: the cache is not paged
+  dtype type = dtype::f16;
+  dtype dtypeKV = dtype::unknown; ///< of the caches; unknown: as `type`
+
+  constexpr std::int64_t kv_heads() const { return detail::given_or(Hkv, Hq); }
+  constexpr std::int64_t value_size() const { return detail::given_or(Dv, D); }
+  constexpr bool valid() const {
+    return detail::not_negative(B, Sk, page_size) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) && detail::known(type) &&
+           !(append && Sk == 0);   // the new token is in the cache
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * B * Hq * Sk * (count{D} + value_size()) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const dtype cached = dtypeKV == dtype::unknown ? type : dtypeKV;
+    const count heads = count{B} * kv_heads();
+    const count cache = bytes_for(heads * Sk * D, cached) + bytes_for(heads * Sk * value_size(), cached);
+    const count added = append ? bytes_for(heads * D, cached) + bytes_for(heads * value_size(), cached) : 0;
+    const count table = page_size == 0 ? 0 : bytes_for(count{B} * detail::ceil_div(Sk, page_size), dtype::int32);
+    const count q = bytes_for(count{B} * Hq * D, type), o = bytes_for(count{B} * Hq * value_size(), type);
+    return {.read = Sk == 0 ? count{0} : q + cache + table, .written = o + added};
+  }
+};
+
+/// Decoding with DeepSeek's latent cache, weights absorbed: one head of keys, of L latent and R rotary elements, whose latent
+/// part is also the value. Reads q[B,H,L+R] and the cache[B,Sk,L+R], writes o[B,H,L]; with `append` the new token is written to the cache.
+struct MlaDecode {
+  std::int64_t B = 1, H = 128;
+  std::int64_t Sk = 1;            ///< tokens in the cache, the new one among them
+  std::int64_t L = 512, R = 64;
+  bool append = false;
+  std::int64_t page_size = 0;     ///< in tokens; 0: the cache is not paged
+  dtype type = dtype::bf16;
+
+  constexpr bool valid() const {
+    return detail::not_negative(B, Sk, R, page_size) && detail::positive(H, L) && detail::known(type) && !(append && Sk == 0);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * B * H * Sk * (2 * count{L} + R) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count width = count{L} + R;
+    const count q = bytes_for(count{B} * H * width, type), cache = bytes_for(count{B} * Sk * width, type), o = bytes_for(count{B} * H * L, type);
+    const count table = page_size == 0 ? 0 : bytes_for(count{B} * detail::ceil_div(Sk, page_size), dtype::int32);
+    return {.read = Sk == 0 ? count{0} : q + cache + table, .written = o + (append ? bytes_for(count{B} * width, type) : 0)};
+  }
+};
+
+/// Rotary position embedding of x[B,S,H,D] by a table of S x D sines and cosines: 4 products and 2 sums a pair. Reads x and the
+/// table, writes as much as x. Of a head of which a part is rotated, D is that part. Backward is the same rotation the other way.
+struct Rope {
+  std::int64_t B = 1, S = 1;
+  std::int64_t H = 1;             ///< heads, those of queries and keys together where one call rotates both
+  std::int64_t D = 64;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f16;
+  dtype dtypeTable = dtype::f32;
+
+  constexpr bool valid() const {
+    return detail::not_negative(B, S, H, D) && D % 2 == 0 && detail::known(type, dtypeTable) && (pass == ops::pass::fprop || pass == ops::pass::bprop);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{3} * B * S * H * D : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count n = count{B} * S * H * D, x = bytes_for(n, type);
+    if (n == 0) return {};
+    return {.read = x + bytes_for(count{S} * D, dtypeTable), .written = x};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_COMMON_HPP
+#define KPROF_OPS_COMMON_HPP
+
+// What the operators of the catalogue share, and the rules by which all of them count. Included by each header of ops/.
+//
+// - One multiply-add is 2 FLOPs; of complex numbers 8. Scale factors cost nothing; beta != 0 costs one more read of C.
+// - FLOPs follow from the shape, never from the kernel: padding taps count, causal attention counts its half.
+// - A bias, a residual, an activation and any other elementwise primitive are one FLOP per output element each.
+// - Bytes are the least possible: each distinct input element is read once, each output element written once, each at its
+//   own width. A broadcast operand counts at its own size. Tensors below 8 bits an element are packed, each by itself.
+// - A count that overflows 64 bits and parameters that make no sense are compile errors in a constant expression; at run
+//   time such a call is reported as `invalid`. Sizes may be 0 where libraries accept that: nothing is then counted.
+
+#include <kprof/config.hpp>
+#include <kprof/dtype.hpp>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+namespace ops {
+
+/// How the FLOPs of elementwise operators are counted. `primitives`: one for each primitive, transcendental ones too (XLA,
+/// DeepSpeed). `pyprof`: 20 for each transcendental one, as NVIDIA/PyProf has it. `expressions`: named activations by the
+/// primitives of their definition (gelu 5, silu 5), not by one.
+enum class cost_model : std::uint8_t { primitives, pyprof, expressions };
+
+/// Direction of a call: forward, backward of an operator without weights, or with respect to the input, weights or bias.
+enum class pass : std::uint8_t { fprop, bprop, dgrad, wgrad, bgrad };
+
+/// Named activation functions; each counts one FLOP an element.
+enum class activation : std::uint8_t { none, relu, gelu, silu, sigmoid, tanh, elu, leaky_relu, softplus, hardswish, mish, prelu };
+
+}  // namespace ops
+
+namespace ops::detail {
+
+/// `valid`; where it is false, a compile error in a constant expression.
+constexpr bool sensible(bool valid) noexcept {
+  if (!valid) ::kprof::KPROF_DETAIL_ABI::detail::parameters_make_no_sense();
+  return valid;
+}
+inline constexpr traffic invalid_traffic{count::invalid(), count::invalid()};
+
+/// Largest extent of a window's input, so that sums and products of two extents cannot wrap.
+inline constexpr std::int64_t max_extent = 0x3FFF'FFFF;
+constexpr bool extents(auto... sizes) noexcept { return ((sizes >= 0 && sizes <= max_extent) && ...); }
+constexpr bool positive(auto... sizes) noexcept { return ((sizes >= 1) && ...); }
+constexpr bool not_negative(auto... sizes) noexcept { return ((sizes >= 0) && ...); }
+/// Types must be known; products that overflow are found by `count`.
+constexpr bool known(auto... types) noexcept { return ((bits_of(types) != 0) && ...); }
+
+constexpr bool at_least(count a, count b) noexcept { return a.valid() && b.valid() && a.value() >= b.value(); }
+
+constexpr bool is_complex(dtype type) noexcept { return type == dtype::c64 || type == dtype::c128; }
+/// FLOPs of one multiply-add.
+constexpr count fma_flops(dtype type) noexcept { return is_complex(type) ? 8 : 2; }
+
+/// Ceiling of a / b, for a >= 0 and b > 0.
+constexpr count ceil_div(count a, count b) noexcept { return (a + (b - 1)) / b; }
+
+/// The unit that multiplies matrices of a type, where only one can: tf32 and what has fewer than 16 bits as floating point
+/// exist on tensor cores alone. Of other types the shape does not tell.
+constexpr unit matmul_unit(dtype type) noexcept {
+  switch (type) {
+    case dtype::tf32: case dtype::fp8_e4m3: case dtype::fp8_e5m2: case dtype::fp6_e2m3: case dtype::fp6_e3m2: case dtype::fp4_e2m1:
+      return unit::tensor_core;
+    default: return unit::unknown;
+  }
+}
+constexpr arithmetic matmul(dtype type) noexcept { return {type, matmul_unit(type)}; }
+/// Of everything that is no product of matrices.
+constexpr arithmetic scalar(dtype type) noexcept { return {type, unit::cuda_core}; }
+
+}  // namespace ops::detail
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_GEMM_HPP
+#define KPROF_OPS_GEMM_HPP
+
+// Products of matrices: plain, batched, with broadcast operands, grouped, with an epilogue, sparse, block-scaled, and fully
+// connected layers. D[M,N] = A[M,K] B[K,N] (+ C), row-major; layout does not change a count. All FLOPs are 2 M N K (8 for
+// complex types), as PyProf, PyTorch's flop counter, CUTLASS and oneDNN have it. An empty product reads nothing.
+
+#include <kprof/ops/common.hpp>
+
+#include <array>
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// D = A B, and + beta C where `beta`; `batch` times, each time with operands of its own.
+///     KPROF_OP(kprof::ops::Gemm, {.M = m, .N = n, .K = k, .dtypeA = f16, .dtypeB = f16, .dtypeC = f16});
+struct Gemm {
+  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t batch = 1;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;   ///< dtypeC: of C and D
+  bool beta = false;                     ///< C is added: it is read as well as written
+  bool transA = false, transB = false;   ///< how the operands lie in memory
+
+  constexpr bool valid() const { return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    const count c = bytes_for(count{batch} * M * N, dtypeC);
+    return {.read = bytes_for(count{batch} * M * K, dtypeA) + bytes_for(count{batch} * K * N, dtypeB) + (beta ? c : 0), .written = c};
+  }
+};
+
+/// PyTorch's bmm: Gemm without C.
+struct Bmm {
+  std::int64_t batch = 1;
+  std::int64_t M = 1, N = 1, K = 1;
+  dtype type = dtype::f32;
+
+  constexpr Gemm gemm() const { return {.M = M, .N = N, .K = K, .batch = batch, .dtypeA = type, .dtypeB = type, .dtypeC = type}; }
+  constexpr bool valid() const { return gemm().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return gemm().arithmetic(); }
+  constexpr count flops() const { return gemm().flops(); }
+  constexpr traffic bytes() const { return gemm().bytes(); }
+};
+
+/// Batched Gemm whose operands lie a stride apart, in elements. An operand with stride 0 is the same in each product and
+/// counts once; where operands overlap, what they share counts once. `dense`: one behind another.
+struct GemmStridedBatched {
+  static constexpr std::int64_t dense = -1;
+
+  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t batch = 1;
+  std::int64_t strideA = dense, strideB = dense, strideC = dense;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  bool beta = false;
+  bool transA = false, transB = false;
+
+  constexpr bool valid() const {
+    return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC) && strideA >= dense && strideB >= dense &&
+           (batch <= 1 || strideC == dense || (strideC >= 0 && detail::at_least(strideC, count{M} * N)));   // outputs do not overlap
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0 || batch == 0) return {};
+    const count c = bytes_for(count{batch} * M * N, dtypeC);
+    return {.read = bytes_for(touched(count{M} * K, strideA), dtypeA) + bytes_for(touched(count{K} * N, strideB), dtypeB) + (beta ? c : 0), .written = c};
+  }
+
+ private:
+  /// Elements of `batch` operands of `size` elements each.
+  constexpr count touched(count size, std::int64_t stride) const {
+    if (stride == dense || detail::at_least(stride, size)) return size * batch;
+    return count{stride} * (batch - 1) + size;
+  }
+};
+
+/// Shape of one product of a group.
+struct gemm_shape {
+  std::int64_t M = 0, N = 0, K = 0;
+};
+
+/// Products of any shapes in one call, at most `Capacity` of them. Empty ones read nothing. Where all share N and K, as the
+/// experts of a mixture do, RaggedGemm takes any number of them.
+template <std::size_t Capacity = 8>
+struct GroupedGemm {
+  static_assert(Capacity >= 1 && Capacity <= 40, "kprof: a GroupedGemm holds 1 to 40 shapes; use RaggedGemm or a guard for each product");
+  static constexpr const char* name = "GroupedGemm";
+
+  std::int64_t size = 0;   ///< shapes in use
+  std::array<gemm_shape, Capacity> groups{};
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+
+  constexpr bool valid() const {
+    if (size < 0 || size > static_cast<std::int64_t>(Capacity)) return false;
+    for (std::int64_t i = 0; i < size; ++i)
+      if (!at(i).valid()) return false;
+    return detail::known(dtypeA, dtypeB, dtypeC);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    count sum;
+    for (std::int64_t i = 0; i < size; ++i) sum += at(i).flops();
+    return sum;
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    traffic sum;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const traffic one = at(i).bytes();
+      sum.read += one.read;
+      sum.written += one.written;
+    }
+    return sum;
+  }
+
+ private:
+  constexpr Gemm at(std::int64_t i) const {
+    const gemm_shape& s = groups[static_cast<std::size_t>(i)];
+    return {.M = s.M, .N = s.N, .K = s.K, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC};
+  }
+};
+
+/// A grouped product whose groups differ in M alone, and each has a B of its own.
+struct RaggedGemm {
+  std::int64_t M = 1;               ///< rows of all groups together
+  std::int64_t N = 1, K = 1;
+  std::int64_t groups = 1;
+  std::int64_t active_groups = 1;   ///< those with rows: only their B is read
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+
+  constexpr bool valid() const {
+    return detail::not_negative(M, N, K, active_groups) && active_groups <= groups && active_groups <= M && (M == 0) == (active_groups == 0) &&
+           detail::known(dtypeA, dtypeB, dtypeC);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * M * N * K : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{active_groups} * K * N, dtypeB), .written = bytes_for(count{M} * N, dtypeC)};
+  }
+};
+
+enum class bias_kind : std::uint8_t { none, per_col, per_row };
+
+/// Gemm with what is fused behind it: a bias of N (per_col) or M (per_row) elements, an activation, a residual of the
+/// output's shape. Each is one FLOP per output element. All of them have the type of D.
+struct GemmEpilogue {
+  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t batch = 1;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  bool beta = false;
+  bool transA = false, transB = false;
+  bias_kind bias = bias_kind::none;
+  activation act = activation::none;
+  bool residual = false;
+
+  constexpr Gemm gemm() const {
+    return {.M = M, .N = N, .K = K, .batch = batch, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC, .beta = beta, .transA = transA, .transB = transB};
+  }
+  constexpr bool valid() const { return gemm().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return gemm().arithmetic(); }
+  constexpr count flops() const {
+    const int fused = (bias != bias_kind::none ? 1 : 0) + (act != activation::none ? 1 : 0) + (residual ? 1 : 0);
+    return gemm().flops() + (valid() ? count{batch} * M * N * fused : count::invalid());
+  }
+  constexpr traffic bytes() const {
+    traffic t = gemm().bytes();
+    if (!valid() || M == 0 || N == 0 || batch == 0) return t;
+    if (bias != bias_kind::none) t.read += bytes_for(bias == bias_kind::per_col ? N : M, dtypeC);
+    if (residual) t.read += bytes_for(count{batch} * M * N, dtypeC);
+    return t;
+  }
+};
+
+/// A fully connected layer over `tokens` rows: y[T,O] = x[T,I] w[O,I] (+ bias[O]). fprop, dgrad (dx), wgrad (dw), bgrad (db).
+struct Linear {
+  std::int64_t tokens = 1;   ///< product of the leading dimensions
+  std::int64_t in_features = 1, out_features = 1;
+  bool bias = false;         ///< of consequence for fprop: bgrad is a call of its own
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;              ///< of x, y and their gradients
+  dtype dtypeW = dtype::unknown;        ///< of weights, bias and their gradients; unknown: as `type`
+
+  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
+  constexpr bool valid() const {
+    return detail::not_negative(tokens, in_features, out_features) && detail::known(type) && pass != ops::pass::bprop;
+  }
+  constexpr kprof::arithmetic arithmetic() const { return pass == ops::pass::bgrad ? detail::scalar(type) : detail::matmul(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const count out = count{tokens} * out_features;
+    if (pass == ops::pass::bgrad) return out;
+    return detail::fma_flops(type) * out * in_features + (bias && pass == ops::pass::fprop ? out : 0);
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count x = bytes_for(count{tokens} * in_features, type), y = bytes_for(count{tokens} * out_features, type);
+    const count w = bytes_for(count{in_features} * out_features, weight_type()), b = bytes_for(out_features, weight_type());
+    switch (pass) {
+      case ops::pass::dgrad: return {.read = y + w, .written = x};
+      case ops::pass::wgrad: return {.read = y + x, .written = w};
+      case ops::pass::bgrad: return {.read = y, .written = b};
+      default: return {.read = x + w + (bias ? b : 0), .written = y};
+    }
+  }
+  /// Weights and bias.
+  constexpr count parameters() const { return count{in_features} * out_features + (bias ? out_features : 0); }
+};
+
+/// Gemm whose A has two zeros in each four elements (2:4; one in two for 32-bit types, four in eight for 4-bit types). FLOPs
+/// are those of the dense product, as CUTLASS reports them; sparse_flops() are those that are executed. Of A the half is
+/// read, and its metadata: 2 bits for each element kept, 4 for 32-bit types, 1 for 4-bit types.
+struct SparseGemm {
+  std::int64_t M = 1, N = 1, K = 4;
+  dtype dtypeA = dtype::f16, dtypeB = dtype::f16, dtypeC = dtype::f16;
+  bool beta = false;
+
+  constexpr bool valid() const {
+    const unsigned bits = bits_of(dtypeA);
+    const std::int64_t step = bits == 32 ? 2 : bits == 4 ? 8 : 4;
+    return detail::not_negative(M, N, K) && detail::known(dtypeA, dtypeB, dtypeC) && bits <= 32 && K % step == 0;
+  }
+  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }   // no other unit has it
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
+  constexpr count sparse_flops() const { return flops() / 2; }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    const count kept = count{M} * K / 2, c = bytes_for(count{M} * N, dtypeC);
+    const unsigned metadata_bits = bits_of(dtypeA) == 32 ? 4 : bits_of(dtypeA) == 4 ? 1 : 2;
+    return {.read = bytes_for(kept, dtypeA) + (kept * metadata_bits + 7) / 8 + bytes_for(count{K} * N, dtypeB) + (beta ? c : 0), .written = c};
+  }
+};
+
+/// Gemm of types below 16 bits whose operands carry a scale of 8 bits for each `block` elements along K: OCP microscaling
+/// (block 32, e8m0) and NVFP4 (block 16, e4m3). Scales are counted without the padding that CUTLASS's layout adds.
+struct BlockScaledGemm {
+  std::int64_t M = 1, N = 1, K = 32;
+  std::int64_t block = 32;
+  dtype dtypeA = dtype::fp8_e4m3, dtypeB = dtype::fp8_e4m3, dtypeC = dtype::bf16;
+  bool beta = false;
+
+  constexpr bool valid() const { return detail::not_negative(M, N, K) && detail::positive(block) && detail::known(dtypeA, dtypeB, dtypeC); }
+  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    const count scales = (count{M} + N) * detail::ceil_div(K, block), c = bytes_for(count{M} * N, dtypeC);
+    return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{K} * N, dtypeB) + scales + (beta ? c : 0), .written = c};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_INDEXING_HPP
+#define KPROF_OPS_INDEXING_HPP
+
+// Operators that go through indices: embeddings, gathers, scatters, selection by a mask. Only what is touched counts, and
+// indices are taken to be distinct, as XLA and PyProf's embedding have it: of a table of V rows T are read, not V.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// y[tokens,D] = weight[index[tokens],:]. fprop reads indices and rows and writes y. bprop adds dy to the rows of a dense
+/// gradient: it reads indices, dy and the rows, writes the rows, one FLOP an element; clearing the gradient is a Fill.
+struct Embedding {
+  std::int64_t tokens = 1;
+  std::int64_t D = 1;   ///< elements of a row
+  std::int64_t V = 0;   ///< rows of the table, for parameters() alone; 0: not said
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int64;
+
+  constexpr bool valid() const {
+    return detail::not_negative(tokens, D, V) && detail::known(type, dtypeIndex) && (pass == ops::pass::fprop || pass == ops::pass::bprop);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return pass == ops::pass::bprop ? count{tokens} * D : count{0};
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (D == 0) return {};
+    const count rows = bytes_for(count{tokens} * D, type), index = bytes_for(tokens, dtypeIndex);
+    return {.read = index + rows + (pass == ops::pass::bprop ? rows : 0), .written = rows};
+  }
+  constexpr count parameters() const { return count{V} * D; }
+};
+
+}  // namespace ops
+
+namespace ops::detail {
+
+/// What gathers and scatters share: n indices, each of `slice` elements, which are read `reads` times and written once.
+struct indexed {
+  std::int64_t n, slice;
+  dtype type, dtypeIndex;
+
+  constexpr bool valid() const { return not_negative(n, slice) && known(type, dtypeIndex); }
+  constexpr count numel() const { return sensible(valid()) ? count{n} * slice : count::invalid(); }
+  constexpr traffic bytes(int reads) const {
+    const count moved = numel();
+    if (!moved.valid()) return invalid_traffic;
+    if (moved == 0) return {};
+    return {.read = bytes_for(n, dtypeIndex) + bytes_for(moved, type) * reads, .written = bytes_for(moved, type)};
+  }
+};
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y[n,slice] = x[index[n],:]: reads indices and the elements they name, writes y. PyTorch's take and gather have a slice of
+/// one element, index_select along a dimension one of all the others.
+struct Gather {
+  std::int64_t n = 1;       ///< indices
+  std::int64_t slice = 1;   ///< elements for each of them
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int64;
+
+  constexpr bool valid() const { return indexed().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return indexed().numel() * 0; }
+  constexpr traffic bytes() const { return indexed().bytes(1); }
+
+ private:
+  constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
+};
+
+/// Gather of rows: [1000,64] along dimension 0 by 100 indices is n = 100, slice = 64.
+struct IndexSelect {
+  std::int64_t n = 1;       ///< indices
+  std::int64_t slice = 1;   ///< elements for each of them
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int64;
+
+  constexpr Gather gather() const { return {.n = n, .slice = slice, .type = type, .dtypeIndex = dtypeIndex}; }
+  constexpr bool valid() const { return gather().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return gather().arithmetic(); }
+  constexpr count flops() const { return gather().flops(); }
+  constexpr traffic bytes() const { return gather().bytes(); }
+};
+
+/// y[index[n],:] = x[n,slice]: reads indices and x, writes as many elements of y. The others of y are not touched.
+struct Scatter {
+  std::int64_t n = 1;       ///< indices
+  std::int64_t slice = 1;   ///< elements for each of them
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int64;
+
+  constexpr bool valid() const { return indexed().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return indexed().numel() * 0; }
+  constexpr traffic bytes() const { return indexed().bytes(1); }
+
+ private:
+  constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
+};
+
+/// y[index[n],:] += x[n,slice]: reads indices, x and the elements of y, writes these; one FLOP an element.
+struct ScatterAdd {
+  std::int64_t n = 1;       ///< indices
+  std::int64_t slice = 1;   ///< elements for each of them
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int64;
+
+  constexpr bool valid() const { return indexed().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return indexed().numel(); }
+  constexpr traffic bytes() const { return indexed().bytes(2); }
+
+ private:
+  constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
+};
+
+/// The elements of x[numel] where mask[numel] is set: reads the mask and those, and writes them.
+struct MaskedSelect {
+  static constexpr std::int64_t as_many_as_there_are = -1;
+
+  std::int64_t numel = 1;
+  std::int64_t selected = as_many_as_there_are;   ///< known to the device alone, as a rule: then the most there can be
+  dtype type = dtype::f32;
+  dtype dtypeMask = dtype::boolean;
+
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && selected >= as_many_as_there_are && selected <= numel && detail::known(type, dtypeMask);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{0} : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count y = bytes_for(selected == as_many_as_there_are ? numel : selected, type);
+    return {.read = y + bytes_for(numel, dtypeMask), .written = y};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_LAPACK_HPP
+#define KPROF_OPS_LAPACK_HPP
+
+// Factorisations of dense matrices and what is solved with them, in place: FLOPs by the polynomials of LAPACK Working Note
+// 41 in full, as LAPACK++, PLASMA and MAGMA have them. A complex multiplication is 6 FLOPs and a complex addition 2, so both
+// are counted apart. The polynomials are written as sums of binomial coefficients: no fractions, no subtractions, and no
+// overflow before that of the result. Pivot indices are not counted; nothing is said of blocking and workspace.
+
+#include <kprof/ops/blas.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+/// n over 2 and n over 3, for n >= 0.
+constexpr count lapack_pairs(std::int64_t n) noexcept { return n == 0 ? count{} : blas_triangle(n - 1); }
+constexpr count lapack_triples(std::int64_t n) noexcept {
+  if (n < 3) return 0;
+  std::int64_t a = n, b = n - 1, c = n - 2;
+  (a % 3 == 0 ? a : b % 3 == 0 ? b : c) /= 3;
+  (a % 2 == 0 ? a : b) /= 2;
+  return count{a} * b * c;
+}
+
+struct lapack_work {
+  count muls, adds;
+  constexpr count flops(dtype type) const noexcept { return is_complex(type) ? muls * 6 + adds * 2 : muls + adds; }
+};
+
+/// Sum over j < k of j (d + j) additions, of as many multiplications, and of 1 + d + j for the reciprocal and the scaling.
+constexpr lapack_work lapack_getrf(std::int64_t m, std::int64_t n) noexcept {
+  const std::int64_t k = m < n ? m : n, d = m < n ? n - m : m - n;
+  const count pairs = lapack_pairs(k), adds = lapack_triples(k) * 2 + pairs * (count{d} + 1);
+  return {.muls = adds + (count{d} + 1) * k + pairs, .adds = adds};
+}
+constexpr lapack_work lapack_potrf(std::int64_t n) noexcept {
+  const count adds = lapack_triples(n) + lapack_pairs(n);
+  return {.muls = adds + blas_triangle(n), .adds = adds};
+}
+constexpr lapack_work lapack_geqrf(std::int64_t m, std::int64_t n) noexcept {
+  const std::int64_t k = m < n ? m : n, d = m < n ? n - m : m - n;
+  const count adds = lapack_triples(k) * 4 + lapack_pairs(k) * 5 + count{k} * 2 + count{d} * k * k + (m < n ? count{d} * k : 0);
+  return {.muls = adds + count{m} * n + count{k} * 3, .adds = adds};
+}
+constexpr lapack_work lapack_getri(std::int64_t n) noexcept {
+  const count adds = lapack_triples(n) * 4 + lapack_pairs(n);
+  return {.muls = adds + count{2} * n * n, .adds = adds};
+}
+constexpr lapack_work lapack_getrs(std::int64_t n, std::int64_t nrhs) noexcept {
+  return {.muls = count{nrhs} * n * n, .adds = n == 0 ? count{} : count{nrhs} * n * (n - 1)};
+}
+constexpr lapack_work lapack_potrs(std::int64_t n, std::int64_t nrhs) noexcept {
+  const count adds = n == 0 ? count{} : count{nrhs} * n * (n - 1);
+  return {.muls = adds + count{2} * nrhs * n, .adds = adds};
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// A[m,n] = P L U, with partial pivoting.
+struct Getrf {
+  std::int64_t m = 1, n = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrf(m, n).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count a = bytes_for(count{m} * n, type);
+    return {.read = a, .written = a};
+  }
+};
+
+/// A[n,n] = L L^T of Cholesky; of A one triangle.
+struct Potrf {
+  std::int64_t n = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrf(n).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count a = bytes_for(detail::blas_triangle(n), type);
+    return {.read = a, .written = a};
+  }
+};
+
+/// A[m,n] = Q R, Q as reflectors; their min(m, n) factors are written beside A.
+struct Geqrf {
+  std::int64_t m = 1, n = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_geqrf(m, n).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count a = bytes_for(count{m} * n, type);
+    return {.read = a, .written = a + bytes_for(m < n ? m : n, type)};
+  }
+};
+
+/// A[n,n] X = B[n,nrhs] with the factors of Getrf.
+struct Getrs {
+  std::int64_t n = 1;
+  std::int64_t nrhs = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrs(n, nrhs).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (nrhs == 0) return {};
+    const count x = bytes_for(count{n} * nrhs, type);
+    return {.read = bytes_for(count{n} * n, type) + x, .written = x};
+  }
+};
+
+/// A[n,n] X = B[n,nrhs] with the factor of Potrf.
+struct Potrs {
+  std::int64_t n = 1;
+  std::int64_t nrhs = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrs(n, nrhs).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (nrhs == 0) return {};
+    const count x = bytes_for(count{n} * nrhs, type);
+    return {.read = bytes_for(detail::blas_triangle(n), type) + x, .written = x};
+  }
+};
+
+/// The inverse of A[n,n] out of the factors of Getrf.
+struct Getri {
+  std::int64_t n = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getri(n).flops(type) : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count a = bytes_for(count{n} * n, type);
+    return {.read = a, .written = a};
+  }
+};
+
+/// A[n,n] X = B[n,nrhs]: Getrf, and Getrs whose factors are on the chip already.
+struct Gesv {
+  std::int64_t n = 1;
+  std::int64_t nrhs = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return detail::lapack_getrf(n, n).flops(type) + detail::lapack_getrs(n, nrhs).flops(type);
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count both = bytes_for(count{n} * n, type) + bytes_for(count{n} * nrhs, type);
+    return {.read = both, .written = both};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

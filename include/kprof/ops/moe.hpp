@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_MOE_HPP
+#define KPROF_OPS_MOE_HPP
+
+// Mixtures of experts: the router, and the experts' products. What lies between, the permutation of the rows and the
+// activation, are operators of their own.
+
+#include <kprof/ops/gemm.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// logits[tokens,experts] = x[tokens,hidden] w[hidden,experts], and 5 FLOPs a logit where a softmax is fused (as Softmax
+/// counts). Reads x and w, writes the logits or the probabilities.
+struct MoeRouter {
+  std::int64_t tokens = 1;
+  std::int64_t hidden = 1, experts = 1;
+  bool softmax = false;
+  dtype type = dtype::bf16;
+  dtype dtypeOut = dtype::unknown;   ///< of what is written; unknown: as `type`
+
+  constexpr bool valid() const { return detail::not_negative(tokens, hidden) && detail::positive(experts) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return product().arithmetic(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? product().flops() + (softmax ? count{5} * tokens * experts : 0) : count::invalid();
+  }
+  constexpr count transcendentals() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return softmax ? count{tokens} * experts : count{0};
+  }
+  constexpr traffic bytes() const { return detail::sensible(valid()) ? product().bytes() : detail::invalid_traffic; }
+  constexpr count parameters() const { return count{hidden} * experts; }
+
+ private:
+  constexpr Gemm product() const {
+    return {.M = tokens, .N = experts, .K = hidden, .dtypeA = type, .dtypeB = type, .dtypeC = dtypeOut == dtype::unknown ? type : dtypeOut};
+  }
+};
+
+/// The experts' perceptrons as two grouped products: up, (t,F,h), or gate and up in one, (t,2F,h), where `gated`; then down, (t,h,F).
+/// Each reads its rows and the weights of those experts that have rows, and writes its result. The activation is not counted.
+///     MoeMlp::of(tokens_per_expert, {.hidden = 64, .ffn = 128, .gated = true})
+struct MoeMlp {
+  std::int64_t tokens = 1;           ///< routed rows of all experts together: tokens x top-k
+  std::int64_t active_experts = 1;   ///< those with rows
+  std::int64_t experts = 0;          ///< all there are, for parameters() and valid() alone; 0: not said
+  std::int64_t hidden = 1, ffn = 1;
+  bool gated = true;
+  dtype type = dtype::bf16;
+  dtype dtypeW = dtype::unknown;     ///< of the weights; unknown: as `type`
+
+  constexpr bool valid() const { return up().valid() && down().valid() && (experts == 0 || active_experts <= experts); }
+  constexpr kprof::arithmetic arithmetic() const { return down().arithmetic(); }
+  constexpr count flops() const { return detail::sensible(valid()) ? up().flops() + down().flops() : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const traffic first = up().bytes(), second = down().bytes();
+    return {.read = first.read + second.read, .written = first.written + second.written};
+  }
+  constexpr count parameters() const { return count{experts} * hidden * ffn * (gated ? 3 : 2); }
+
+  /// `layer` for so many rows of each expert: an array, or another range of integers.
+  template <class Range>
+  static constexpr MoeMlp of(const Range& tokens_per_expert, MoeMlp layer) {
+    count rows, active, all;
+    for (const auto t : tokens_per_expert) {
+      rows += t;
+      active += t != 0 ? 1 : 0;
+      all += 1;
+    }
+    layer.tokens = signed_of(rows);
+    layer.active_experts = signed_of(active);
+    layer.experts = signed_of(all);
+    return layer;
+  }
+
+ private:
+  /// -1, which valid() refuses, for what does not fit.
+  static constexpr std::int64_t signed_of(count n) {
+    return n.valid() && n.value() <= 0x7FFF'FFFF'FFFF'FFFFU ? static_cast<std::int64_t>(n.value()) : -1;
+  }
+  constexpr RaggedGemm product(std::int64_t n, std::int64_t k) const {
+    return {.M = tokens, .N = n, .K = k, .groups = active_experts, .active_groups = active_experts,
+            .dtypeA = type, .dtypeB = dtypeW == dtype::unknown ? type : dtypeW, .dtypeC = type};
+  }
+  constexpr RaggedGemm up() const { return product(gated ? (ffn >= 0 && ffn <= widest ? 2 * ffn : -1) : ffn, hidden); }
+  constexpr RaggedGemm down() const { return product(hidden, ffn); }
+  static constexpr std::int64_t widest = 0x3FFF'FFFF'FFFF'FFFF;
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

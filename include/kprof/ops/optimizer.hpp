@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_OPTIMIZER_HPP
+#define KPROF_OPS_OPTIMIZER_HPP
+
+// Steps of optimizers over `numel` parameters, of one tensor or of all. FLOPs an element are counted in NVIDIA/apex's CUDA
+// expressions (multi_tensor_sgd, _adam, _lamb), what is the same for all elements left out; apex evaluates the term of weight
+// decay even where the decay is 0, here it counts only where it is asked for. Bytes: parameters and states are read and
+// written, gradients are read; where the parameters are masters of a copy in another type, that is written too.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+/// What the optimizers share. `states`: tensors of the parameters' type that are kept besides these.
+struct step {
+  std::int64_t numel;
+  dtype type, dtypeG, dtypeCopy;
+  int states;
+
+  constexpr bool valid() const { return not_negative(numel) && known(type); }
+  constexpr count flops(int an_element) const { return sensible(valid()) ? count{numel} * an_element : count::invalid(); }
+  constexpr count gradient() const { return bytes_for(numel, dtypeG == dtype::unknown ? type : dtypeG); }
+  constexpr traffic bytes() const {
+    if (!sensible(valid())) return invalid_traffic;
+    const count kept = bytes_for(numel, type) * (1 + states);
+    return {.read = gradient() + kept, .written = kept + bytes_for(numel, dtypeCopy)};   // 0 bytes for dtype::unknown
+  }
+};
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// p -= lr g: 2 FLOPs an element, and 2 for weight decay, g += wd p.
+struct Sgd {
+  std::int64_t numel = 1;
+  bool weight_decay = false;
+  dtype type = dtype::f32;               ///< of the parameters
+  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+
+  constexpr bool valid() const { return step().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return step().flops(2 + (weight_decay ? 2 : 0)); }
+  constexpr traffic bytes() const { return step().bytes(); }
+
+ private:
+  constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 0}; }
+};
+
+/// Sgd with momentum: m = mu m + g, p -= lr m: 4 FLOPs an element. Dampening, m = mu m + (1 - d) g, is one more, Nesterov's
+/// g + mu m two; not both, which PyTorch refuses too.
+struct Momentum {
+  std::int64_t numel = 1;
+  bool nesterov = false;
+  bool dampening = false;
+  bool weight_decay = false;
+  dtype type = dtype::f32;               ///< of parameters and momentum
+  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+
+  constexpr bool valid() const { return step().valid() && !(nesterov && dampening); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? step().flops(4 + (nesterov ? 2 : 0) + (dampening ? 1 : 0) + (weight_decay ? 2 : 0)) : count::invalid();
+  }
+  constexpr traffic bytes() const { return detail::sensible(valid()) ? step().bytes() : detail::invalid_traffic; }
+
+ private:
+  constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 1}; }
+};
+
+/// m = b1 m + (1 - b1) g (3), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7): 14 FLOPs an element, and 2 for
+/// L2 decay, g += wd p.
+struct Adam {
+  std::int64_t numel = 1;
+  bool weight_decay = false;
+  dtype type = dtype::f32;               ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+
+  constexpr bool valid() const { return step().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return step().flops(14 + (weight_decay ? 2 : 0)); }
+  /// The root.
+  constexpr count transcendentals() const { return step().flops(1); }
+  constexpr traffic bytes() const { return step().bytes(); }
+
+ private:
+  constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 2}; }
+};
+
+/// Adam whose decay is added to the update, not to the gradient, at the same cost; decay is what it is used for.
+struct AdamW {
+  std::int64_t numel = 1;
+  bool weight_decay = true;
+  dtype type = dtype::f32;               ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+
+  constexpr Adam adam() const { return {.numel = numel, .weight_decay = weight_decay, .type = type, .dtypeG = dtypeG, .dtypeCopy = dtypeCopy}; }
+  constexpr bool valid() const { return adam().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return adam().arithmetic(); }
+  constexpr count flops() const { return adam().flops(); }
+  constexpr count transcendentals() const { return adam().transcendentals(); }
+  constexpr traffic bytes() const { return adam().bytes(); }
+};
+
+/// Adam's update of the clipped gradient (13), the norms of parameters and update (4), and p -= ratio update (2): 19 FLOPs an
+/// element, and 2 for decay. bytes() is the least, as if one kernel did it all; apex's two pass the update through memory.
+struct Lamb {
+  std::int64_t numel = 1;
+  bool weight_decay = false;
+  dtype type = dtype::f32;               ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+
+  constexpr bool valid() const { return step().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return step().flops(19 + (weight_decay ? 2 : 0)); }
+  /// The root.
+  constexpr count transcendentals() const { return step().flops(1); }
+  constexpr traffic bytes() const { return step().bytes(); }
+  /// Of the two stages of apex's multi_tensor_lamb, without those of its norms: the first puts the update in place of the
+  /// gradient, the second reads it and the parameters once more.
+  constexpr traffic bytes_staged() const {
+    const traffic once = bytes();
+    if (!once.read.valid()) return detail::invalid_traffic;
+    const count update = step().gradient();
+    return {.read = once.read + update + bytes_for(numel, type), .written = once.written + update};
+  }
+
+ private:
+  constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 2}; }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

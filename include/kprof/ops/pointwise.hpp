@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_POINTWISE_HPP
+#define KPROF_OPS_POINTWISE_HPP
+
+// Elementwise operators: functions of one, two and three tensors, with broadcasting; dropout; and, from activation.hpp, named
+// activations. One FLOP an output element for each primitive, a comparison, a selection and a division among them;
+// flops(cost_model::pyprof) counts 20 for transcendental ones.
+// Bytes: each operand at its own size and width, the output once; in place is a read and a write.
+
+#include <kprof/ops/activation.hpp>
+#include <kprof/ops/common.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// Sizes of a tensor, at most six, the outermost first, and nothing behind them: `.a = {128, 256}`. Positions that are left
+/// out stay 0, so zeros at the end are no sizes, but for {0}, which is an empty vector. {1} is a scalar. Where the last size may be 0
+/// at run time, and where the sizes are a range, use shape_of().
+using shape = std::array<std::int64_t, 6>;
+/// How shape_of() writes a last size of 0.
+inline constexpr std::int64_t empty_size = -0x7FFF'FFFF'FFFF'FFFF;
+
+}  // namespace ops
+
+namespace ops::detail {
+
+constexpr shape mark_empty(shape s, std::size_t rank) noexcept {
+  if (rank == 0) s[0] = 1;
+  else if (rank > 1 && s[rank - 1] == 0) s[rank - 1] = empty_size;
+  return s;
+}
+
+/// The size `k` places from the innermost one: 1 beyond the outermost, as NumPy aligns shapes.
+constexpr std::int64_t size_from_right(const shape& s, std::size_t k) noexcept {
+  std::size_t rank = s.size();
+  while (rank > 1 && s[rank - 1] == 0) --rank;
+  if (k >= rank) return 1;
+  const std::int64_t size = s[rank - 1 - k];
+  return k == 0 && size == empty_size ? 0 : size;
+}
+
+/// The size that operands broadcast to, `k` places from the innermost one; -1 where they do not, or one is negative.
+constexpr std::int64_t broadcast_size(std::size_t k, const auto&... operands) noexcept {
+  std::int64_t out = 1;
+  const auto fits = [&out](std::int64_t size) {
+    if (size == 1) return true;
+    if (out == 1) out = size;
+    return size >= 0 && size == out;
+  };
+  return (fits(size_from_right(operands, k)) && ...) ? out : -1;
+}
+constexpr bool compatible(const auto&... operands) noexcept {
+  for (std::size_t k = 0; k < shape{}.size(); ++k)
+    if (broadcast_size(k, operands...) < 0) return false;
+  return true;
+}
+/// Elements of what operands broadcast to; of one operand, its own.
+constexpr count broadcast_numel(const auto&... operands) noexcept {
+  count n = 1;
+  for (std::size_t k = 0; k < shape{}.size(); ++k) n *= broadcast_size(k, operands...);
+  return n;
+}
+
+constexpr dtype type_or(dtype type, dtype otherwise) noexcept { return type == dtype::unknown ? otherwise : type; }
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// Of sizes one by one, or of a range of them, which has size() and []. More than six do not fit: the call is then invalid.
+template <class... Sizes>
+  requires((std::is_integral_v<Sizes> && ...) && sizeof...(Sizes) <= 6)
+constexpr shape shape_of(Sizes... sizes) noexcept {
+  return detail::mark_empty({static_cast<std::int64_t>(sizes)...}, sizeof...(Sizes));
+}
+template <class Sizes>
+  requires requires(const Sizes& s) { s.size(); s[0]; }
+constexpr shape shape_of(const Sizes& sizes) {
+  shape out{};
+  const auto rank = static_cast<std::size_t>(sizes.size());
+  if (rank > out.size()) return {-1};
+  for (std::size_t i = 0; i < rank; ++i) out[i] = static_cast<std::int64_t>(sizes[i]);
+  return detail::mark_empty(out, rank);
+}
+
+/// From `exp` on they are transcendental; up to `is_nan` they have no derivative that is worth a call.
+enum class unary_function : std::uint8_t {
+  sign, ceil, floor, round, trunc, bitwise_not, logical_not, is_nan, neg, abs, reciprocal, square,
+  exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, erf, erfc, erfinv
+};
+
+}  // namespace ops
+
+namespace ops::detail {
+
+constexpr bool is_transcendental(unary_function f) noexcept { return f >= unary_function::exp; }
+constexpr bool is_boolean(unary_function f) noexcept { return f == unary_function::logical_not || f == unary_function::is_nan; }
+constexpr const char* name_of(unary_function f) noexcept {
+  switch (f) {
+    case unary_function::neg: return "Neg";
+    case unary_function::abs: return "Abs";
+    case unary_function::reciprocal: return "Reciprocal";
+    case unary_function::square: return "Square";
+    case unary_function::exp: return "Exp";
+    case unary_function::log: return "Log";
+    case unary_function::sqrt: return "Sqrt";
+    case unary_function::rsqrt: return "Rsqrt";
+    case unary_function::sin: return "Sin";
+    case unary_function::cos: return "Cos";
+    case unary_function::erf: return "Erf";
+    default: return "Unary";
+  }
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y = f(x), one FLOP an element; logical_not and is_nan write booleans. bprop reads dy and x (or y), neg dy alone, and
+/// writes dx: one FLOP as well.
+struct Unary {
+  unary_function function = unary_function::abs;
+  std::int64_t numel = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+  dtype dtypeOut = dtype::unknown;   ///< of y; unknown: as `type`, boolean where the function says so
+
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && detail::known(type) && function <= unary_function::erfinv &&
+           (pass == ops::pass::fprop || (pass == ops::pass::bprop && function > unary_function::is_nan));
+  }
+  constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return count{numel} * (model == cost_model::pyprof && detail::is_transcendental(function) ? 20 : 1);
+  }
+  constexpr count transcendentals() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return detail::is_transcendental(function) ? numel : 0;
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count x = bytes_for(numel, type), y = bytes_for(numel, output_type());
+    if (pass == ops::pass::bprop) return {.read = y + (function == unary_function::neg ? 0 : x), .written = x};
+    return {.read = x, .written = y};
+  }
+};
+
+/// Unary under its own name: Exp, Sqrt, ...
+template <unary_function Function>
+struct named_unary {
+  static constexpr const char* name = detail::name_of(Function);
+
+  std::int64_t numel = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+  dtype dtypeOut = dtype::unknown;
+
+  constexpr Unary general() const { return {.function = Function, .numel = numel, .pass = pass, .type = type, .dtypeOut = dtypeOut}; }
+  constexpr bool valid() const { return general().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
+  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count transcendentals() const { return general().transcendentals(); }
+  constexpr traffic bytes() const { return general().bytes(); }
+};
+using Neg = named_unary<unary_function::neg>;
+using Abs = named_unary<unary_function::abs>;
+using Reciprocal = named_unary<unary_function::reciprocal>;
+using Square = named_unary<unary_function::square>;
+using Exp = named_unary<unary_function::exp>;
+using Log = named_unary<unary_function::log>;
+using Sqrt = named_unary<unary_function::sqrt>;
+using Rsqrt = named_unary<unary_function::rsqrt>;
+using Sin = named_unary<unary_function::sin>;
+using Cos = named_unary<unary_function::cos>;
+using Erf = named_unary<unary_function::erf>;
+
+enum class binary_function : std::uint8_t {
+  add, sub, mul, div, remainder, max, min, bitwise_and, bitwise_or, bitwise_xor, shift_left, shift_right,
+  eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, pow, atan2
+};
+/// The operands of a product or a quotient that bprop computes a gradient of.
+enum class gradient_of : std::uint8_t { a, b, both };
+
+}  // namespace ops
+
+namespace ops::detail {
+
+constexpr bool is_transcendental(binary_function f) noexcept { return f >= binary_function::pow; }
+constexpr bool is_boolean(binary_function f) noexcept { return f >= binary_function::eq && f <= binary_function::logical_xor; }
+constexpr const char* name_of(binary_function f) noexcept {
+  switch (f) {
+    case binary_function::add: return "Add";
+    case binary_function::sub: return "Sub";
+    case binary_function::mul: return "Mul";
+    case binary_function::div: return "Div";
+    case binary_function::max: return "Maximum";
+    case binary_function::min: return "Minimum";
+    case binary_function::eq: return "Eq";
+    case binary_function::ne: return "Ne";
+    case binary_function::lt: return "Lt";
+    case binary_function::le: return "Le";
+    case binary_function::gt: return "Gt";
+    case binary_function::ge: return "Ge";
+    case binary_function::pow: return "Pow";
+    default: return "Binary";
+  }
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y = f(a, b) with NumPy's broadcasting; comparisons and logical functions write booleans. One FLOP an element of y. bprop,
+/// of the first four functions, after PyProf: the gradient of a sum is a copy of dy, without FLOPs; that of a product or a quotient
+/// reads dy and the other operand and costs one FLOP an element of y. Gradients have y's shape: the sum over broadcast sizes is a Reduce.
+///     KPROF_OP(kprof::ops::Add, {.a = {128, 256}, .b = {256}, .type = f16});
+struct Binary {
+  binary_function function = binary_function::add;
+  shape a{1}, b{1};
+  ops::pass pass = ops::pass::fprop;
+  gradient_of gradient = gradient_of::a;   ///< of bprop
+  dtype type = dtype::f32;                 ///< of a, and of gradients
+  dtype dtypeB = dtype::unknown;           ///< of b; unknown: as `type`
+  dtype dtypeOut = dtype::unknown;         ///< of y; unknown: as `type`, boolean where the function says so
+
+  constexpr bool valid() const {
+    return detail::compatible(a, b) && detail::known(type) && function <= binary_function::atan2 && gradient <= gradient_of::both &&
+           (pass == ops::pass::fprop || (pass == ops::pass::bprop && function <= binary_function::div));
+  }
+  constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
+  /// Elements of y.
+  constexpr count numel() const { return detail::sensible(valid()) ? detail::broadcast_numel(a, b) : count::invalid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    if (pass == ops::pass::bprop) return numel() * (is_linear() ? 0 : gradients());
+    return numel() * (model == cost_model::pyprof && detail::is_transcendental(function) ? 20 : 1);
+  }
+  constexpr count transcendentals() const { return numel() * (detail::is_transcendental(function) ? 1 : 0); }
+  constexpr traffic bytes() const {
+    const count n = numel();
+    if (!n.valid()) return detail::invalid_traffic;
+    if (n == 0) return {};
+    const count of_a = bytes_for(detail::broadcast_numel(a), type), of_b = bytes_for(detail::broadcast_numel(b), detail::type_or(dtypeB, type));
+    const count y = bytes_for(n, output_type());
+    if (pass == ops::pass::fprop) return {.read = of_a + of_b, .written = y};
+    const count other = gradient == gradient_of::a ? of_b : gradient == gradient_of::b ? of_a : of_a + of_b;
+    return {.read = y + (is_linear() ? 0 : other), .written = bytes_for(n, type) * gradients()};
+  }
+
+ private:
+  constexpr bool is_linear() const { return function <= binary_function::sub; }
+  constexpr int gradients() const { return gradient == gradient_of::both ? 2 : 1; }
+};
+
+/// Binary under its own name: Add, Mul, ...
+template <binary_function Function>
+struct named_binary {
+  static constexpr const char* name = detail::name_of(Function);
+
+  shape a{1}, b{1};
+  ops::pass pass = ops::pass::fprop;
+  gradient_of gradient = gradient_of::a;
+  dtype type = dtype::f32;
+  dtype dtypeB = dtype::unknown, dtypeOut = dtype::unknown;
+
+  constexpr Binary general() const {
+    return {.function = Function, .a = a, .b = b, .pass = pass, .gradient = gradient, .type = type, .dtypeB = dtypeB, .dtypeOut = dtypeOut};
+  }
+  constexpr bool valid() const { return general().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
+  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count transcendentals() const { return general().transcendentals(); }
+  constexpr traffic bytes() const { return general().bytes(); }
+};
+using Add = named_binary<binary_function::add>;
+using Sub = named_binary<binary_function::sub>;
+using Mul = named_binary<binary_function::mul>;
+using Div = named_binary<binary_function::div>;
+using Pow = named_binary<binary_function::pow>;
+using Maximum = named_binary<binary_function::max>;
+using Minimum = named_binary<binary_function::min>;
+using Eq = named_binary<binary_function::eq>;
+using Ne = named_binary<binary_function::ne>;
+using Lt = named_binary<binary_function::lt>;
+using Le = named_binary<binary_function::le>;
+using Gt = named_binary<binary_function::gt>;
+using Ge = named_binary<binary_function::ge>;
+
+/// fma: a b + c. addcmul, addcdiv: a + s b c, a + s b / c. lerp: a + w (b - a), w being c. where: a ? b : c. clamp: min(max(a, b), c).
+enum class ternary_function : std::uint8_t { fma, addcmul, addcdiv, lerp, where, clamp };
+
+}  // namespace ops
+
+namespace ops::detail {
+
+struct ternary_cost {
+  const char* name;
+  int flops;
+};
+constexpr ternary_cost cost_of(ternary_function f) noexcept {
+  switch (f) {
+    case ternary_function::fma: return {"Fma", 2};
+    case ternary_function::addcmul: return {"Addcmul", 3};
+    case ternary_function::addcdiv: return {"Addcdiv", 3};
+    case ternary_function::lerp: return {"Lerp", 3};
+    case ternary_function::where: return {"Where", 1};
+    case ternary_function::clamp: return {"Clamp", 2};
+  }
+  return {"Ternary", 0};
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y = f(a, b, c) with NumPy's broadcasting.
+struct Ternary {
+  ternary_function function = ternary_function::fma;
+  shape a{1}, b{1}, c{1};
+  dtype type = dtype::f32;           ///< of b, c and y
+  dtype dtypeA = dtype::unknown;     ///< of a; unknown: as `type`, boolean for `where`
+
+  constexpr bool valid() const { return detail::compatible(a, b, c) && detail::known(type) && function <= ternary_function::clamp; }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops(cost_model = cost_model::primitives) const {
+    return detail::sensible(valid()) ? detail::broadcast_numel(a, b, c) * detail::cost_of(function).flops : count::invalid();
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count n = detail::broadcast_numel(a, b, c);
+    if (n == 0) return {};
+    const dtype of_a = detail::type_or(dtypeA, function == ternary_function::where ? dtype::boolean : type);
+    return {.read = bytes_for(detail::broadcast_numel(a), of_a) + bytes_for(detail::broadcast_numel(b), type) + bytes_for(detail::broadcast_numel(c), type),
+            .written = bytes_for(n, type)};
+  }
+};
+
+/// Ternary under its own name: Addcmul, Where, ...
+template <ternary_function Function>
+struct named_ternary {
+  static constexpr const char* name = detail::cost_of(Function).name;
+
+  shape a{1}, b{1}, c{1};
+  dtype type = dtype::f32;
+  dtype dtypeA = dtype::unknown;
+
+  constexpr Ternary general() const { return {.function = Function, .a = a, .b = b, .c = c, .type = type, .dtypeA = dtypeA}; }
+  constexpr bool valid() const { return general().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
+  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr traffic bytes() const { return general().bytes(); }
+};
+using Fma = named_ternary<ternary_function::fma>;
+using Addcmul = named_ternary<ternary_function::addcmul>;
+using Addcdiv = named_ternary<ternary_function::addcdiv>;
+using Lerp = named_ternary<ternary_function::lerp>;
+using Where = named_ternary<ternary_function::where>;
+using Clamp = named_ternary<ternary_function::clamp>;
+
+/// y = x mask scale. fprop reads x and writes y and the mask, of one byte an element; bprop reads dy and the mask and writes dx.
+struct Dropout {
+  std::int64_t numel = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type) && detail::is_fprop_or_bprop(pass); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * numel : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count x = bytes_for(numel, type), mask = numel;
+    if (pass == ops::pass::bprop) return {.read = x + mask, .written = x};
+    return {.read = x, .written = x + mask};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_POOL_HPP
+#define KPROF_OPS_POOL_HPP
+
+// Pooling over one, two and three dimensions: the largest or the mean of a window, and the mean over windows that divide
+// the input into an output of given size (global: of size 1). Fields are those of a convolution, without K and g.
+//
+// A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and one scale. NVIDIA's guide
+// has it so: 3x3, stride 1, fp16 is 2.25 FLOP/byte. Padding must be less than the window, else a window lies all in it.
+
+#include <kprof/ops/window.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+/// A window that must meet the input, and may end behind the padding where `ceil_mode`.
+struct pool_window {
+  window of;
+  bool ceil_mode = false;
+
+  constexpr bool valid() const { return of.valid() && of.pad < of.span(); }
+  /// Positions. A last one that would begin behind the input is left out, as PyTorch does.
+  constexpr std::int64_t out() const {
+    const std::int64_t room = of.in + 2 * of.pad - of.span();
+    if (!ceil_mode || room % of.stride == 0) return of.out();
+    return of.out() * of.stride < of.in + of.pad ? of.out() + 1 : of.out();
+  }
+};
+
+constexpr bool pool_common_valid(const auto& op) {
+  return not_negative(op.N, op.C) && known(op.type) && (op.pass == pass::fprop || op.pass == pass::bprop);
+}
+
+/// Windows in which a dimension of `in` elements is divided into `out`: window i from floor(i in / out) to ceil((i + 1) in /
+/// out). Together they hold in + out - gcd(in, out) elements: neighbours share one where their border falls into it.
+struct division {
+  std::int64_t in = 1, out = 1;
+
+  constexpr bool valid() const { return extents(in, out) && positive(in); }
+  constexpr count taps() const {
+    std::int64_t gcd = in;
+    for (std::int64_t b = out; b != 0;) {
+      const std::int64_t rest = gcd % b;
+      gcd = b;
+      b = rest;
+    }
+    return in + out - gcd;
+  }
+};
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop is one FLOP an output: it reads dy and the indices,
+/// which are int64, and writes dx.
+struct MaxPool3d {
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
+  std::int64_t T = 1, R = 1, S = 1;
+  std::int64_t pd = 0, ph = 0, pw = 0;   ///< padding, on both sides
+  std::int64_t sd = 1, U = 1, V = 1;     ///< stride
+  std::int64_t dd = 1, dh = 1, dw = 1;   ///< dilation
+  bool ceil_mode = false;                ///< the output's extent is rounded up
+  bool return_indices = false;           ///< fprop writes them too; bprop reads them in any case
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
+  constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
+  constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }
+  constexpr bool valid() const { return detail::pool_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return pass == ops::pass::bprop ? outputs() : outputs() * T * R * S;
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count x = bytes_for(count{N} * C * D * H * W, type), y = bytes_for(outputs(), type), indices = bytes_for(outputs(), dtype::int64);
+    if (pass == ops::pass::bprop) return {.read = y + indices, .written = x};
+    return {.read = x, .written = y + (return_indices ? indices : 0)};
+  }
+
+ private:
+  constexpr detail::pool_window depth() const { return {{.in = D, .size = T, .pad = pd, .stride = sd, .dilation = dd}, ceil_mode}; }
+  constexpr detail::pool_window height() const { return {{.in = H, .size = R, .pad = ph, .stride = U, .dilation = dh}, ceil_mode}; }
+  constexpr detail::pool_window width() const { return {{.in = W, .size = S, .pad = pw, .stride = V, .dilation = dw}, ceil_mode}; }
+  constexpr count outputs() const { return count{N} * C * depth().out() * height().out() * width().out(); }
+};
+
+/// MaxPool3d without depth.
+///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = 2, .V = 2});
+struct MaxPool2d {
+  std::int64_t N = 1, C = 1, H = 1, W = 1;
+  std::int64_t R = 1, S = 1;
+  std::int64_t ph = 0, pw = 0;
+  std::int64_t U = 1, V = 1;
+  std::int64_t dh = 1, dw = 1;
+  bool ceil_mode = false;
+  bool return_indices = false;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr MaxPool3d pool3d() const {
+    return {.N = N, .C = C, .H = H, .W = W, .R = R, .S = S, .ph = ph, .pw = pw, .U = U, .V = V, .dh = dh, .dw = dw,
+            .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
+  }
+  constexpr count P() const { return pool3d().P(); }
+  constexpr count Q() const { return pool3d().Q(); }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+/// MaxPool3d along W alone.
+struct MaxPool1d {
+  std::int64_t N = 1, C = 1, W = 1;
+  std::int64_t S = 1;
+  std::int64_t pw = 0;
+  std::int64_t V = 1;
+  std::int64_t dw = 1;
+  bool ceil_mode = false;
+  bool return_indices = false;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr MaxPool3d pool3d() const {
+    return {.N = N, .C = C, .W = W, .S = S, .pw = pw, .V = V, .dw = dw,
+            .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
+  }
+  constexpr count Q() const { return pool3d().Q(); }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+/// y[N,C,Z,P,Q] is the mean of each window of x[N,C,D,H,W]. bprop costs as much: it reads dy and writes dx.
+struct AvgPool3d {
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
+  std::int64_t T = 1, R = 1, S = 1;
+  std::int64_t pd = 0, ph = 0, pw = 0;
+  std::int64_t sd = 1, U = 1, V = 1;
+  std::int64_t dd = 1, dh = 1, dw = 1;
+  bool ceil_mode = false;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr count Z() const { return windows().Z(); }
+  constexpr count P() const { return windows().P(); }
+  constexpr count Q() const { return windows().Q(); }
+  constexpr bool valid() const { return detail::pool_common_valid(*this) && windows().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? windows().flops() : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const traffic t = windows().bytes();
+    return pass == ops::pass::bprop ? traffic{.read = t.written, .written = t.read} : t;
+  }
+
+ private:
+  /// The forward pass of MaxPool3d has the same windows, FLOPs and tensors.
+  constexpr MaxPool3d windows() const {
+    return {.N = N, .C = C, .D = D, .H = H, .W = W, .T = T, .R = R, .S = S, .pd = pd, .ph = ph, .pw = pw,
+            .sd = sd, .U = U, .V = V, .dd = dd, .dh = dh, .dw = dw, .ceil_mode = ceil_mode, .type = type};
+  }
+};
+
+/// AvgPool3d without depth.
+struct AvgPool2d {
+  std::int64_t N = 1, C = 1, H = 1, W = 1;
+  std::int64_t R = 1, S = 1;
+  std::int64_t ph = 0, pw = 0;
+  std::int64_t U = 1, V = 1;
+  std::int64_t dh = 1, dw = 1;
+  bool ceil_mode = false;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr AvgPool3d pool3d() const {
+    return {.N = N, .C = C, .H = H, .W = W, .R = R, .S = S, .ph = ph, .pw = pw, .U = U, .V = V, .dh = dh, .dw = dw,
+            .ceil_mode = ceil_mode, .pass = pass, .type = type};
+  }
+  constexpr count P() const { return pool3d().P(); }
+  constexpr count Q() const { return pool3d().Q(); }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+/// AvgPool3d along W alone.
+struct AvgPool1d {
+  std::int64_t N = 1, C = 1, W = 1;
+  std::int64_t S = 1;
+  std::int64_t pw = 0;
+  std::int64_t V = 1;
+  std::int64_t dw = 1;
+  bool ceil_mode = false;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr AvgPool3d pool3d() const {
+    return {.N = N, .C = C, .W = W, .S = S, .pw = pw, .V = V, .dw = dw, .ceil_mode = ceil_mode, .pass = pass, .type = type};
+  }
+  constexpr count Q() const { return pool3d().Q(); }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+/// The mean of x[N,C,D,H,W] over windows that divide it into y[N,C,Z,P,Q]: R = H / P and so on where it divides, else the
+/// windows of PyTorch, which overlap. An output of size 1, the default, is global average pooling. bprop costs as much.
+struct AdaptiveAvgPool3d {
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
+  std::int64_t Z = 1, P = 1, Q = 1;   ///< output
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::pool_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? count{N} * C * depth().taps() * height().taps() * width().taps() : count::invalid();
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count x = bytes_for(count{N} * C * D * H * W, type), y = bytes_for(count{N} * C * Z * P * Q, type);
+    if (pass == ops::pass::bprop) return {.read = y, .written = x};
+    return {.read = y == 0 ? 0 : x, .written = y};
+  }
+
+ private:
+  constexpr detail::division depth() const { return {D, Z}; }
+  constexpr detail::division height() const { return {H, P}; }
+  constexpr detail::division width() const { return {W, Q}; }
+};
+
+/// AdaptiveAvgPool3d without depth.
+struct AdaptiveAvgPool2d {
+  std::int64_t N = 1, C = 1, H = 1, W = 1;
+  std::int64_t P = 1, Q = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr AdaptiveAvgPool3d pool3d() const { return {.N = N, .C = C, .H = H, .W = W, .P = P, .Q = Q, .pass = pass, .type = type}; }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+/// AdaptiveAvgPool3d along W alone.
+struct AdaptiveAvgPool1d {
+  std::int64_t N = 1, C = 1, W = 1;
+  std::int64_t Q = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr AdaptiveAvgPool3d pool3d() const { return {.N = N, .C = C, .W = W, .Q = Q, .pass = pass, .type = type}; }
+  constexpr bool valid() const { return pool3d().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
+  constexpr count flops() const { return pool3d().flops(); }
+  constexpr traffic bytes() const { return pool3d().bytes(); }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_PRIMITIVES_HPP
+#define KPROF_OPS_PRIMITIVES_HPP
+
+// Data-parallel primitives as CUB, Thrust and RAJA have them, and the kernels of STREAM and BabelStream. Comparisons and
+// moves are no FLOPs. Bytes are those of an algorithm that reads its input once and keeps the rest on the chip.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+constexpr count primitive_mul(dtype type) noexcept { return is_complex(type) ? 6 : 1; }
+constexpr count primitive_add(dtype type) noexcept { return is_complex(type) ? 2 : 1; }
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// Sorts n keys, with a value to each where dtypeValue is given. Keys and values are read and written once, as CUB counts it.
+struct Sort {
+  std::int64_t n = 1;
+  dtype type = dtype::int32;         ///< of keys
+  dtype dtypeValue = dtype::unknown;     ///< of values; unknown: there are none
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count all = bytes_for(n, type) + bytes_for(n, dtypeValue);
+    return {.read = all, .written = all};
+  }
+  /// Traffic of a radix sort from the least significant digit: all of it once more for each 8 bits of the key.
+  constexpr traffic radix_bytes() const {
+    const count passes = (bits_of(type) + 7) / 8;
+    const traffic one = bytes();
+    return {.read = one.read * passes, .written = one.written * passes};
+  }
+};
+
+/// Running sums, inclusive or exclusive.
+struct Scan {
+  std::int64_t n = 1;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::primitive_add(type) * n : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    return {.read = bytes_for(n, type), .written = bytes_for(n, type)};
+  }
+};
+
+/// Counts n samples into `bins` counters, which are written and not read.
+struct Histogram {
+  std::int64_t n = 1;
+  std::int64_t bins = 1;
+  dtype type = dtype::int32;       ///< of samples
+  dtype dtypeCounter = dtype::int32;     ///< of counters
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::positive(bins) && detail::known(type, dtypeCounter); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeCounter); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{n} : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    return {.read = bytes_for(n, type), .written = bytes_for(bins, dtypeCounter)};
+  }
+};
+
+/// An array reduced to one element, by addition or whatever costs as much. Reduce is that of tensors, along dimensions.
+struct ReduceArray {
+  std::int64_t n = 1;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::primitive_add(type) * n : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    return {.read = bytes_for(n, type), .written = bytes_for(1, type)};
+  }
+};
+
+/// B[n,m] = A[m,n] transposed, in place as well.
+struct TransposeMatrix {
+  std::int64_t m = 1, n = 1;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count all = bytes_for(count{m} * n, type);
+    return {.read = all, .written = all};
+  }
+};
+
+/// copy: c = a; mul: b = s c; add: c = a + b; triad: a = b + s c; dot: sum += a b; nstream: a += b + s c.
+enum class stream_kernel : std::uint8_t { copy, mul, add, triad, dot, nstream };
+
+/// One kernel of STREAM or BabelStream over arrays of n elements. What is written is not read first: no write-allocate.
+struct Stream {
+  stream_kernel kernel = stream_kernel::triad;
+  std::int64_t n = 1;
+  dtype type = dtype::f64;
+
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const count muls = detail::primitive_mul(type) * n, adds = detail::primitive_add(type) * n;
+    switch (kernel) {
+      case stream_kernel::copy: return 0;
+      case stream_kernel::mul: return muls;
+      case stream_kernel::add: return adds;
+      case stream_kernel::nstream: return muls + adds + adds;
+      default: return muls + adds;
+    }
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count one = bytes_for(n, type);
+    switch (kernel) {
+      case stream_kernel::copy: case stream_kernel::mul: return {.read = one, .written = one};
+      case stream_kernel::dot: return {.read = one + one, .written = 0};
+      case stream_kernel::nstream: return {.read = one * 3, .written = one};
+      default: return {.read = one + one, .written = one};
+    }
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

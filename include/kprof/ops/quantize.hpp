@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_QUANTIZE_HPP
+#define KPROF_OPS_QUANTIZE_HPP
+
+// Quantising, its inverse, and products of quantised matrices. An element costs 2 FLOPs to quantise (scale; round and
+// clamp) and 1 to restore. Scales are counted where they are read or written, without a kernel's padding, and zero points
+// as well: as many as scales, packed, of the quantised type. Scaling inside a product costs nothing.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// What shares a scale: the tensor; a channel, which is a row of A or a column of B; or each `group` elements of a channel
+/// along K, the last group being what is left.
+enum class scaling : std::uint8_t { none, tensor, channel, group };
+
+}  // namespace ops
+
+namespace ops::detail {
+
+constexpr bool quantize_types(auto... types) noexcept { return known(types...) && !(is_complex(types) || ...); }
+/// `group` is looked at where it is of use.
+constexpr bool quantize_scaling(scaling how, std::int64_t group, bool zero_points) noexcept {
+  return (how != scaling::group || group >= 1) && (how != scaling::none || !zero_points);
+}
+/// Scales of `channels` of `size` elements each.
+constexpr count quantize_scales(scaling how, std::int64_t channels, std::int64_t size, std::int64_t group) noexcept {
+  if (channels == 0 || size == 0) return 0;
+  switch (how) {
+    case scaling::none: return 0;
+    case scaling::tensor: return 1;
+    case scaling::channel: return channels;
+    default: return channels * ceil_div(size, group);
+  }
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// dtypeOut from dtypeIn. Scales and zero points are read, or found from the data and written where `amax`: 1 FLOP more.
+struct Quantize {
+  std::int64_t numel = 1;
+  std::int64_t channels = 1;   ///< channels of equal size the elements belong to; of consequence for the number of scales
+  dtype dtypeIn = dtype::f32, dtypeOut = dtype::int8;
+  ops::scaling scaling = ops::scaling::tensor;
+  std::int64_t group = 128;
+  dtype dtypeScale = dtype::f32;   ///< of scales
+  bool zero_points = false;
+  bool amax = false;
+
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::quantize_types(dtypeIn, dtypeOut, dtypeScale) &&
+           detail::quantize_scaling(scaling, group, zero_points) && !(amax && scaling == ops::scaling::none);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeIn); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{amax ? 3 : 2} * numel : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count scales = detail::quantize_scales(scaling, channels, numel / channels, group);
+    const count beside = bytes_for(scales, dtypeScale) + (zero_points ? bytes_for(scales, dtypeOut) : 0);
+    return {.read = bytes_for(numel, dtypeIn) + (amax ? 0 : beside), .written = bytes_for(numel, dtypeOut) + (amax ? beside : 0)};
+  }
+};
+
+/// dtypeOut from dtypeIn, the quantised one. 1 FLOP more with zero points.
+struct Dequantize {
+  std::int64_t numel = 1;
+  std::int64_t channels = 1;
+  dtype dtypeIn = dtype::int8, dtypeOut = dtype::f32;
+  ops::scaling scaling = ops::scaling::tensor;
+  std::int64_t group = 128;
+  dtype dtypeScale = dtype::f32;
+  bool zero_points = false;
+
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::quantize_types(dtypeIn, dtypeOut, dtypeScale) &&
+           detail::quantize_scaling(scaling, group, zero_points);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeOut); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{zero_points ? 2 : 1} * numel : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    const count scales = detail::quantize_scales(scaling, channels, numel / channels, group);
+    return {.read = bytes_for(numel, dtypeIn) + bytes_for(scales, dtypeScale) + (zero_points ? bytes_for(scales, dtypeIn) : 0),
+            .written = bytes_for(numel, dtypeOut)};
+  }
+};
+
+/// D[M,N] = A[M,K] B[K,N], and + beta C where `beta`, of operands with scales of their own: W4A16 by default. Microscaling
+/// and NVFP4 are BlockScaledGemm.
+///     KPROF_OP(kprof::ops::GemmQuant, {.M = m, .N = n, .K = k, .dtypeA = fp8_e4m3, .dtypeB = fp8_e4m3, .dtypeC = bf16,
+///                                      .scaleA = scaling::tensor, .scaleB = scaling::tensor, .dtypeScale = f32});
+struct GemmQuant {
+  std::int64_t M = 1, N = 1, K = 1;
+  dtype dtypeA = dtype::f16, dtypeB = dtype::int4, dtypeC = dtype::f16;
+  scaling scaleA = scaling::none, scaleB = scaling::group;
+  std::int64_t group = 128;                ///< elements along K that share a scale
+  dtype dtypeScale = dtype::f16;               ///< of scales
+  bool zerosA = false, zerosB = false;     ///< whether an operand has zero points
+  bool beta = false;                       ///< C is added: it is read as well as written
+
+  constexpr bool valid() const {
+    return detail::not_negative(M, N, K) && detail::quantize_types(dtypeA, dtypeB, dtypeC, dtypeScale) && detail::quantize_scaling(scaleA, group, zerosA) &&
+           detail::quantize_scaling(scaleB, group, zerosB);
+  }
+  /// The wider operand's: the narrower one is restored first.
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(bits_of(dtypeB) > bits_of(dtypeA) ? dtypeB : dtypeA); }
+  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    const count scalesA = detail::quantize_scales(scaleA, M, K, group), scalesB = detail::quantize_scales(scaleB, N, K, group);
+    const count a = bytes_for(count{M} * K, dtypeA) + bytes_for(scalesA, dtypeScale) + (zerosA ? bytes_for(scalesA, dtypeA) : 0);
+    const count b = bytes_for(count{K} * N, dtypeB) + bytes_for(scalesB, dtypeScale) + (zerosB ? bytes_for(scalesB, dtypeB) : 0);
+    const count c = bytes_for(count{M} * N, dtypeC);
+    return {.read = a + b + (beta ? c : 0), .written = c};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

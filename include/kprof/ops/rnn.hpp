@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_RNN_HPP
+#define KPROF_OPS_RNN_HPP
+
+// Recurrent networks with G gates (plain 1, LSTM 4, GRU 3): one step of one layer (RnnCell, LstmCell, GruCell), and whole
+// sequences through layers, in one or both directions (Rnn, Lstm, Gru).
+//
+// FLOPs are the products of matrices, 2 B G H (I + H) a step, layer and direction, twice that backward (by the data and by the
+// weights), as oneDNN and PyProf have it: "no theoretical number of ops for the post-gemm operations". I, the width of the
+// input, is called input_size here, since <complex.h> defines I.
+//
+// Forward reads x, the state (h, and c of an LSTM), weights and two biases a gate, and writes the new state; a sequence also
+// writes y, the hidden state of its last layer at each step. What passes from layer to layer stays inside. bprop reads
+// x, the initial state, the weights, the gates that fprop saved, and the gradients of what fprop writes; it writes the gradients
+// of what fprop reads. The saved gates are G B H elements a step, layer and direction, the least that spares bprop a third
+// product; some libraries save more. That fprop writes them is not counted. Of an empty batch nothing is read; gradients of
+// the weights are written, as zeros.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+/// What the recurrent operators share.
+struct recurrent {
+  int gates = 1;
+  int states = 1;          ///< 2: a cell state beside the hidden one
+  bool sequence = false;   ///< y is written
+  std::int64_t batch = 1, input_size = 1, hidden_size = 1;
+  std::int64_t seq_len = 1, layers = 1, directions = 1;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;
+
+  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
+  constexpr bool valid() const {
+    return not_negative(batch, input_size) && positive(hidden_size, seq_len, layers) && known(type, weight_type()) &&
+           (pass == ops::pass::fprop || pass == ops::pass::bprop);
+  }
+  /// Of one kind and direction: the first layer takes the input, each later one the outputs of both directions.
+  constexpr count weights() const {
+    const count first = count{input_size} + hidden_size, later = (count{directions} + 1) * hidden_size;
+    return count{gates} * hidden_size * directions * (first + (count{layers} - 1) * later);
+  }
+  constexpr count biases() const { return bias ? count{2} * gates * hidden_size * directions * layers : 0; }
+  constexpr count parameters() const { return sensible(valid()) ? weights() + biases() : count::invalid(); }
+
+  constexpr count flops() const {
+    if (!sensible(valid())) return count::invalid();
+    return fma_flops(type) * (pass == ops::pass::bprop ? 2 : 1) * batch * seq_len * weights();
+  }
+  constexpr traffic bytes() const {
+    if (!sensible(valid())) return invalid_traffic;
+    const count step = count{batch} * hidden_size * directions;   // hidden elements of one layer
+    const count x = bytes_for(count{batch} * seq_len * input_size, type), state = bytes_for(step * layers, type) * states;
+    const count y = sequence ? bytes_for(step * seq_len, type) : 0;
+    const count w = bytes_for(weights(), weight_type()) + bytes_for(biases(), weight_type());
+    if (pass == ops::pass::fprop) return {.read = batch == 0 ? 0 : x + state + w, .written = y + state};
+    const count saved = bytes_for(step * layers * seq_len * gates, type);
+    const count read = x + state + bytes_for(weights(), weight_type()) + saved + y + state;
+    return {.read = batch == 0 ? 0 : read, .written = x + state + w};
+  }
+};
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// h' = tanh(W x + b + R h + c), for B rows of input_size and H elements.
+struct RnnCell {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;         ///< of inputs, states and their gradients
+  dtype dtypeW = dtype::unknown;   ///< of weights, biases and their gradients; unknown: as `type`
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+/// One step of an LSTM: four gates; reads h and c, writes h' and c'.
+struct LstmCell {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.gates = 4, .states = 2, .batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+/// One step of a GRU: three gates.
+struct GruCell {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.gates = 3, .batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+/// Plain recurrent layers over a sequence: x[seq_len,B,input_size], y[seq_len,B,H], twice as wide where `bidirectional`.
+struct Rnn {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  std::int64_t seq_len = 1, layers = 1;
+  bool bidirectional = false;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
+            .directions = bidirectional ? 2 : 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+/// LSTM layers over a sequence, as Rnn.
+///     KPROF_OP(kprof::ops::Lstm, {.B = 32, .input_size = 512, .H = 1024, .seq_len = 50, .layers = 2, .type = f16});
+struct Lstm {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  std::int64_t seq_len = 1, layers = 1;
+  bool bidirectional = false;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.gates = 4, .states = 2, .sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
+            .directions = bidirectional ? 2 : 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+/// GRU layers over a sequence, as Rnn.
+struct Gru {
+  std::int64_t B = 1, input_size = 1, H = 1;
+  std::int64_t seq_len = 1, layers = 1;
+  bool bidirectional = false;
+  bool bias = true;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
+
+  constexpr bool valid() const { return model().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const { return model().flops(); }
+  constexpr traffic bytes() const { return model().bytes(); }
+  constexpr count parameters() const { return model().parameters(); }
+
+ private:
+  constexpr detail::recurrent model() const {
+    return {.gates = 3, .sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
+            .directions = bidirectional ? 2 : 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

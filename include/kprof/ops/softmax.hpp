@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_SOFTMAX_HPP
+#define KPROF_OPS_SOFTMAX_HPP
+
+// Softmax and its logarithm along rows, forward and backward. FLOPs are the primitives for each element, an exp being one;
+// what is done once for a row (the log of log_softmax) is left out. Forward reads x and writes y, which is as little as a
+// kernel that holds its row can do; backward reads y and dy and writes dx. PyProf counts an exp as 20, and twice.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+constexpr bool softmax_valid(const auto& op) {
+  return not_negative(op.rows, op.cols) && known(op.type) && (op.pass == pass::fprop || op.pass == pass::bprop);
+}
+constexpr count softmax_flops(const auto& op) {
+  return sensible(op.valid()) ? count{op.rows} * op.cols * (op.pass == pass::bprop ? 4 : 5) : count::invalid();
+}
+constexpr traffic softmax_bytes(const auto& op) {
+  if (!sensible(op.valid())) return invalid_traffic;
+  const count x = bytes_for(count{op.rows} * op.cols, op.type);
+  return {.read = op.pass == pass::bprop ? 2 * x : x, .written = x};
+}
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y = exp(x - max) / sum, for each of `rows` rows of `cols` elements. Forward 5 FLOPs an element: max, sub, exp, add, div.
+/// Backward 4: dy y and its row sum, sub, mul.
+///     KPROF_OP(kprof::ops::Softmax, {.rows = batch * heads * queries, .cols = keys, .type = f16});
+struct Softmax {
+  std::int64_t rows = 1, cols = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::softmax_valid(*this); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::softmax_flops(*this); }
+  /// exp in the forward pass; the backward pass has none.
+  constexpr count transcendentals() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return pass == ops::pass::bprop ? 0 : count{rows} * cols;
+  }
+  constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
+};
+
+/// y = x - max - log(sum of exp(x - max)). Forward 5 FLOPs an element: max, sub, exp, add, sub. Backward 4: row sum of dy,
+/// exp(y), mul, sub.
+struct LogSoftmax {
+  std::int64_t rows = 1, cols = 1;
+  ops::pass pass = ops::pass::fprop;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const { return detail::softmax_valid(*this); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const { return detail::softmax_flops(*this); }
+  /// exp, in either pass.
+  constexpr count transcendentals() const { return detail::sensible(valid()) ? count{rows} * cols : count::invalid(); }
+  constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

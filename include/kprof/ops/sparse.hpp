@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_SPARSE_HPP
+#define KPROF_OPS_SPARSE_HPP
+
+// Products with a sparse matrix: 2 FLOPs for each of its nnz stored elements and column of the other operand, and one
+// addition per output element where beta is not 0, as rocSPARSE has it. Bytes are those of the format, each index and value
+// once, and of the whole dense operand, whose elements are reused out of cache.
+
+#include <kprof/ops/common.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace ops::detail {
+
+/// Integers of whole bytes.
+constexpr bool sparse_index(dtype type) noexcept {
+  switch (type) {
+    case dtype::int64: case dtype::int32: case dtype::int16: case dtype::int8:
+    case dtype::uint64: case dtype::uint32: case dtype::uint16: case dtype::uint8: return true;
+    default: return false;
+  }
+}
+/// Sizes of a sparse matrix of `rows` by `cols`: it has no more elements than places.
+constexpr bool sparse_matrix(std::int64_t rows, std::int64_t cols, std::int64_t nnz) noexcept {
+  return not_negative(rows, cols, nnz) && (nnz == 0 || (rows != 0 && (nnz - 1) / rows < cols));
+}
+/// FLOPs of `additions`: a complex one is two.
+constexpr count sparse_adds(count additions, dtype type) noexcept { return additions * (is_complex(type) ? 2 : 1); }
+
+}  // namespace ops::detail
+
+namespace ops {
+
+/// y[M] = A[M,N] x[N], and + beta y where `beta`; A in compressed rows: M + 1 offsets, nnz column indices, nnz values.
+struct SpmvCsr {
+  std::int64_t M = 1, N = 1;
+  std::int64_t nnz = 1;
+  bool beta = false;                       ///< y is added: it is read as well as written
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int32;             ///< of indices
+  dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex
+
+  constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
+  constexpr bool valid() const {
+    return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::sparse_index(dtypeIndex) && detail::sparse_index(offsets_type());
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + detail::sparse_adds(beta ? M : 0, type) : count::invalid();
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0) return {};
+    const count y = bytes_for(M, type), matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
+  }
+};
+
+/// SpmvCsr whose A is a list of coordinates: nnz row indices, nnz column indices, nnz values.
+struct SpmvCoo {
+  std::int64_t M = 1, N = 1;
+  std::int64_t nnz = 1;
+  bool beta = false;
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int32;
+
+  constexpr bool valid() const { return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::sparse_index(dtypeIndex); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + detail::sparse_adds(beta ? M : 0, type) : count::invalid();
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0) return {};
+    const count y = bytes_for(M, type), matrix = count{2} * bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
+  }
+};
+
+/// C[M,N] = A[M,K] B[K,N], and + beta C where `beta`; A in compressed rows, B and C dense.
+struct SpmmCsr {
+  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t nnz = 1;
+  bool beta = false;
+  dtype type = dtype::f32;
+  dtype dtypeIndex = dtype::int32;
+  dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex
+
+  constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
+  constexpr bool valid() const {
+    return detail::sparse_matrix(M, K, nnz) && detail::not_negative(N) && detail::known(type) && detail::sparse_index(dtypeIndex) &&
+           detail::sparse_index(offsets_type());
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    return detail::fma_flops(type) * nnz * N + (beta ? detail::sparse_adds(count{M} * N, type) : 0);
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    if (M == 0 || N == 0) return {};
+    const count c = bytes_for(count{M} * N, type), matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    return {.read = matrix + bytes_for(count{K} * N, type) + (beta ? c : 0), .written = c};
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

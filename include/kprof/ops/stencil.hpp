@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_OPS_STENCIL_HPP
+#define KPROF_OPS_STENCIL_HPP
+
+// One sweep of a stencil over a grid of one to three dimensions, out of place. Points nearer to an edge than the radius are
+// read, not computed. Bytes are those of the whole input and of the points computed: that a star leaves the outermost
+// corners alone is not subtracted.
+
+#include <kprof/ops/common.hpp>
+
+#include <array>
+
+KPROF_DETAIL_BEGIN
+namespace ops {
+
+/// star: along the axes, 2 d r + 1 points; box: all of the cube, (2 r + 1)^d.
+enum class stencil_shape : std::uint8_t { star, box };
+
+/// FLOPs for each point of a stencil of k. `weighted`: each point has its weight, 2 k - 1. `uniform`: one factor for the sum,
+/// k, as RAJAPerf's Jacobi-2D. `parres`: the sum is accumulated in the output and the input incremented, 2 k + 1, as the
+/// Parallel Research Kernels have it.
+enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
+
+struct Stencil {
+  std::array<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
+  std::int64_t r = 1;                       ///< radius
+  stencil_shape shape = stencil_shape::star;
+  stencil_counting counting = stencil_counting::weighted;
+  dtype type = dtype::f32;
+
+  constexpr bool valid() const {
+    if (!detail::extents(r) || n[0] == 0 || (n[1] == 0 && n[2] != 0)) return false;
+    for (const std::int64_t size : n)
+      if (size != 0 && size < 2 * r + 1) return false;
+    return detail::known(type);
+  }
+  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
+  /// Points of the stencil.
+  constexpr count taps() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    if (shape == stencil_shape::star) return 2 * dimensions() * r + 1;
+    count product = 1;
+    for (int d = 0; d < dimensions(); ++d) product *= 2 * r + 1;
+    return product;
+  }
+  /// Points of the grid that are computed.
+  constexpr count points() const { return detail::sensible(valid()) ? inside(2 * r) : count::invalid(); }
+  constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
+    const count k = taps();
+    const count mul = detail::is_complex(type) ? 6 : 1, add = detail::is_complex(type) ? 2 : 1;
+    switch (counting) {
+      case stencil_counting::uniform: return points() * (mul + add * (k - 1));
+      case stencil_counting::parres: return points() * (mul * k + add * (k + 1));
+      default: return points() * (mul * k + add * (k - 1));
+    }
+  }
+  constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
+    return {.read = bytes_for(inside(0), type), .written = bytes_for(points(), type)};
+  }
+
+ private:
+  constexpr int dimensions() const { return n[2] != 0 ? 3 : n[1] != 0 ? 2 : 1; }
+  constexpr count inside(std::int64_t border) const {
+    count product = 1;
+    for (const std::int64_t size : n)
+      if (size != 0) product *= size - border;
+    return product;
+  }
+};
+
+}  // namespace ops
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Operators that only move elements: published vectors, and loops that mark what they read and write.
+#include <kprof/ops/movement.hpp>
+
+#include "catch.hpp"
+#include "ops.hpp"
+
+#include <set>
+#include <utility>
+
+using kprof_test::costs;
+using kprof_test::is_constant;
+using kprof_test::is_refused;
+using namespace kprof::ops;
+using kprof::dtype;
+
+namespace {
+
+constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
+
+template <class Op>
+constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
+  return costs(op, 0, read + written) && op.bytes().read == read && op.bytes().written == written;
+}
+
+static_assert(moves(Concat{.inputs = {24, 40}}, 256, 256));
+static_assert(moves(Cast{.numel = 1000, .dtypeIn = dtype::f32, .dtypeOut = dtype::f16}, 4000, 2000));
+static_assert(costs(Transpose{.M = 512, .N = 512, .type = dtype::f64}, 0, 4194304));
+
+static_assert(moves(Concat{.inputs = {3, 5, 7}, .type = dtype::fp4_e2m1}, 2 + 3 + 4, 8) && moves(Concat{}, 0, 0));   // each packed by itself
+static_assert(moves(Concat{.inputs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, .type = dtype::int8}, 136, 136));
+static_assert(moves(Slice{.numel = 35, .type = dtype::f16}, 70, 70) && moves(Slice{.numel = 5, .type = dtype::fp6_e3m2}, 4, 4));
+static_assert(moves(Slice{.numel = 0}, 0, 0));
+static_assert(moves(Copy{.numel = 35}, 140, 140) && moves(Copy{.numel = 5, .type = dtype::int4}, 3, 3));
+static_assert(moves(Copy{.numel = 7, .type = dtype::c128}, 112, 112));
+static_assert(moves(Transpose{.M = 3, .N = 5, .batch = 7, .type = dtype::f16}, 210, 210) && moves(Transpose{.M = 3, .N = 5, .type = dtype::uint4}, 8, 8));
+static_assert(moves(Transpose{.M = 3, .N = 0, .batch = 7}, 0, 0));
+static_assert(moves(Permute{.numel = 8 * 3 * 224 * 224, .type = dtype::bf16}, 2408448, 2408448));
+static_assert(moves(Permute{.numel = 3, .type = dtype::int4}, 2, 2) && moves(Permute{}, 4, 4));
+static_assert(moves(Cast{.numel = 9, .dtypeIn = dtype::bf16, .dtypeOut = dtype::fp4_e2m1}, 18, 5) && moves(Convert{.numel = 0}, 0, 0));
+static_assert(moves(Cast{.numel = 9, .dtypeIn = dtype::boolean, .dtypeOut = dtype::int64}, 9, 72));
+static_assert(moves(Reshape{.numel = 35}, 0, 0) && moves(Reshape{.numel = most}, 0, 0) && moves(Reshape{.numel = 0, .type = dtype::int4}, 0, 0));
+static_assert(moves(Fill{.numel = 35}, 0, 140) && moves(Fill{.numel = 7, .type = dtype::fp6_e2m3}, 0, 6) && moves(Fill{.numel = 0}, 0, 0));
+static_assert(moves(Memcpy{.size = 1001}, 1001, 1001) && moves(Memcpy{.size = 0}, 0, 0));
+static_assert(moves(Memcpy{.size = 1'000'000'000'000}, 1'000'000'000'000, 1'000'000'000'000));
+static_assert(moves(Memset{.size = 1001}, 0, 1001) && moves(Memset{.size = 0}, 0, 0) && moves(Memset{}, 0, 1));
+static_assert(moves(Slice{}, 4, 4) && moves(Copy{}, 4, 4) && moves(Transpose{}, 4, 4) && moves(Cast{}, 4, 4) && moves(Fill{}, 0, 4) && moves(Memcpy{}, 1, 1));
+static_assert(Reshape{}.numel == 1 && Reshape{}.type == dtype::f32 && Concat{}.inputs.size() == 16);
+static_assert(Cast{.dtypeIn = dtype::bf16}.arithmetic().type == dtype::bf16 && Fill{}.arithmetic().on == kprof::unit::cuda_core);
+
+static_assert(!is_constant([] { return Concat{.inputs = {1, -1}}.flops(); }) && !is_constant([] { return Concat{.inputs = {most, most, most}}.bytes(); }));
+static_assert(!is_constant([] { return Slice{.numel = -1}.flops(); }) && !is_constant([] { return Copy{.numel = most}.bytes(); }));
+static_assert(!is_constant([] { return Transpose{.M = -1}.bytes(); }) && !is_constant([] { return Transpose{.M = most, .N = most}.bytes(); }));
+static_assert(!is_constant([] { return Permute{.type = dtype::unknown}.flops(); }) && !is_constant([] { return Cast{.dtypeOut = dtype::unknown}.bytes(); }));
+static_assert(!is_constant([] { return Reshape{.numel = -1}.bytes(); }) && !is_constant([] { return Fill{.numel = -1}.flops(); }));
+static_assert(!is_constant([] { return Memcpy{.size = -1}.bytes(); }) && !is_constant([] { return Memset{.size = -1}.flops(); }));
+
+template <class Op>
+void check_numel(Op op) {
+  for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}}) {
+    op.numel = bad;
+    CHECK(is_refused(op));
+  }
+  op.numel = most;
+  CHECK(kprof::flops_of(op).valid() == std::is_same_v<Op, Reshape>);
+}
+template <class Op>
+void check_type(Op op) {
+  op.type = dtype::unknown;
+  CHECK(is_refused(op));
+}
+
+}  // namespace
+
+TEST_CASE("ops_movement.bytes_are_what_loops_touch") {
+  kprof_test::random_shape random(17);
+  for (int round = 0; round < 1500; ++round) {
+    const std::int64_t M = random(0, 7), N = random(0, 7), batch = random(0, 3);
+    std::set<std::int64_t> read, written;
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t i = 0; i < M; ++i)
+        for (std::int64_t j = 0; j < N; ++j) {
+          read.insert((b * M + i) * N + j);
+          written.insert((b * N + j) * M + i);
+        }
+    CHECK(moves(Transpose{.M = M, .N = N, .batch = batch, .type = dtype::f16}, 2 * read.size(), 2 * written.size()));
+    CHECK(moves(Permute{.numel = batch * M * N}, 4 * read.size(), 4 * written.size()));
+
+    // Columns `from` to `to` of x[M,N], and x beside z[M,batch].
+    const std::int64_t from = random(0, N), to = random(from, N);
+    std::set<std::pair<std::int64_t, std::int64_t>> x, y, z, joined;
+    for (std::int64_t i = 0; i < M; ++i) {
+      for (std::int64_t j = from; j < to; ++j) x.insert({i, j}), y.insert({i, j - from});
+      for (std::int64_t j = 0; j < to - from; ++j) joined.insert({i, j});
+      for (std::int64_t j = 0; j < batch; ++j) z.insert({i, j}), joined.insert({i, to - from + j});
+    }
+    CHECK(moves(Slice{.numel = M * (to - from)}, 4 * x.size(), 4 * y.size()));
+    CHECK(moves(Concat{.inputs = {M * (to - from), M * batch}, .type = dtype::f64}, 8 * (y.size() + z.size()), 8 * joined.size()));
+    CHECK(moves(Cast{.numel = M * batch, .dtypeIn = dtype::int8, .dtypeOut = dtype::f64}, z.size(), 8 * z.size()));
+    CHECK(moves(Fill{.numel = M * batch, .type = dtype::f16}, 0, 2 * z.size()));
+    CHECK(moves(Copy{.numel = M * batch, .type = dtype::f16}, 2 * z.size(), 2 * z.size()));
+  }
+}
+
+TEST_CASE("ops_movement.senseless_parameters_are_refused_and_do_not_trap") {
+  check_numel(Slice{});
+  check_numel(Copy{});
+  check_numel(Permute{});
+  check_numel(Cast{});
+  check_numel(Reshape{});
+  check_numel(Fill{});
+  check_type(Concat{});
+  check_type(Slice{});
+  check_type(Copy{});
+  check_type(Transpose{});
+  check_type(Permute{});
+  check_type(Reshape{});
+  check_type(Fill{});
+  CHECK(is_refused(Cast{.dtypeIn = dtype::unknown}));
+  CHECK(is_refused(Cast{.dtypeOut = dtype::unknown}));
+  for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}}) {
+    CHECK(is_refused(Transpose{.M = bad}));
+    CHECK(is_refused(Transpose{.N = bad}));
+    CHECK(is_refused(Transpose{.batch = bad}));
+    CHECK(is_refused(Memcpy{.size = bad}));
+    CHECK(is_refused(Memset{.size = bad}));
+    for (std::size_t i = 0; i < 16; ++i) {
+      Concat op{};
+      op.inputs[i] = bad;
+      CHECK(is_refused(op));
+      op.inputs[i] = most;
+      CHECK_FALSE(kprof::flops_of(op).valid());
+    }
+  }
+  CHECK_FALSE(kprof::flops_of(Transpose{.M = most}).valid());
+  CHECK_FALSE(kprof::flops_of(Transpose{.N = most}).valid());
+  CHECK_FALSE(kprof::flops_of(Transpose{.batch = most}).valid());
+  CHECK_FALSE(kprof::flops_of(Memcpy{.size = most}).valid());
+  CHECK(Memset{.size = most}.bytes().read == 0);
+}

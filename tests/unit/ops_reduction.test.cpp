@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Reductions: published vectors, and naive ones with a number that counts what is done with it.
+#include <kprof/ops/reduction.hpp>
+
+#include "catch.hpp"
+#include "ops.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using kprof_test::costs;
+using kprof_test::is_constant;
+using kprof_test::is_refused;
+using namespace kprof::ops;
+using kprof::dtype;
+
+namespace {
+
+constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
+
+static_assert(costs(Sum{.n_in = 200, .n_out = 10}, 200, 840));
+static_assert(costs(Mean{.n_in = 4096, .type = dtype::f16}, 4097, 8194));
+
+static_assert(costs(Max{.n_in = 1001, .n_out = 7, .type = dtype::f64}, 1001, 8008 + 56));
+static_assert(costs(Min{.n_in = 15, .n_out = 5, .type = dtype::int4}, 15, 8 + 3));                    // ceil(60 / 8), ceil(20 / 8)
+static_assert(costs(Prod{.n_in = 15, .n_out = 15, .type = dtype::bf16}, 15, 60));
+static_assert(costs(Norm2{.n_in = 15, .n_out = 3}, 33, 72) && Norm2{.n_in = 15, .n_out = 3}.transcendentals() == 3);
+static_assert(costs(Var{.n_in = 15, .n_out = 3, .type = dtype::f16, .dtypeOut = dtype::f32}, 60, 30 + 12) && Var{}.transcendentals() == 0);
+static_assert(costs(Argmax{.n_in = 20, .n_out = 10, .type = dtype::f16}, 20, 40 + 80));
+static_assert(costs(Argmin{.n_in = 20, .n_out = 10, .type = dtype::f16, .dtypeOut = dtype::int32}, 20, 40 + 40));
+static_assert(costs(Reduce{.kind = reduction::var, .n_in = 100'000'000'000}, 400'000'000'000, 400'000'000'004));
+static_assert(Sum{.n_in = 200, .n_out = 10}.bytes().read == 800 && Sum{.n_in = 200, .n_out = 10}.bytes().written == 40);
+static_assert(costs(Reduce{}, 1, 8) && costs(Sum{}, 1, 8));
+static_assert(Mean{.type = dtype::f16}.arithmetic().type == dtype::f16 && Mean{}.arithmetic().on == kprof::unit::cuda_core);
+// Of nothing: a sum is 0, which is written; there is no greatest element.
+static_assert(costs(Sum{.n_in = 0, .n_out = 5}, 0, 20) && costs(Max{.n_in = 0, .n_out = 0}, 0, 0) && !Max{.n_in = 0}.valid() && !Argmin{.n_in = 0}.valid());
+
+static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 3}.flops(); }) && is_constant([] { return Sum{.n_in = 9, .n_out = 3}.flops(); }));
+static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 0}.flops(); }) && !is_constant([] { return Sum{.n_in = -1}.bytes(); }));
+static_assert(!is_constant([] { return Sum{.n_in = 2, .n_out = 4}.flops(); }) && !is_constant([] { return Reduce{.type = dtype::unknown}.flops(); }));
+static_assert(!is_constant([] { return Var{.n_in = most, .n_out = 1}.bytes(); }) && !is_constant([] { return Argmax{.n_in = 0}.transcendentals(); }));
+
+struct number {
+  double value;
+  static inline std::uint64_t done = 0;
+};
+number operator+(number x, number y) { ++number::done; return {x.value + y.value}; }
+number operator-(number x, number y) { ++number::done; return {x.value - y.value}; }
+number operator*(number x, number y) { ++number::done; return {x.value * y.value}; }
+number operator/(number x, number y) { ++number::done; return {x.value / y.value}; }
+bool operator<(number x, number y) { ++number::done; return x.value < y.value; }
+number root(number x) { ++number::done; return {std::sqrt(x.value)}; }
+
+/// One result of `x`, what is done once a result left out for the variance.
+void reduce(reduction kind, const std::vector<number>& x) {
+  number sum{0}, product{1}, low{1e300}, high{-1e300}, squares{0}, deviation{0};
+  const number n{static_cast<double>(x.size())};
+  double mean = 0;
+  switch (kind) {
+    case reduction::sum: for (const number v : x) sum = sum + v; break;
+    case reduction::mean:
+      for (const number v : x) sum = sum + v;
+      sum = sum / n;
+      break;
+    case reduction::prod: for (const number v : x) product = product * v; break;
+    case reduction::max: case reduction::argmax:
+      for (const number v : x) if (high < v) high = v;
+      break;
+    case reduction::min: case reduction::argmin:
+      for (const number v : x) if (v < low) low = v;
+      break;
+    case reduction::norm2:
+      for (const number v : x) squares = squares + v * v;
+      squares = root(squares);
+      break;
+    case reduction::var:
+      for (const number v : x) sum = sum + v;
+      mean = sum.value / n.value;
+      for (const number v : x) {
+        const number d = v - number{mean};
+        deviation = deviation + d * d;
+      }
+      break;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ops_reduction.flops_are_what_a_naive_reduction_does") {
+  kprof_test::random_shape random(11);
+  for (int round = 0; round < 3000; ++round) {
+    const auto kind = static_cast<reduction>(random(0, static_cast<int>(reduction::argmin)));
+    const std::int64_t of_each = random(1, 9), n_out = random(0, 9);
+    number::done = 0;
+    for (std::int64_t i = 0; i < n_out; ++i) {
+      std::vector<number> x;
+      for (std::int64_t k = 0; k < of_each; ++k) x.push_back({static_cast<double>(random(-5, 5))});
+      reduce(kind, x);
+    }
+    const bool position = kind == reduction::argmax || kind == reduction::argmin;
+    INFO("kind " << static_cast<int>(kind) << ", " << n_out << " of " << of_each);
+    CHECK(costs(Reduce{.kind = kind, .n_in = n_out * of_each, .n_out = n_out, .type = dtype::f16}, number::done,
+                static_cast<std::uint64_t>(n_out * of_each * 2 + n_out * (position ? 8 : 2))));
+  }
+}
+
+TEST_CASE("ops_reduction.operators_have_the_names_of_their_kinds") {
+  const auto named = [](kprof::detail::text t) { return std::string(t.data, t.size); };
+  CHECK(named(kprof::name_of<Sum>()) == "Sum");
+  CHECK(named(kprof::name_of<Mean>()) == "Mean");
+  CHECK(named(kprof::name_of<Norm2>()) == "Norm2");
+  CHECK(named(kprof::name_of<Argmin>()) == "Argmin");
+  CHECK(named(kprof::name_of<Reduce>()) == "Reduce");
+  CHECK(Max{.n_in = 6, .n_out = 2}.general().kind == reduction::max);
+  CHECK(Min{}.general().kind == reduction::min);
+  CHECK(Prod{}.general().kind == reduction::prod);
+}
+
+TEST_CASE("ops_reduction.senseless_parameters_are_refused_and_do_not_trap") {
+  for (int k = 0; k <= static_cast<int>(reduction::argmin); ++k) {
+    const auto kind = static_cast<reduction>(k);
+    for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}}) {
+      CHECK(is_refused(Reduce{.kind = kind, .n_in = bad}));
+      CHECK(is_refused(Reduce{.kind = kind, .n_out = bad}));
+      CHECK(is_refused(Reduce{.kind = kind, .n_in = bad, .n_out = bad}));
+      CHECK_FALSE(Reduce{.kind = kind, .n_in = bad}.transcendentals().valid());
+    }
+    CHECK(is_refused(Reduce{.kind = kind, .n_in = 1, .n_out = most}));
+    CHECK(is_refused(Reduce{.kind = kind, .n_in = 1, .n_out = 0}));
+    CHECK_FALSE(kprof::flops_of(Reduce{.kind = kind, .n_in = most}).valid());
+    CHECK_FALSE(kprof::flops_of(Reduce{.kind = kind, .n_in = most, .n_out = most}).valid());
+    CHECK(is_refused(Reduce{.kind = kind, .type = dtype::unknown}));
+  }
+  CHECK(is_refused(Reduce{.kind = static_cast<reduction>(77)}));
+  CHECK(is_refused(Argmax{.n_in = 0}));
+}
