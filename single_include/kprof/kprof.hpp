@@ -677,6 +677,7 @@ inline void formula_overflows_64_bits() noexcept {}
 inline void formula_divides_by_zero() noexcept {}
 inline void formula_has_a_negative_count() noexcept {}
 inline void dtype_has_no_whole_byte_size() noexcept {}
+inline void parameters_make_no_sense() noexcept {}
 }  // namespace detail
 
 /// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
@@ -697,27 +698,29 @@ class count {
 
   /// False after an overflow, a negative operand or a division by zero.
   constexpr bool valid() const noexcept { return value_ != invalid_; }
+  /// One that is not valid().
+  static constexpr count invalid() noexcept { return raw(invalid_); }
   /// The number; 2^64 - 1 when not valid().
   constexpr std::uint64_t value() const noexcept { return value_; }
 
   friend constexpr count operator+(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return poison();
-    if (a.value_ >= invalid_ - b.value_) { detail::formula_overflows_64_bits(); return poison(); }
+    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ >= invalid_ - b.value_) { detail::formula_overflows_64_bits(); return invalid(); }
     return raw(a.value_ + b.value_);
   }
   friend constexpr count operator-(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return poison();
-    if (a.value_ < b.value_) { detail::formula_has_a_negative_count(); return poison(); }
+    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ < b.value_) { detail::formula_has_a_negative_count(); return invalid(); }
     return raw(a.value_ - b.value_);
   }
   friend constexpr count operator*(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return poison();
-    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) { detail::formula_overflows_64_bits(); return poison(); }
+    if (!a.valid() || !b.valid()) return invalid();
+    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) { detail::formula_overflows_64_bits(); return invalid(); }
     return raw(a.value_ * b.value_);
   }
   friend constexpr count operator/(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return poison();
-    if (b.value_ == 0) { detail::formula_divides_by_zero(); return poison(); }
+    if (!a.valid() || !b.valid()) return invalid();
+    if (b.value_ == 0) { detail::formula_divides_by_zero(); return invalid(); }
     return raw(a.value_ / b.value_);
   }
   constexpr count& operator+=(count b) noexcept { return *this = *this + b; }
@@ -729,7 +732,6 @@ class count {
  private:
   static constexpr std::uint64_t invalid_ = ~std::uint64_t{0};
   static constexpr count raw(std::uint64_t value) noexcept { count c; c.value_ = value; return c; }
-  static constexpr count poison() noexcept { return raw(invalid_); }
   std::uint64_t value_ = 0;
 };
 
@@ -1321,7 +1323,9 @@ constexpr count flops_of(const Op& params) noexcept {
   static_assert(detail::check_operator<Op>());
   static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
-  return w.valid != 0 ? count{w.flops} : count{1} / count{0};
+  if (w.valid != 0) return w.flops;
+  detail::parameters_make_no_sense();
+  return count::invalid();
 }
 
 /// The operator's name in every output: its `name`, or its type's name without namespaces.
