@@ -9078,19 +9078,32 @@ class KPROF_DETAIL_LOCAL division_trap {
   /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
   /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
-    const bool was_there = !install();
+    const bool is_new = install(false);
     guarded(evaluate, params, out);
-    if (!was_there) sigaction(SIGFPE, &theirs_, nullptr);
+    const changing_handler lock;
+    if (is_new && !stays_) sigaction(SIGFPE, &theirs_, nullptr);
   }
   /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
   static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
-    static_cast<void>(install());
+    static_cast<void>(install(true));
     guarded(evaluate, params, out);
   }
 
  private:
+  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread that has it may not exist.
+  struct changing_handler {
+    changing_handler() noexcept {
+      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE); ++i) {}
+    }
+    ~changing_handler() { __atomic_store_n(&changing_, false, __ATOMIC_RELEASE); }
+    changing_handler(const changing_handler&) = delete;
+    changing_handler& operator=(const changing_handler&) = delete;
+  };
+
   /// False when the handler was there.
-  static bool install() noexcept {
+  static bool install(bool stays) noexcept {
+    const changing_handler lock;
+    stays_ = stays_ || stays;
     struct sigaction ours{}, before{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -9131,6 +9144,8 @@ class KPROF_DETAIL_LOCAL division_trap {
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
   KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
+  KPROF_DETAIL_LOCAL static inline bool changing_ = false;
+  KPROF_DETAIL_LOCAL static inline bool stays_ = false;
 };
 
 }  // namespace detail

@@ -2,16 +2,20 @@
 // needs: guards
 // Parameters that make no sense, and formulas that cannot cope with them.
 
+#include <kprof/detail/division_trap.hpp>
 #include <kprof/kprof.hpp>
 
 #include "catch.hpp"
 #include "find.hpp"
 
+#include <atomic>
 #include <cfenv>
 #include <csignal>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -138,3 +142,31 @@ TEST_CASE("hostile.enum_values_without_a_name_are_shown_as_the_numbers_they_are"
   CHECK(calls(p, "Enums mode=200 flags=2147483648 offset=-56") == 1);
   CHECK(calls(p, "Enums mode=one flags=first_flag offset=none") == 1);
 }
+
+// Where formulas run for the record and, on other threads, for an NVTX tool. The last test: the handler stays.
+#if defined(__x86_64__) && !defined(KPROF_TEST_SANITIZED)
+TEST_CASE("hostile.divisions_by_zero_on_many_threads_do_not_kill_the_program") {
+  using kprof::detail::division_trap;
+  using kprof::detail::work;
+  const auto divide = [](const void* by, work& out) noexcept {
+    const volatile int zero_or_one = *static_cast<const int*>(by);
+    out = work{};
+    out.flops = static_cast<std::uint64_t>(7 / zero_or_one);
+    out.valid = 1;
+  };
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i)
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20'000; ++k) {
+        const int by = k % 2;
+        work w{};
+        if (i == 0) division_trap::run(divide, &by, w);
+        else division_trap::run_and_stay(divide, &by, w);
+        if ((w.valid == 1) != (by == 1)) ++wrong;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(wrong == 0);
+}
+#endif
