@@ -5,6 +5,8 @@
 
 #include "scripted_cuda.hpp"
 
+#include "../../bench/memory.hpp"
+
 #include <kprof/kprof.hpp>
 
 #include <cuda_runtime_api.h>
@@ -22,17 +24,6 @@ struct Op {
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
 };
 
-double resident_mib() {
-  std::FILE* file = std::fopen("/proc/self/status", "r");
-  if (file == nullptr) return 0;
-  char line[256];
-  double kib = 0;
-  while (std::fgets(line, sizeof line, file) != nullptr)
-    if (std::strncmp(line, "VmRSS:", 6) == 0) kib = std::atof(line + 6);
-  std::fclose(file);
-  return kib / 1024;
-}
-
 int failures = 0;
 void check(bool holds, const char* what, double value) {
   if (holds) return;
@@ -45,7 +36,7 @@ void check(bool holds, const char* what, double value) {
 int main(int argc, char** argv) {
   const std::uint64_t launches = static_cast<std::uint64_t>(argc > 1 ? std::atof(argv[1]) * 1e6 : 1e6);
   constexpr std::uint64_t nodes = 100;
-  const double before = resident_mib();
+  const double before = bench::resident_mib("VmRSS:");
   if (!kprof::start({.cupti = kprof::cupti_choice::on, .memory = std::size_t{16} << 20U})) return 2;
   const void* const kernel = scripted_kernel("_Z6kernelPf");
   cudaStream_t stream = nullptr;
@@ -78,7 +69,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 10; ++i) run(launches / 10, replays / 10);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const kprof::profile p = kprof::snapshot();
-  const double after = resident_mib();
+  const double after = bench::resident_mib("VmRSS:");
 
   const auto& c = p.device.complete;
   std::uint64_t in_graph = 0, by_itself = 0, replayed = 0;

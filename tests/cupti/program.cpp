@@ -6,6 +6,8 @@
 #include "find.hpp"
 #include "scripted_cuda.hpp"
 
+#include "../../bench/memory.hpp"
+
 #include <kprof/kprof.hpp>
 #include <kprof/model/summary.hpp>
 
@@ -80,15 +82,6 @@ void print_profile(const kprof::profile& p) {
                 w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(), static_cast<unsigned long long>(w.calls),
                 w.calls > w.untimed && w.total_ns > 0 ? "timed" : "untimed");
   std::fflush(stdout);
-}
-
-double resident_mib() {
-  long pages = 0;
-  if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%*d %ld", &pages) != 1) pages = 0;
-    std::fclose(f);
-  }
-  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
 /// Whether a call of kprof made a call of CUPTI.
@@ -250,7 +243,7 @@ void copies_nothing() {
   launch(2);
   static_cast<void>(kprof::snapshot());
   const char none = 0;
-  const double before = resident_mib();
+  const double before = bench::resident_mib("VmRSS:");
 #ifdef KPROF_TEST_SANITIZED
   constexpr int copies = 50'000;
 #else
@@ -261,7 +254,7 @@ void copies_nothing() {
     static_cast<void>(cudaMemcpyAsync(memory, &none, 0, cudaMemcpyHostToDevice, nullptr));
   }
   print("copies", copies);
-  print("growth_mib", static_cast<unsigned long long>(std::max(0.0, resident_mib() - before)));
+  print("growth_mib", static_cast<unsigned long long>(std::max(0.0, bench::resident_mib("VmRSS:") - before)));
   print_profile(kprof::snapshot());
 }
 

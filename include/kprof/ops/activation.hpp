@@ -36,7 +36,6 @@ constexpr activation_cost cost_of(activation act) noexcept {
 inline constexpr int gelu_tanh_expression = 9;   // 0.5 x (1 + tanh(c (x + d x x x)))
 constexpr bool known_activation(activation act) noexcept { return act >= activation::none && act <= activation::prelu; }
 
-constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
 
 }  // namespace ops::detail
 

@@ -64,7 +64,7 @@ struct Sdpa {
     return detail::not_negative(B) && detail::extents(Sq, Sk) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) &&
            detail::known(type) && mask <= attention_mask::sliding_window && window_left >= unlimited && window_right >= unlimited &&
            (mask == attention_mask::sliding_window || (window_left == unlimited && window_right == unlimited)) &&
-           (pass == ops::pass::fprop || pass == ops::pass::bprop) && backward <= attention_backward::stored_P;
+           detail::is_fprop_or_bprop(pass) && backward <= attention_backward::stored_P;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
@@ -130,7 +130,7 @@ struct DecodeAttention {
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * B * Hq * Sk * (count{D} + value_size()) : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    const dtype cached = dtypeKV == dtype::unknown ? type : dtypeKV;
+    const dtype cached = detail::type_or(dtypeKV, type);
     const count heads = count{B} * kv_heads();
     const count cache = bytes_for(heads * Sk * D, cached) + bytes_for(heads * Sk * value_size(), cached);
     const count added = append ? bytes_for(heads * D, cached) + bytes_for(heads * value_size(), cached) : 0;
@@ -175,7 +175,7 @@ struct Rope {
   dtype dtypeTable = dtype::f32;
 
   constexpr bool valid() const {
-    return detail::not_negative(B, S, H, D) && D % 2 == 0 && detail::known(type, dtypeTable) && (pass == ops::pass::fprop || pass == ops::pass::bprop);
+    return detail::not_negative(B, S, H, D) && D % 2 == 0 && detail::known(type, dtypeTable) && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{3} * B * S * H * D : count::invalid(); }

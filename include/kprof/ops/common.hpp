@@ -53,9 +53,17 @@ constexpr bool known(auto... types) noexcept { return ((bits_of(types) != 0) && 
 
 constexpr bool at_least(count a, count b) noexcept { return a.valid() && b.valid() && a.value() >= b.value(); }
 
+constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
+/// A type that may be left out: unknown stands for the operator's own.
+constexpr dtype type_or(dtype given, dtype otherwise) noexcept { return given == dtype::unknown ? otherwise : given; }
+
 constexpr bool is_complex(dtype type) noexcept { return type == dtype::c64 || type == dtype::c128; }
 /// FLOPs of one multiply-add.
 constexpr count fma_flops(dtype type) noexcept { return is_complex(type) ? 8 : 2; }
+
+/// FLOPs of one multiplication and of one addition.
+constexpr count mul_flops(dtype type) noexcept { return is_complex(type) ? 6 : 1; }
+constexpr count add_flops(dtype type) noexcept { return is_complex(type) ? 2 : 1; }
 
 /// Ceiling of a / b, for a >= 0 and b > 0.
 constexpr count ceil_div(count a, count b) noexcept { return (a + (b - 1)) / b; }

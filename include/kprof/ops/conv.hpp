@@ -74,8 +74,8 @@ struct Conv3d {
   dtype dtypeW = dtype::unknown;   ///< of weights, bias and their gradients; unknown: as `type`
   dtype dtypeY = dtype::unknown;   ///< of y, dy and the residual; unknown: as `type`
 
-  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
-  constexpr dtype output_type() const { return dtypeY == dtype::unknown ? type : dtypeY; }
+  constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
+  constexpr dtype output_type() const { return detail::type_or(dtypeY, type); }
   constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
   constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
   constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }
@@ -179,8 +179,8 @@ struct ConvTranspose3d {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;   ///< as in Conv3d
 
-  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
-  constexpr dtype output_type() const { return dtypeY == dtype::unknown ? type : dtypeY; }
+  constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
+  constexpr dtype output_type() const { return detail::type_or(dtypeY, type); }
   constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
   constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
   constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }

@@ -189,7 +189,7 @@ struct Linear {
   dtype type = dtype::f32;              ///< of x, y and their gradients
   dtype dtypeW = dtype::unknown;        ///< of weights, bias and their gradients; unknown: as `type`
 
-  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
+  constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr bool valid() const {
     return detail::not_negative(tokens, in_features, out_features) && detail::known(type) && pass != ops::pass::bprop;
   }

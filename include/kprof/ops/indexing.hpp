@@ -21,7 +21,7 @@ struct Embedding {
   dtype dtypeIndex = dtype::int64;
 
   constexpr bool valid() const {
-    return detail::not_negative(tokens, D, V) && detail::known(type, dtypeIndex) && (pass == ops::pass::fprop || pass == ops::pass::bprop);
+    return detail::not_negative(tokens, D, V) && detail::known(type, dtypeIndex) && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {

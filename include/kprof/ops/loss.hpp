@@ -24,7 +24,7 @@ struct CrossEntropy {
 
   constexpr bool valid() const {
     return detail::not_negative(rows) && detail::positive(classes) && detail::known(type, dtypeTarget) &&
-           (pass == ops::pass::fprop || pass == ops::pass::bprop);
+           detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -51,7 +51,7 @@ struct Nll {
 
   constexpr bool valid() const {
     return detail::not_negative(rows) && detail::positive(classes) && detail::known(type, dtypeTarget) &&
-           (pass == ops::pass::fprop || pass == ops::pass::bprop);
+           detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{rows} : count::invalid(); }
@@ -74,7 +74,7 @@ struct Mse {
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::known(type) && reduction <= loss_reduction::sum && (pass == ops::pass::fprop || pass == ops::pass::bprop);
+    return detail::not_negative(numel) && detail::known(type) && reduction <= loss_reduction::sum && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {

@@ -33,7 +33,7 @@ struct MoeRouter {
 
  private:
   constexpr Gemm product() const {
-    return {.M = tokens, .N = experts, .K = hidden, .dtypeA = type, .dtypeB = type, .dtypeC = dtypeOut == dtype::unknown ? type : dtypeOut};
+    return {.M = tokens, .N = experts, .K = hidden, .dtypeA = type, .dtypeB = type, .dtypeC = detail::type_or(dtypeOut, type)};
   }
 };
 
@@ -81,7 +81,7 @@ struct MoeMlp {
   }
   constexpr RaggedGemm product(std::int64_t n, std::int64_t k) const {
     return {.M = tokens, .N = n, .K = k, .groups = active_experts, .active_groups = active_experts,
-            .dtypeA = type, .dtypeB = dtypeW == dtype::unknown ? type : dtypeW, .dtypeC = type};
+            .dtypeA = type, .dtypeB = detail::type_or(dtypeW, type), .dtypeC = type};
   }
   constexpr RaggedGemm up() const { return product(gated ? (ffn >= 0 && ffn <= widest ? 2 * ffn : -1) : ffn, hidden); }
   constexpr RaggedGemm down() const { return product(hidden, ffn); }

@@ -15,7 +15,7 @@
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-constexpr bool norm_common_valid(const auto& op) { return known(op.type, op.parameter_type()) && (op.pass == pass::fprop || op.pass == pass::bprop); }
+constexpr bool norm_common_valid(const auto& op) { return known(op.type, op.parameter_type()) && is_fprop_or_bprop(op.pass); }
 
 /// Bytes of a normalisation of E elements whose `parameters` (of `vectors` tensors, gamma and beta, or gamma alone) and
 /// statistics take so many bytes. Backward: x, dy, gamma and the statistics are read, dx and the parameters' gradients written.
@@ -53,7 +53,7 @@ struct BatchNorm {
   dtype type = dtype::f32;         ///< of x, y and their gradients
   dtype dtypeP = dtype::unknown;   ///< of the parameters, their gradients and the statistics; unknown: as `type`
 
-  constexpr dtype parameter_type() const { return dtypeP == dtype::unknown ? type : dtypeP; }
+  constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const {
     return detail::not_negative(N, C, D, H, W) && detail::norm_common_valid(*this) && (train || pass == ops::pass::fprop);
   }
@@ -87,7 +87,7 @@ struct LayerNorm {
   dtype type = dtype::f32;         ///< of x, y and their gradients
   dtype dtypeP = dtype::unknown;   ///< of gamma, beta and their gradients; unknown: as `type`
 
-  constexpr dtype parameter_type() const { return dtypeP == dtype::unknown ? type : dtypeP; }
+  constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{rows} * cols) : count::invalid(); }
@@ -107,7 +107,7 @@ struct GroupNorm {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
 
-  constexpr dtype parameter_type() const { return dtypeP == dtype::unknown ? type : dtypeP; }
+  constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(N, C, HW) && detail::positive(G) && C % G == 0 && detail::norm_common_valid(*this); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW) : count::invalid(); }
@@ -125,7 +125,7 @@ struct InstanceNorm {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
 
-  constexpr dtype parameter_type() const { return dtypeP == dtype::unknown ? type : dtypeP; }
+  constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(N, C, HW) && detail::norm_common_valid(*this); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW) : count::invalid(); }
@@ -144,7 +144,7 @@ struct RmsNorm {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
 
-  constexpr dtype parameter_type() const { return dtypeP == dtype::unknown ? type : dtypeP; }
+  constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {

@@ -20,7 +20,7 @@ struct step {
 
   constexpr bool valid() const { return not_negative(numel) && known(type); }
   constexpr count flops(int an_element) const { return sensible(valid()) ? count{numel} * an_element : count::invalid(); }
-  constexpr count gradient() const { return bytes_for(numel, dtypeG == dtype::unknown ? type : dtypeG); }
+  constexpr count gradient() const { return bytes_for(numel, detail::type_or(dtypeG, type)); }
   constexpr traffic bytes() const {
     if (!sensible(valid())) return invalid_traffic;
     const count kept = bytes_for(numel, type) * (1 + states);

@@ -65,7 +65,6 @@ constexpr count broadcast_numel(const auto&... operands) noexcept {
   return n;
 }
 
-constexpr dtype type_or(dtype type, dtype otherwise) noexcept { return type == dtype::unknown ? otherwise : type; }
 
 }  // namespace ops::detail
 

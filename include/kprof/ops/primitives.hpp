@@ -8,13 +8,6 @@
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
-namespace ops::detail {
-
-constexpr count primitive_mul(dtype type) noexcept { return is_complex(type) ? 6 : 1; }
-constexpr count primitive_add(dtype type) noexcept { return is_complex(type) ? 2 : 1; }
-
-}  // namespace ops::detail
-
 namespace ops {
 
 /// Sorts n keys, with a value to each where dtypeValue is given. Keys and values are read and written once, as CUB counts it.
@@ -46,7 +39,7 @@ struct Scan {
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::primitive_add(type) * n : count::invalid(); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(n, type)};
@@ -76,7 +69,7 @@ struct ReduceArray {
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::primitive_add(type) * n : count::invalid(); }
+  constexpr count flops() const { return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(1, type)};
@@ -111,7 +104,7 @@ struct Stream {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
-    const count muls = detail::primitive_mul(type) * n, adds = detail::primitive_add(type) * n;
+    const count muls = detail::mul_flops(type) * n, adds = detail::add_flops(type) * n;
     switch (kernel) {
       case stream_kernel::copy: return 0;
       case stream_kernel::mul: return muls;

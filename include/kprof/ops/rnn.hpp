@@ -32,10 +32,10 @@ struct recurrent {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;
 
-  constexpr dtype weight_type() const { return dtypeW == dtype::unknown ? type : dtypeW; }
+  constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr bool valid() const {
     return not_negative(batch, input_size) && positive(hidden_size, seq_len, layers) && known(type, weight_type()) &&
-           (pass == ops::pass::fprop || pass == ops::pass::bprop);
+           detail::is_fprop_or_bprop(pass);
   }
   /// Of one kind and direction: the first layer takes the input, each later one the outputs of both directions.
   constexpr count weights() const {

@@ -23,8 +23,6 @@ constexpr bool sparse_index(dtype type) noexcept {
 constexpr bool sparse_matrix(std::int64_t rows, std::int64_t cols, std::int64_t nnz) noexcept {
   return not_negative(rows, cols, nnz) && (nnz == 0 || (rows != 0 && (nnz - 1) / rows < cols));
 }
-/// FLOPs of `additions`: a complex one is two.
-constexpr count sparse_adds(count additions, dtype type) noexcept { return additions * (is_complex(type) ? 2 : 1); }
 
 }  // namespace ops::detail
 
@@ -45,7 +43,7 @@ struct SpmvCsr {
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + detail::sparse_adds(beta ? M : 0, type) : count::invalid();
+    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0) : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -66,7 +64,7 @@ struct SpmvCoo {
   constexpr bool valid() const { return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::sparse_index(dtypeIndex); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + detail::sparse_adds(beta ? M : 0, type) : count::invalid();
+    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0) : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -93,7 +91,7 @@ struct SpmmCsr {
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return detail::fma_flops(type) * nnz * N + (beta ? detail::sparse_adds(count{M} * N, type) : 0);
+    return detail::fma_flops(type) * nnz * N + (beta ? detail::add_flops(type) * M * N : 0);
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;

@@ -48,7 +48,7 @@ struct Stencil {
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     const count k = taps();
-    const count mul = detail::is_complex(type) ? 6 : 1, add = detail::is_complex(type) ? 2 : 1;
+    const count mul = detail::mul_flops(type), add = detail::add_flops(type);
     switch (counting) {
       case stencil_counting::uniform: return points() * (mul + add * (k - 1));
       case stencil_counting::parres: return points() * (mul * k + add * (k + 1));
