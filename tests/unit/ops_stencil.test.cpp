@@ -98,7 +98,7 @@ TEST_CASE("ops_stencil.a_sweep_does_what_the_formula_says") {
         }
     std::uint64_t inside = 0, unread = 0;
     for (std::size_t c = 0; c < cells; ++c) inside += written[c] ? 1 : 0, unread += read[c] ? 0 : 1;
-    const Stencil op{.n = n, .r = r, .shape = star ? stencil_shape::star : stencil_shape::box, .counting = counting, .type = dtype::f64};
+    const Stencil op{.n = {n[0], n[1], n[2]}, .r = r, .shape = star ? stencil_shape::star : stencil_shape::box, .counting = counting, .type = dtype::f64};
     REQUIRE(op.valid());
     REQUIRE(op.taps() == widest);
     REQUIRE(op.points() == inside);

@@ -15,11 +15,26 @@
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
 
 namespace ops {
+
+/// N values in braces, as std::array has them, whose header takes as long as half of the catalogue.
+template <class T, std::size_t N>
+struct fixed_list {
+  using value_type = T;
+  T values[N];
+
+  static constexpr std::size_t size() noexcept { return N; }
+  constexpr T& operator[](std::size_t i) noexcept { return values[i]; }
+  constexpr const T& operator[](std::size_t i) const noexcept { return values[i]; }
+  constexpr const T* begin() const noexcept { return values; }
+  constexpr const T* end() const noexcept { return values + N; }
+  friend constexpr bool operator==(const fixed_list&, const fixed_list&) = default;
+};
 
 /// How the FLOPs of elementwise operators are counted. `primitives`: one for each primitive, transcendental ones too (XLA,
 /// DeepSpeed). `pyprof`: 20 for each transcendental one, as NVIDIA/PyProf has it. `expressions`: named activations by the

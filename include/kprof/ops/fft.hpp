@@ -8,7 +8,6 @@
 
 #include <kprof/ops/common.hpp>
 
-#include <array>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
@@ -77,7 +76,7 @@ enum class fft_kind : std::uint8_t { c2c, r2c, c2r };
 /// cut to n / 2 + 1 complex numbers. Forward and inverse count the same, in place as well.
 ///     KPROF_OP(kprof::ops::Fft, {.n = {64, 64}, .batch = 16, .type = f64});
 struct Fft {
-  std::array<std::int64_t, 3> n{1, 0, 0};   ///< lengths; 0 behind the last
+  fixed_list<std::int64_t, 3> n{1, 0, 0};   ///< lengths; 0 behind the last
   std::int64_t batch = 1;
   fft_kind kind = fft_kind::c2c;
   bool inverse = false;         ///< of c2c; of no consequence for the counts

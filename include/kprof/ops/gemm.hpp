@@ -8,7 +8,6 @@
 
 #include <kprof/ops/common.hpp>
 
-#include <array>
 #include <cstddef>
 
 KPROF_DETAIL_BEGIN
@@ -93,7 +92,7 @@ struct GroupedGemm {
   static constexpr const char* name = "GroupedGemm";
 
   std::int64_t size = 0;   ///< shapes in use
-  std::array<gemm_shape, Capacity> groups{};
+  fixed_list<gemm_shape, Capacity> groups{};
   dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
 
   constexpr bool valid() const {

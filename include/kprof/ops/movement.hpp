@@ -7,7 +7,6 @@
 
 #include <kprof/ops/common.hpp>
 
-#include <array>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
@@ -25,7 +24,7 @@ namespace ops {
 
 /// Inputs joined along a dimension: each is read, the result is written. Of more than 16, some may be given as one.
 struct Concat {
-  std::array<std::int64_t, 16> inputs{};   ///< elements of each
+  fixed_list<std::int64_t, 16> inputs{};   ///< elements of each
   dtype type = dtype::f32;
 
   constexpr bool valid() const {

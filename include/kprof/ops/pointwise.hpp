@@ -10,7 +10,6 @@
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/common.hpp>
 
-#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -20,7 +19,7 @@ namespace ops {
 /// Sizes of a tensor, at most six, the outermost first, and nothing behind them: `.a = {128, 256}`. Positions that are left
 /// out stay 0, so zeros at the end are no sizes, but for {0}, which is an empty vector. {1} is a scalar. Where the last size may be 0
 /// at run time, and where the sizes are a range, use shape_of().
-using shape = std::array<std::int64_t, 6>;
+using shape = fixed_list<std::int64_t, 6>;
 /// How shape_of() writes a last size of 0.
 inline constexpr std::int64_t empty_size = -0x7FFF'FFFF'FFFF'FFFF;
 

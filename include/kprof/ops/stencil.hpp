@@ -8,7 +8,6 @@
 
 #include <kprof/ops/common.hpp>
 
-#include <array>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
@@ -22,7 +21,7 @@ enum class stencil_shape : std::uint8_t { star, box };
 enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 
 struct Stencil {
-  std::array<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
+  fixed_list<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
   std::int64_t r = 1;                       ///< radius
   stencil_shape shape = stencil_shape::star;
   stencil_counting counting = stencil_counting::weighted;
