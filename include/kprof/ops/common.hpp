@@ -11,6 +11,18 @@
 //   own width. A broadcast operand counts at its own size. Tensors below 8 bits an element are packed, each by itself.
 // - A count that overflows 64 bits and parameters that make no sense are compile errors in a constant expression; at run
 //   time such a call is reported as `invalid`. Sizes may be 0 where libraries accept that: nothing is then counted.
+//
+// What fields of these names mean, where an operator says nothing else:
+//   `pass`      direction: forward or backward, of an operator with weights one of the three gradients
+//   `type`      element type
+//   `dtypeW`    element type of the weights; unknown: as `type`
+//   `batch`     calls with operands of their own in one
+//   `numel`     elements
+//   `rows`      rows, the product of the leading dimensions
+//   `cols`      elements of a row
+//
+// The comments of the operators state their formulas in the notation of docs/catalogue_reference.md, which is made from
+// them; a test evaluates each and compares it with the code.
 
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>

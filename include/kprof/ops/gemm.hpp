@@ -15,10 +15,15 @@ namespace ops {
 
 /// D = A B, and + beta C where `beta`; `batch` times, each time with operands of its own.
 ///     KPROF_OP(kprof::ops::Gemm, {.M = m, .N = n, .K = k, .dtypeA = f16, .dtypeB = f16, .dtypeC = f16});
+/// FLOPs: 2 M N K batch
+/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB) + [beta] bytes(batch M N, dtypeC)
+/// written: bytes(batch M N, dtypeC)
+/// source: PyProf blas.py, PyTorch flop_counter.py, Triton's Proton, oneDNN
+/// others: CUTLASS adds 2 M N for its epilogue; DeepSpeed adds M N for addmm; fvcore counts M N K; rocBLAS takes K = 0 for 1
 struct Gemm {
-  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t M = 1, N = 1, K = 1;   ///< rows of A and D; columns of B and D; columns of A, rows of B
   std::int64_t batch = 1;
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;   ///< dtypeC: of C and D
+  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;   ///< of A; of B; of C and D
   bool beta = false;                     ///< C is added: it is read as well as written
   bool transA = false, transB = false;   ///< how the operands lie in memory
 
@@ -34,6 +39,7 @@ struct Gemm {
 };
 
 /// PyTorch's bmm: Gemm without C.
+/// like: Gemm, dtypeA = type, dtypeB = type, dtypeC = type
 struct Bmm {
   std::int64_t batch = 1;
   std::int64_t M = 1, N = 1, K = 1;
@@ -48,12 +54,19 @@ struct Bmm {
 
 /// Batched Gemm whose operands lie a stride apart, in elements. An operand with stride 0 is the same in each product and
 /// counts once; where operands overlap, what they share counts once. `dense`: one behind another.
+/// FLOPs: 2 M N K batch
+/// read: bytes(touched_A, dtypeA) + bytes(touched_B, dtypeB) + [beta] bytes(batch M N, dtypeC)
+/// written: bytes(batch M N, dtypeC)
+/// where: touched_A = M K + (batch - 1) min(M K, [strideA = -1] M K + [strideA != -1] strideA)
+/// where: touched_B = K N + (batch - 1) min(K N, [strideB = -1] K N + [strideB != -1] strideB)
+/// source: Gemm's, and that a broadcast operand is read once
+/// others: rocBLAS and CUTLASS count a broadcast operand once for each product
 struct GemmStridedBatched {
   static constexpr std::int64_t dense = -1;
 
   std::int64_t M = 1, N = 1, K = 1;
   std::int64_t batch = 1;
-  std::int64_t strideA = dense, strideB = dense, strideC = dense;
+  std::int64_t strideA = dense, strideB = dense, strideC = dense;   ///< elements from one product's operand to the next one's
   dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
   bool beta = false;
   bool transA = false, transB = false;
@@ -86,13 +99,18 @@ struct gemm_shape {
 
 /// Products of any shapes in one call, at most `Capacity` of them. Empty ones read nothing. Where all share N and K, as the
 /// experts of a mixture do, RaggedGemm takes any number of them.
+/// FLOPs: sum(groups: 2 M N K)
+/// read: sum(groups: [M N > 0] (bytes(M K, dtypeA) + bytes(K N, dtypeB)))
+/// written: sum(groups: bytes(M N, dtypeC))
+/// source: CUTLASS grouped_gemm_operation_profiler.cu, which skips empty groups too
+/// others: CUTLASS adds 2 M N for its epilogue
 template <std::size_t Capacity = 8>
 struct GroupedGemm {
   static_assert(Capacity >= 1 && Capacity <= 40, "kprof: a GroupedGemm holds 1 to 40 shapes; use RaggedGemm or a guard for each product");
   static constexpr const char* name = "GroupedGemm";
 
   std::int64_t size = 0;   ///< shapes in use
-  fixed_list<gemm_shape, Capacity> groups{};
+  fixed_list<gemm_shape, Capacity> groups{};   ///< M, N and K of each
   dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
 
   constexpr bool valid() const {
@@ -127,10 +145,14 @@ struct GroupedGemm {
 };
 
 /// A grouped product whose groups differ in M alone, and each has a B of its own.
+/// FLOPs: 2 M N K
+/// read: bytes(M K, dtypeA) + bytes(active_groups K N, dtypeB)
+/// written: bytes(M N, dtypeC)
+/// source: triton_kernels matmul_details, which counts the weights of groups with rows
 struct RaggedGemm {
   std::int64_t M = 1;               ///< rows of all groups together
   std::int64_t N = 1, K = 1;
-  std::int64_t groups = 1;
+  std::int64_t groups = 1;          ///< of which some may have no rows
   std::int64_t active_groups = 1;   ///< those with rows: only their B is read
   dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
 
@@ -151,15 +173,21 @@ enum class bias_kind : std::uint8_t { none, per_col, per_row };
 
 /// Gemm with what is fused behind it: a bias of N (per_col) or M (per_row) elements, an activation, a residual of the
 /// output's shape. Each is one FLOP per output element. All of them have the type of D.
+/// FLOPs: (2 K + [bias != none] + [act != none] + [residual]) M N batch
+/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB) + ([beta] + [residual]) bytes(batch M N, dtypeC)
+///   + bytes([bias = per_col] N + [bias = per_row] M, dtypeC)
+/// written: bytes(batch M N, dtypeC)
+/// source: XLA hlo_cost_analysis.cc for what is fused, 1 FLOP an element
+/// others: PyTorch, fvcore and PyProf count no bias and no activation; XLA counts a sigmoid as 3 and a transcendental
 struct GemmEpilogue {
   std::int64_t M = 1, N = 1, K = 1;
   std::int64_t batch = 1;
   dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
   bool beta = false;
   bool transA = false, transB = false;
-  bias_kind bias = bias_kind::none;
-  activation act = activation::none;
-  bool residual = false;
+  bias_kind bias = bias_kind::none;      ///< of N elements, per_col, or of M, per_row
+  activation act = activation::none;     ///< applied last
+  bool residual = false;                 ///< a tensor of D's shape is added
 
   constexpr Gemm gemm() const {
     return {.M = M, .N = N, .K = K, .batch = batch, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC, .beta = beta, .transA = transA, .transB = transB};
@@ -180,9 +208,27 @@ struct GemmEpilogue {
 };
 
 /// A fully connected layer over `tokens` rows: y[T,O] = x[T,I] w[O,I] (+ bias[O]). fprop, dgrad (dx), wgrad (dw), bgrad (db).
+/// FLOPs(fprop): (2 in_features + [bias]) tokens out_features
+/// FLOPs(dgrad, wgrad): 2 tokens in_features out_features
+/// FLOPs(bgrad): tokens out_features
+/// read(fprop): x + w + [bias] b
+/// read(dgrad): y + w
+/// read(wgrad): x + y
+/// read(bgrad): y
+/// written(fprop): y
+/// written(dgrad): x
+/// written(wgrad): w
+/// written(bgrad): b
+/// parameters: (in_features + [bias]) out_features
+/// where: x = bytes(tokens in_features, type)
+/// where: y = bytes(tokens out_features, type)
+/// where: w = bytes(in_features out_features, dtypeW or type)
+/// where: b = bytes(out_features, dtypeW or type)
+/// source: PyTorch flop_counter.py, DeepSpeed; the bias as in DeepSpeed's convolutions
+/// others: PyTorch, fvcore and DeepSpeed count no bias; PyProf linear.py scales the input alone by the width of an element
 struct Linear {
   std::int64_t tokens = 1;   ///< product of the leading dimensions
-  std::int64_t in_features = 1, out_features = 1;
+  std::int64_t in_features = 1, out_features = 1;   ///< elements of a row of x; elements of a row of y
   bool bias = false;         ///< of consequence for fprop: bgrad is a call of its own
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;              ///< of x, y and their gradients
@@ -217,6 +263,13 @@ struct Linear {
 /// Gemm whose A has two zeros in each four elements (2:4; one in two for 32-bit types, four in eight for 4-bit types). FLOPs
 /// are those of the dense product, as CUTLASS reports them; sparse_flops() are those that are executed. Of A the half is
 /// read, and its metadata: 2 bits for each element kept, 4 for 32-bit types, 1 for 4-bit types.
+/// FLOPs: 2 M N K
+/// sparse_flops: M N K
+/// read: bytes(M K / 2, dtypeA) + ceil(M K / 2 metadata_bits / 8) + bytes(K N, dtypeB) + [beta] bytes(M N, dtypeC)
+/// written: bytes(M N, dtypeC)
+/// where: metadata_bits = 1 + [bits(dtypeA) != 4] + 2 [bits(dtypeA) = 32]
+/// source: CUTLASS sparse_gemm_operation_profiler.cu
+/// others: CUTLASS adds 2 M N for its epilogue
 struct SparseGemm {
   std::int64_t M = 1, N = 1, K = 4;
   dtype dtypeA = dtype::f16, dtypeB = dtype::f16, dtypeC = dtype::f16;
@@ -241,9 +294,14 @@ struct SparseGemm {
 
 /// Gemm of types below 16 bits whose operands carry a scale of 8 bits for each `block` elements along K: OCP microscaling
 /// (block 32, e8m0) and NVFP4 (block 16, e4m3). Scales are counted without the padding that CUTLASS's layout adds.
+/// FLOPs: 2 M N K
+/// read: bytes(M K, dtypeA) + bytes(K N, dtypeB) + (M + N) ceil(K / block) + [beta] bytes(M N, dtypeC)
+/// written: bytes(M N, dtypeC)
+/// source: CUTLASS block_scaled_gemm_operation_profiler.cu
+/// others: CUTLASS pads the scales to 128 x 4 and adds 2 M N for its epilogue
 struct BlockScaledGemm {
   std::int64_t M = 1, N = 1, K = 32;
-  std::int64_t block = 32;
+  std::int64_t block = 32;   ///< elements along K that share a scale
   dtype dtypeA = dtype::fp8_e4m3, dtypeB = dtype::fp8_e4m3, dtypeC = dtype::bf16;
   bool beta = false;
 

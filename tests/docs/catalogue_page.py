@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes docs/catalogue_reference.md from the catalogue: catalogue_page.py check|write <repository> <catalogue_samples> | --self-test
+
+The operators, fields, types, defaults, passes and units are those of the compiled code, as the program catalogue_samples prints
+them. Formulas, fields' meanings and sources are in the comments of include/kprof/ops, which say them so:
+
+    /// FLOPs: 2 M N K batch                       for passes that no other line names
+    /// FLOPs(dgrad, wgrad): 2 M N K               also: read, written, transcendentals, parameters, flops_valid, ...
+    ///   + M N                                    a line goes on indented
+    /// where: P = floor((H - R) / U) + 1          a name that the formulas use
+    /// source: PyTorch flop_counter.py            whom the formulas follow
+    /// others: CUTLASS adds 2 M N                 who counts differently
+    /// like: Conv3d                               formulas, and meanings of fields, of another operator: fields of it that this one lacks
+                                                   have their defaults, or the value given, or that of the field given: "like: Gemm, dtypeA = type"
+    std::int64_t M = 1, N = 1;                     ///< rows of A; columns of B
+
+Every formula is evaluated for every random call that catalogue_samples made, and must give what the compiled one gave: the page
+cannot say anything else than the code does. "check" also compares the page with the one in the repository.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from catalogue_formulas import COMPLEX, Formula, Mistake
+
+PAGE = "docs/catalogue_reference.md"
+COUNTS = ("FLOPs", "read", "written", "transcendentals", "parameters", "flops_valid", "flops_exact", "sparse_flops")
+TAG = re.compile(rf"^({'|'.join(COUNTS)}|where|source|others|like)(?:\(([^)]*)\))?: (.*)$")
+TITLE = {"FLOPs": "FLOPs", "read": "bytes read", "written": "bytes written", "source": "follows", "others": "others",
+         **{name: f"`{name}()`" for name in COUNTS[3:]}}
+FEWEST = 12   # calls of each pass
+UNITS = {frozenset(("cuda_core",)): "scalar", frozenset(("tensor_core",)): "matrix product, on tensor cores",
+         frozenset(("unknown",)): "matrix product", frozenset(("unknown", "tensor_core")): "matrix product"}
+
+
+class Comment:
+    """What is said of an operator in front of its struct."""
+
+    def __init__(self, name, header, lines):
+        self.name, self.header, self.text, self.tags, self.meanings = name, header, [], [], {}
+        self.enumerator = None   # of an alias: the template's argument
+        for line in lines:
+            tag = TAG.match(line)
+            if tag:
+                self.tags.append([tag[1], tag[2], tag[3]])
+            elif self.tags and line.startswith("  "):
+                self.tags[-1][2] += " " + line.strip()
+            elif self.tags:
+                raise Mistake(f"{name}: `{line}` behind the formulas is neither one nor goes on with one, indented")
+            elif not line.startswith("    "):   # an example
+                self.text.append(line)
+
+    def all(self, tag):
+        return [(of, text) for t, of, text in self.tags if t == tag]
+
+    def one(self, tag):
+        found = self.all(tag)
+        return found[0][1] if found else None
+
+
+FIELD = re.compile(r"^  (?!constexpr|static|using|friend|return)[\w:<>, ]+?[ >](\w+(?:\s*(?:=|\{)[^;]*)?;.*)$")
+
+
+def comments_of(header):
+    """The operators that a header declares, and its introduction."""
+    found, block, struct, templates = [], [], None, {}
+    lines = header.read_text().split("\n")
+    introduction = []
+    for line in lines[4:]:
+        if not line.startswith("//"):
+            break
+        introduction.append(line[3:])
+    for line in lines:
+        if line.startswith("/// ") or line == "///":
+            block.append(line[4:])
+            continue
+        if opened := re.match(r"struct (\w+) \{", line):
+            struct = Comment(opened[1], header.name, block)
+            found.append(struct)
+            templates[struct.name] = struct
+        elif alias := re.match(r"using (\w+) = (\w+)<\w+::(\w+)>;", line):
+            if alias[2] in templates:
+                of = templates[alias[2]]
+                one = Comment(alias[1], header.name, [])
+                one.text, one.tags, one.meanings, one.enumerator = of.text, of.tags, of.meanings, alias[3]
+                found.append(one)
+        elif line == "};" or line.startswith("  constexpr bool valid"):
+            struct = None
+        elif struct and "///<" in line:
+            code, meaning = line.split("///<", 1)
+            names = re.findall(r"(\w+)\s*(?=[={;,])", re.sub(r"=[^,;]*(,(?=\s*\w+\s*[=;{])|;)", r"=\1", re.sub(r"\{[^}]*\}", "{", code)))
+            parts = meaning.strip().split("; ")
+            struct.meanings.update(zip(names, parts if len(parts) == len(names) else [meaning.strip()] * len(names)))
+        if not line.startswith("template"):
+            block = []
+    return " ".join(introduction), found
+
+
+class Operator:
+    def __init__(self, compiled, comment):
+        self.name, self.comment = compiled["name"], comment
+        self.fields, self.samples = compiled["fields"], compiled["samples"]
+        if not self.samples:
+            raise Mistake(f"{self.name}: no random call was valid")
+        self.defaults = self.samples[0]["with"]
+        self.passes = [p for p in ("fprop", "bprop", "dgrad", "wgrad", "bgrad") if any(s["with"].get("pass") == p for s in self.samples)]
+        self.like, self.given, self.renamed = None, {}, {}   # renamed: fields of `like` that have another name here
+
+    def find_like(self, operators):
+        like = self.comment.one("like")
+        if not like:
+            return
+        name, *given = like.split(", ")
+        if name not in operators:
+            raise Mistake(f"{self.name}: like {name}, which is no operator of the catalogue")
+        self.like = operators[name]
+        for one in given:
+            field, _, value = one.partition(" = ")
+            value = self.comment.enumerator if value == "Function" else value
+            if field not in self.like.defaults:
+                raise Mistake(f"{self.name}: like {name}, which has no field {field}")
+            self.given[field] = int(value) if value.isdigit() else {"true": True, "false": False}.get(value, value)
+            if value in self.defaults:
+                self.renamed[field] = value
+
+    def origin(self):
+        """The operator whose formulas hold."""
+        return self.like.origin() if self.like else self
+
+    def values(self, call):
+        if not self.like:
+            return call
+        own = {k: v for k, v in call.items() if k in self.like.defaults}
+        return self.like.values({**self.like.defaults, **self.given, **own, **{field: call[name] for field, name in self.renamed.items()}})
+
+    def meaning(self, field, glossary):
+        said = self.comment.meanings.get(field)
+        if said and (reference := re.fullmatch(r"(.* )?as in (\w+)", said)) and not reference[1]:
+            said = None
+            if self.references and reference[2] in self.references:
+                return self.references[reference[2]].meaning(field, glossary)
+        if said:
+            return said
+        if self.like and field in self.like.defaults:
+            return self.like.meaning(field, glossary)
+        if field in glossary:
+            return glossary[field]
+        for other in Operator.references.values():   # what the header said first
+            if other.comment.header == self.comment.header and field in other.comment.meanings and other is not self:
+                return other.meaning(field, glossary)
+        return None
+
+    references = {}
+
+
+def formulas_of(op):
+    """For each count: a list of (passes, formula); and the names that they use."""
+    counts = {}
+    for name in COUNTS:
+        for of, text in op.comment.all(name):
+            counts.setdefault(name, []).append(([p.strip() for p in of.split(",")] if of else None, Formula(text)))
+    where = {}
+    for _, text in op.comment.all("where"):
+        name, _, formula = text.partition(" = ")
+        where[name] = Formula(formula)
+    return counts, where
+
+
+def formula_for(counts, name, direction):
+    named = [f for passes, f in counts.get(name, []) if passes and direction in passes]
+    rest = [f for passes, f in counts.get(name, []) if not passes]
+    return (named or rest or [None])[0]
+
+
+def check_operator(op):
+    errors, met = [], {}
+    origin = op.origin()
+    counts, where = formulas_of(origin)
+    used = set()
+    for text in (f for fs in counts.values() for _, f in fs):
+        used |= text.names
+    for formula in where.values():
+        used |= formula.names
+    for name in where:
+        if name not in used:
+            errors.append(f"{origin.name}: no formula uses `{name}`")
+    sees_complex = any(re.search(r"\b(fma|mul|add)\(", f.text) for fs in counts.values() for _, f in fs)
+    for sample in op.samples:
+        if not sees_complex and any(v in COMPLEX for v in sample["with"].values() if isinstance(v, str)):
+            continue
+        call = {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
+        for field, value in call.items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                call[field] = value[:call["size"]]
+        direction = call.get("pass", "fprop")
+        met[direction] = met.get(direction, 0) + 1
+        for name in COUNTS:
+            compiled = sample.get({"FLOPs": "flops"}.get(name, name))
+            formula = formula_for(counts, name, direction)
+            if compiled is None and (formula is None or op is not origin):
+                continue
+            if compiled is None:
+                return errors + [f"{op.name} has no {name}() in the code"]
+            if formula is None:
+                if compiled == 0 and name in ("transcendentals", "parameters"):
+                    continue
+                return errors + [f"{op.name}: the comment has no formula for {name} of {direction}"]
+            try:
+                stated = formula({**where, **call})
+            except (TypeError, ZeroDivisionError, KeyError) as error:
+                return errors + [f"{op.name}: `{formula.text}` cannot be evaluated for {sample['with']}: {error!r}"]
+            if stated != compiled:
+                return errors + [f"{op.name}: {name} is {compiled}, but `{formula.text}` gives {stated} for {sample['with']}"]
+    for direction, calls in met.items():
+        if calls < FEWEST:
+            errors.append(f"{op.name}: only {calls} random calls of {direction} are valid; nothing is shown by so few")
+    return errors
+
+
+# ---- the page
+
+PREFACE = """# Every operator of the catalogue
+
+Made from the code by `tests/docs/catalogue_page.py`, which also evaluates each formula for random calls and compares it with what the
+compiled operator gives. How operators are used, and by what rules they count, is on [the catalogue's page](catalogue.md).
+
+What stands side by side is multiplied. `[condition]` is 1 where the condition holds, else 0. `bytes(n, type)` is what `n` elements take,
+packed: `ceil(n bits(type) / 8)`; `dtypeW or type` is the first of the two that is known. `sum(i < n: ...)` goes over i = 0 to n - 1.
+`fma(type)`, `mul(type)` and `add(type)` are the FLOPs of a multiply-add, a multiplication and an addition: 2, 1 and 1, and 8, 6 and 2
+of complex numbers; where a formula of a product says 2, complex types count 8 as well. Sizes are in elements unless a field says
+otherwise. Of an empty call nothing is read.
+"""
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def spelt(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        shown = [v for v in value]
+        while len(shown) > 1 and shown[-1] in (0, shown[0]) and not isinstance(shown[-1], dict):
+            shown.pop()
+        return "{}" if shown and isinstance(shown[0], dict) else "{" + ", ".join(map(str, shown)) + "}"
+    return str(value)
+
+
+def table(op, glossary):
+    lines = ["| field | type | default | |", "|---|---|---|---|"]
+    rows = []
+    for name, kind, extent in op.fields:
+        row = [[f"`{name}`"], kind + (f"[{extent}]" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(op.meaning(name, glossary) or "")]
+        if rows and rows[-1][1:] == row[1:]:
+            rows[-1][0] += row[0]
+        else:
+            rows.append(row)
+    return lines + ["| " + " | ".join([" ".join(r[0]), *r[1:]]) + " |" for r in rows]
+
+
+def counts_table(op):
+    lines = ["| | |", "|---|---|"]
+    units = frozenset(s["unit"] for s in op.samples)
+    for name in COUNTS:
+        for of, text in op.comment.all(name):
+            lines.append(f"| {TITLE[name]}{' of ' + of if of else ''} | `{cell(text)}` |")
+    for _, text in op.comment.all("where"):
+        lines.append(f"| where | `{cell(text)}` |")
+    for name in ("source", "others"):
+        for _, text in op.comment.all(name):
+            lines.append(f"| {TITLE[name]} | {cell(text)} |")
+    lines.append(f"| arithmetic | {UNITS.get(units, 'scalar or matrix product')}{'; passes ' + ', '.join(op.passes) if op.passes else ''} |")
+    return lines
+
+
+def wrapped(text, width=140):
+    out, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            out.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return out + [line] if line else out
+
+
+def section(op, aliases, glossary):
+    lines = ["", f"### {op.name}", "", *wrapped(" ".join(op.comment.text)), "", *table(op, glossary), ""]
+    if op.like:
+        with_ = [f"`{field} = {spelt(value)}`" for field, value in op.given.items()]
+        lacking = [f for f in op.like.defaults if f not in op.defaults and f not in op.given]
+        with_ += [f"`{f} = {spelt(op.like.defaults[f])}`" for f in lacking]
+        lines += wrapped(f"Counts as [{op.like.name}](#{op.like.name.lower()}){' with ' + ', '.join(with_) if with_ else ''}.")
+    else:
+        lines += counts_table(op)
+    if aliases:
+        same = aliases[0].fields
+        names = ", ".join(f"`{a.name}`" for a in aliases)
+        lines += ["", *wrapped(f"Under names of their own, with the fields {', '.join(f'`{f[0]}`' for f in same)}: {names}.")]
+    return lines
+
+
+def page(operators, introductions, glossary):
+    lines = PREFACE.rstrip().split("\n")
+    headers = []
+    for op in operators.values():
+        if op.comment.header not in headers:
+            headers.append(op.comment.header)
+    for header in headers:
+        lines += ["", f"## {header}", "", *wrapped(introductions[header])]
+        mine = [op for op in operators.values() if op.comment.header == header]
+        for op in mine:
+            if not op.comment.enumerator:
+                aliases = [a for a in mine if a.comment.enumerator and a.like is op]
+                lines += section(op, aliases, glossary)
+    return "\n".join(lines) + "\n"
+
+
+def read(root, samples):
+    introductions, comments, glossary = {}, {}, {}
+    for header in sorted((root / "include/kprof/ops").glob("*.hpp")):
+        introductions[header.name], found = comments_of(header)
+        for comment in found:
+            comments.setdefault(comment.name, comment)
+    for line in (root / "include/kprof/ops/common.hpp").read_text().split("\n"):
+        if said := re.match(r"^//   `(\w+)`\s+(.*)$", line):
+            glossary[said[1]] = said[2]
+    operators, errors = {}, []
+    for line in samples.splitlines():
+        compiled = json.loads(line)
+        if compiled["name"] not in comments:
+            errors.append(f"{compiled['name']}: no struct or alias of include/kprof/ops is called so")
+            continue
+        operators[compiled["name"]] = Operator(compiled, comments[compiled["name"]])
+    Operator.references = operators
+    for op in operators.values():
+        op.find_like(operators)
+    return operators, introductions, glossary, errors
+
+
+def check(operators, glossary):
+    errors = []
+    for op in operators.values():
+        try:
+            if op.origin() is op:
+                for tag in ("FLOPs", "read", "written", "source"):
+                    if not op.comment.all(tag):
+                        errors.append(f"{op.name}: the comment has no `{tag}:`")
+            errors += check_operator(op)
+        except Mistake as mistake:
+            errors.append(f"{op.name}: {mistake}")
+        errors += [f"{op.name}: nothing says what `{f[0]}` is" for f in op.fields if not op.meaning(f[0], glossary)]
+    return errors
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in ("check", "write"):
+        sys.exit(__doc__)
+    root = pathlib.Path(sys.argv[2]).resolve()
+    samples = subprocess.run([sys.argv[3]], text=True, check=True, capture_output=True).stdout
+    operators, introductions, glossary, errors = read(root, samples)
+    errors += check(operators, glossary)
+    text = page(operators, introductions, glossary)
+    path = root / PAGE
+    if sys.argv[1] == "write":
+        path.write_text(text)
+    elif not path.exists() or path.read_text() != text:
+        errors.append(f"{PAGE} is not what the code says; run catalogue_page.py write")
+    for error in errors:
+        print(error)
+    calls = sum(len(op.samples) for op in operators.values())
+    print(f"{len(operators)} operators, {calls} random calls: {f'{len(errors)} errors' if errors else 'in order'}")
+    sys.exit(1 if errors else 0)
+
+
+main()

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// What the catalogue says of itself, for catalogue_page.py: of each operator a line of JSON with its fields, their defaults, and
+// random calls with what the compiled formulas give for them.
+#include <kprof/ops.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <type_traits>
+
+namespace {
+
+using kprof::detail::field_desc;
+using kprof::detail::field_kind;
+using kprof::detail::struct_desc;
+using kprof::detail::text;
+
+constexpr int samples_wanted = 160, tries = 60'000;
+
+std::mt19937 engine;   // seeded for each operator, so that one more changes no other
+std::int64_t draw(std::int64_t low, std::int64_t high) {
+  return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
+}
+std::int64_t draw_size() {
+  constexpr std::int64_t rarer[] = {16, 20, 24, 31, 32, 48, 64, 100};
+  return draw(0, 3) != 0 ? draw(1, 9) : rarer[draw(0, 7)];
+}
+
+std::int64_t get(const field_desc& f, const char* at) {
+  std::int64_t value = 0;
+  std::memcpy(&value, at, f.size);   // little endian
+  return f.kind == field_kind::signed_integer && f.size == 4 ? static_cast<std::int32_t>(value) : value;
+}
+
+void randomise(const struct_desc& s, char* object, const char* defaults);
+
+void randomise(const field_desc& f, char* at, const char* default_at) {
+  if (f.kind == field_kind::aggregate) return randomise(*f.nested, at, default_at);
+  if (f.kind == field_kind::floating || f.kind == field_kind::string) return;
+  std::int64_t value = get(f, default_at);
+  if (f.kind == field_kind::boolean) value = draw(0, 1);
+  else if (f.kind == field_kind::enumeration) value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
+  else if (draw(0, 5) != 0) value = draw_size();
+  std::memcpy(at, &value, f.size);
+}
+
+void randomise(const struct_desc& s, char* object, const char* defaults) {
+  for (std::uint32_t i = 0; i < s.field_count; ++i) {
+    const field_desc& f = s.fields[i];
+    if (f.extent == 0) {
+      randomise(f, object + f.offset, defaults + f.offset);
+      continue;
+    }
+    const std::uint32_t size = f.kind == field_kind::aggregate ? f.nested->size : f.size;
+    const std::int64_t used = draw(1, f.extent);   // sizes stand in front, zeros behind them
+    for (std::uint32_t e = 0; e < f.extent; ++e) {
+      char* at = object + f.offset + e * size;
+      std::memset(at, 0, size);
+      if (e < used && f.kind == field_kind::aggregate) randomise(*f.nested, at, defaults + f.offset + e * size);
+      else if (e < used && f.size == 8) {
+        const std::int64_t value = draw(0, 2) == 0 ? 1 : draw(2, 8);
+        std::memcpy(at, &value, 8);
+      }
+    }
+  }
+}
+
+std::string quoted(text t) { return '"' + std::string(t.data, t.size) + '"'; }
+
+std::string value_of(const struct_desc& s, const char* object);
+
+std::string value_of(const field_desc& f, const char* at) {
+  switch (f.kind) {
+    case field_kind::aggregate: return value_of(*f.nested, at);
+    case field_kind::boolean: return get(f, at) != 0 ? "true" : "false";
+    case field_kind::enumeration:
+      for (std::uint32_t i = 0; i < f.enumerators->size; ++i)
+        if (f.enumerators->list[i].value == get(f, at)) return quoted(f.enumerators->list[i].name);
+      return "null";
+    default: return std::to_string(get(f, at));
+  }
+}
+
+std::string value_of(const struct_desc& s, const char* object) {
+  std::string out;
+  for (std::uint32_t i = 0; i < s.field_count; ++i) {
+    const field_desc& f = s.fields[i];
+    out += (i == 0 ? "" : ", ") + quoted(f.name) + ": ";
+    if (f.extent == 0) {
+      out += value_of(f, object + f.offset);
+      continue;
+    }
+    const std::uint32_t size = f.kind == field_kind::aggregate ? f.nested->size : f.size;
+    for (std::uint32_t e = 0; e < f.extent; ++e) out += (e == 0 ? "[" : ", ") + value_of(f, object + f.offset + e * size);
+    out += "]";
+  }
+  return "{" + out + "}";
+}
+
+std::string type_of(const field_desc& f) {
+  switch (f.kind) {
+    case field_kind::enumeration: return std::string(f.enumerators->name.data, f.enumerators->name.size);
+    case field_kind::aggregate: return std::string(f.nested->name.data, f.nested->name.size);
+    case field_kind::boolean: return "bool";
+    case field_kind::floating: return "float";
+    case field_kind::string: return "string";
+    case field_kind::unsigned_integer: return "uint" + std::to_string(8 * f.size);
+    default: return "int" + std::to_string(8 * f.size);
+  }
+}
+
+template <class Op>
+void print_operator() {
+  const struct_desc& params = kprof::detail::describe_op<Op>::params();
+  engine.seed(12345);
+  const Op defaults{};
+  const char* default_bytes = reinterpret_cast<const char*>(&defaults);
+
+  std::string fields;
+  for (std::uint32_t i = 0; i < params.field_count; ++i)
+    fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" + type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) + "]";
+
+  std::string samples;
+  int valid = 0;
+  for (int i = 0; i < tries && valid < samples_wanted; ++i) {
+    Op op{};
+    if (i != 0) randomise(params, reinterpret_cast<char*>(&op), default_bytes);
+    const auto work = kprof::detail::evaluate(op);
+    if (work.valid == 0) continue;
+    const auto number = [&](const char* name, kprof::count n) { return std::string(", \"") + name + "\": " + std::to_string(n.value()); };
+    std::string more;
+    if constexpr (requires { op.transcendentals(); }) more += number("transcendentals", op.transcendentals());
+    if constexpr (requires { op.parameters(); }) more += number("parameters", op.parameters());
+    if constexpr (requires { op.flops_valid(); }) more += number("flops_valid", op.flops_valid());
+    if constexpr (requires { op.flops_exact(); }) more += number("flops_exact", op.flops_exact());
+    if constexpr (requires { op.sparse_flops(); }) more += number("sparse_flops", op.sparse_flops());
+    constexpr const char* units[] = {"unknown", "cuda_core", "tensor_core"};
+    samples += std::string(valid == 0 ? "" : ", ") + "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) + ", \"unit\": \"" + units[work.on] + "\"" +
+               number("flops", work.flops) + number("read", work.read) + number("written", work.written) + more + "}";
+    ++valid;
+  }
+  std::printf("{\"name\": %s, \"fields\": [%s], \"samples\": [%s]}\n", quoted(kprof::name_of<Op>()).c_str(), fields.c_str(), samples.c_str());
+}
+
+}  // namespace
+
+int main() {
+  kprof::ops::catalogue::for_each([](auto op) { print_operator<typename decltype(op)::type>(); });
+}
