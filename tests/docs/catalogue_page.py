@@ -24,6 +24,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+from fractions import Fraction
 
 sys.dont_write_bytecode = True
 from catalogue_formulas import COMPLEX, Formula, Mistake
@@ -138,21 +140,23 @@ class Operator:
         own = {k: v for k, v in call.items() if k in self.like.defaults}
         return self.like.values({**self.like.defaults, **self.given, **own, **{field: call[name] for field, name in self.renamed.items()}})
 
-    def meaning(self, field, glossary):
+    def meaning(self, field, glossary, asked=()):
+        """Of a field: what its own comment says, or that of the operator it refers to, of `like`, of the glossary, of the header's first."""
+        if self in asked:
+            return None
+        asked = (*asked, self)
         said = self.comment.meanings.get(field)
-        if said and (reference := re.fullmatch(r"(.* )?as in (\w+)", said)) and not reference[1]:
-            said = None
-            if self.references and reference[2] in self.references:
-                return self.references[reference[2]].meaning(field, glossary)
+        if said and (reference := re.fullmatch(r"as in (\w+)", said)):
+            return self.references[reference[1]].meaning(field, glossary, asked) if reference[1] in self.references else None
         if said:
             return said
         if self.like and field in self.like.defaults:
-            return self.like.meaning(field, glossary)
+            return self.like.meaning(field, glossary, asked)
         if field in glossary:
             return glossary[field]
-        for other in Operator.references.values():   # what the header said first
-            if other.comment.header == self.comment.header and field in other.comment.meanings and other is not self:
-                return other.meaning(field, glossary)
+        for other in Operator.references.values():
+            if other.comment.header == self.comment.header and field in other.comment.meanings:
+                return other.meaning(field, glossary, asked)
         return None
 
     references = {}
@@ -359,7 +363,119 @@ def check(operators, glossary):
     return errors
 
 
+# ---- whether it finds what it is there to find
+
+HEADER = """// SPDX-License-Identifier: MIT
+#ifndef GUARD
+#define GUARD
+
+// Products.
+
+/// C = A B.
+/// FLOPs(fprop): 2 M N + [bias] N
+/// FLOPs(bprop): 2 M N
+/// read: bytes(tall, type)
+///   + bytes(N, dtypeW or type)
+/// written: bytes(M N, type)
+/// where: tall = sum(i < M: min(i + 1, N))
+/// source: somebody
+/// others: nobody
+struct Product {
+  std::int64_t M = 1, N = 1;   ///< rows; columns
+  bool bias = false;           ///< added
+  ops::pass pass = ops::pass::fprop;   ///< direction
+  dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in Other
+};
+/// Something else.
+/// like: Product, N = 3
+struct Other {
+  std::int64_t M = 1;
+  dtype type = dtype::f32;   ///< of all
+  dtype dtypeW = dtype::unknown;   ///< of weights; unknown: as `type`
+};
+"""
+
+
+def sample_operators():
+    """As catalogue_samples would print them, counted by other means than the formulas'."""
+    width = {"f32": 32, "int4": 4}
+    for name, other in (("Product", False), ("Other", True)):
+        samples = []
+        for i in range(60):
+            m, n, bias, type_, weight = 1 + i % 7, 3 if other else 1 + i % 5, not other and i % 3 == 1, ("f32", "int4")[i % 2], ("unknown", "int4")[i // 2 % 2]
+            tall = len([1 for row in range(m) for column in range(n) if column <= row])
+            direction = "fprop" if other else ("fprop", "bprop")[i // 3 % 2]
+            pack = lambda count, t: -(-count * width[t] // 8)
+            call = {"M": m, "type": type_, "dtypeW": weight}
+            if not other:
+                call = {"M": m, "N": n, "bias": bias, "pass": direction, "type": type_, "dtypeW": weight}
+            samples.append({"with": call, "unit": "cuda_core", "flops": 2 * m * n + (n if bias and direction == "fprop" else 0),
+                            "read": pack(tall, type_) + pack(n, type_ if weight == "unknown" else weight), "written": pack(m * n, type_)})
+        kinds = {"M": "int64", "N": "int64", "bias": "bool", "pass": "pass", "type": "dtype", "dtypeW": "dtype"}
+        yield json.dumps({"name": name, "fields": [[f, kinds[f], 0] for f in samples[0]["with"]], "samples": samples})
+
+
+MISTAKES = (   # what is changed, into what, and what is then said
+    ("2 M N + [bias] N", "2 M N + [bias] M", "FLOPs is"),
+    ("2 M N + [bias] N", "2 M N", "FLOPs is"),
+    ("FLOPs(bprop): 2 M N", "FLOPs(bprop): M N", "FLOPs is"),
+    ("/// FLOPs(bprop): 2 M N\n", "", "no formula for FLOPs of bprop"),
+    ("///   + bytes(N, dtypeW or type)\n", "", "read is"),
+    ("dtypeW or type)", "type)", "read is"),
+    ("i + 1, N", "i, N", "read is"),
+    ("bytes(M N, type)", "M N bits(type) / 8", "written is"),
+    ("where: tall = sum(i < M: min(i + 1, N))", "where: wide = N", "is no field"),
+    ("bytes(tall, type)", "bytes(M N, type)", "no formula uses `tall`"),
+    ("/// written: bytes(M N, type)\n", "", "no `written:`"),
+    ("/// source: somebody\n", "", "no `source:`"),
+    ("2 M N + [bias] N", "2 M N + [bias N", "expected `]`"),
+    ("2 M N + [bias] N", "2 M N + % N", "cannot read"),
+    ("N = 3", "N = 4", "Other: FLOPs is"),
+    ("like: Product, N = 3", "like: Product, X = 3", "has no field X"),
+    ("like: Product", "like: Nothing", "no operator of the catalogue"),
+    ("  ///< added", "", "nothing says what `bias` is"),
+    ("   ///< of all", "", "nothing says what `type` is"),
+    ("/// others: nobody\n", "/// others: nobody\n/// and more prose\n", "neither one nor goes on"),
+    ("struct Other", "struct Another", "is called so"),
+)
+
+
+def self_test():
+    samples = "\n".join(sample_operators())
+
+    def errors_of(text):
+        with tempfile.TemporaryDirectory() as folder:
+            ops = pathlib.Path(folder) / "include/kprof/ops"
+            ops.mkdir(parents=True)
+            (ops / "product.hpp").write_text(text)
+            (ops / "common.hpp").write_text("//\n" * 5)
+            try:
+                operators, introductions, glossary, errors = read(pathlib.Path(folder), samples)
+                page(operators, introductions, glossary)
+                return errors + check(operators, glossary)
+            except Mistake as mistake:
+                return [str(mistake)]
+
+    failures = [f"the good header is refused: {e}" for e in errors_of(HEADER)]
+    for was, becomes, said in MISTAKES:
+        if was not in HEADER:
+            failures.append(f"the header has no `{was}`")
+        errors = errors_of(HEADER.replace(was, becomes, 1))
+        if not any(said in e for e in errors):
+            failures.append(f"`{was}` as `{becomes}` is not found: {errors}")
+    for text, value in (("2 a b", 12), ("a / b a", Fraction(4, 3)), ("2 a^2", 8), ("-a + b", 1), ("ceil(7 / a) + floor(7 / a)", 7), ("[a = 2 and b != 2] b", 3),
+                        ("[not a > b]", 1), ("sum(i < b: i a)", 6), ("sum(list: x)", 7), ("numel(broadcast(s, t))", 24), ("gcd(12, 18) log2(8)", 18)):
+        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, 0], "t": [3, 1]})) != value:
+            failures.append(f"`{text}` gives {found}, not {value}")
+    for failure in failures:
+        print(failure)
+    print(f"{len(MISTAKES)} mistakes: {'all found' if not failures else f'{len(failures)} failures'}")
+    return 1 if failures else 0
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
     if len(sys.argv) != 4 or sys.argv[1] not in ("check", "write"):
         sys.exit(__doc__)
     root = pathlib.Path(sys.argv[2]).resolve()

@@ -58,17 +58,46 @@ namespace ops {
 
 /// y[N,K,Z,P,Q] = x[N,C,D,H,W] * w[K,C/g,T,R,S] (+ bias[K]) (+ residual of y's shape), then an activation. fprop reads x and
 /// w, dgrad dy and w (writes dx), wgrad dy and x (writes dw), bgrad dy (writes db).
+/// FLOPs(fprop): 2 N K Z P Q (C / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
+/// FLOPs(dgrad, wgrad): 2 N K Z P Q (C / g) T R S
+/// FLOPs(bgrad): N K Z P Q
+/// read(fprop): x + w + [bias] b + [residual] y
+/// read(dgrad): y + w
+/// read(wgrad): x + y
+/// read(bgrad): y
+/// written(fprop): y
+/// written(dgrad): x
+/// written(wgrad): w
+/// written(bgrad): b
+/// parameters: K (C / g) T R S + [bias] K
+/// flops_valid(fprop): 2 N K (C / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
+/// flops_valid(dgrad, wgrad): 2 N K (C / g) taps
+/// flops_valid(bgrad): N K Z P Q
+/// where: Z = floor((D + 2 pd - dd (T - 1) - 1) / sd) + 1
+/// where: P = floor((H + 2 ph - dh (R - 1) - 1) / U) + 1
+/// where: Q = floor((W + 2 pw - dw (S - 1) - 1) / V) + 1
+/// where: x = bytes(N C D H W, type)
+/// where: w = bytes(K (C / g) T R S, dtypeW or type)
+/// where: y = bytes(N K Z P Q, dtypeY or type)
+/// where: b = bytes(K, dtypeW or type)
+/// where: taps = taps_d taps_h taps_w
+/// where: taps_d = sum(z < Z: sum(t < T: [0 <= z sd + t dd - pd and z sd + t dd - pd < D]))
+/// where: taps_h = sum(p < P: sum(r < R: [0 <= p U + r dh - ph and p U + r dh - ph < H]))
+/// where: taps_w = sum(q < Q: sum(s < S: [0 <= q V + s dw - pw and q V + s dw - pw < W]))
+/// source: PyProf conv.py, PyTorch flop_counter.py, MIOpen's driver; flops_valid: oneDNN's benchdnn, XLA
+/// others: oneDNN and XLA count flops_valid; PyTorch, fvcore and PyProf no bias; PyTorch before May 2026 wgrad of groups g times; CUTLASS
+///   dgrad and wgrad without regard to groups, strided dgrad by the input's extents, and bytes of the unrolled input, R S times as many
 struct Conv3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t K = 1;
-  std::int64_t T = 1, R = 1, S = 1;
-  std::int64_t pd = 0, ph = 0, pw = 0;   ///< padding, on both sides
-  std::int64_t sd = 1, U = 1, V = 1;     ///< stride
-  std::int64_t dd = 1, dh = 1, dw = 1;   ///< dilation
-  std::int64_t g = 1;                    ///< groups
-  bool bias = false;                     ///< this and the next two are of consequence for fprop
-  activation act = activation::none;
-  bool residual = false;
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;   ///< images; channels of x; depth of x; height of x; width of x
+  std::int64_t K = 1;                               ///< filters, the channels of y
+  std::int64_t T = 1, R = 1, S = 1;                 ///< taps of a filter in depth; taps down; taps across
+  std::int64_t pd = 0, ph = 0, pw = 0;              ///< padding, on both sides
+  std::int64_t sd = 1, U = 1, V = 1;                ///< stride
+  std::int64_t dd = 1, dh = 1, dw = 1;              ///< dilation
+  std::int64_t g = 1;                               ///< groups; C and K are multiples of it
+  bool bias = false;                                ///< a bias of K elements; of consequence for fprop
+  activation act = activation::none;                ///< applied last; of consequence for fprop
+  bool residual = false;                            ///< a tensor of y's shape is added; of consequence for fprop
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;         ///< of x and dx
   dtype dtypeW = dtype::unknown;   ///< of weights, bias and their gradients; unknown: as `type`
@@ -106,6 +135,7 @@ struct Conv3d {
 
 /// Conv3d without depth.
 ///     KPROF_OP(kprof::ops::Conv2d, {.N = 8, .C = 64, .H = 32, .W = 32, .K = 128, .R = 3, .S = 3, .ph = 1, .pw = 1, .type = f16});
+/// like: Conv3d
 struct Conv2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
   std::int64_t K = 1;
@@ -135,6 +165,7 @@ struct Conv2d {
 };
 
 /// Conv3d along W alone.
+/// like: Conv3d
 struct Conv1d {
   std::int64_t N = 1, C = 1, W = 1;
   std::int64_t K = 1;
@@ -164,12 +195,40 @@ struct Conv1d {
 
 /// Transposed convolution, the gradient of a convolution by its input: x[N,C,D,H,W] is spread by w[C,K/g,T,R,S] over
 /// y[N,K,Z,P,Q] with P = (H - 1) U - 2 ph + dh (R - 1) + oph + 1. The input's extents count: 2 N C D H W (K/g) T R S.
+/// FLOPs(fprop): 2 N C D H W (K / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
+/// FLOPs(dgrad, wgrad): 2 N C D H W (K / g) T R S
+/// FLOPs(bgrad): N K Z P Q
+/// read(fprop): x + w + [bias] b + [residual] y
+/// read(dgrad): y + w
+/// read(wgrad): x + y
+/// read(bgrad): y
+/// written(fprop): y
+/// written(dgrad): x
+/// written(wgrad): w
+/// written(bgrad): b
+/// parameters: C (K / g) T R S + [bias] K
+/// flops_valid(fprop): 2 N C (K / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
+/// flops_valid(dgrad, wgrad): 2 N C (K / g) taps
+/// flops_valid(bgrad): N K Z P Q
+/// where: Z = (D - 1) sd - 2 pd + dd (T - 1) + opd + 1
+/// where: P = (H - 1) U - 2 ph + dh (R - 1) + oph + 1
+/// where: Q = (W - 1) V - 2 pw + dw (S - 1) + opw + 1
+/// where: x = bytes(N C D H W, type)
+/// where: w = bytes(C (K / g) T R S, dtypeW or type)
+/// where: y = bytes(N K Z P Q, dtypeY or type)
+/// where: b = bytes(K, dtypeW or type)
+/// where: taps = taps_d taps_h taps_w
+/// where: taps_d = sum(d < D: sum(t < T: [0 <= d sd + t dd - pd and d sd + t dd - pd < Z]))
+/// where: taps_h = sum(h < H: sum(r < R: [0 <= h U + r dh - ph and h U + r dh - ph < P]))
+/// where: taps_w = sum(x < W: sum(s < S: [0 <= x V + s dw - pw and x V + s dw - pw < Q]))
+/// source: PyTorch flop_counter.py, fvcore
+/// others: DeepSpeed divides by g twice, and takes the forward convolution's output for the bias
 struct ConvTranspose3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t K = 1;
+  std::int64_t K = 1;                       ///< channels of y
   std::int64_t T = 1, R = 1, S = 1;
   std::int64_t pd = 0, ph = 0, pw = 0;      ///< what is cut off the output, on both sides
-  std::int64_t opd = 0, oph = 0, opw = 0;   ///< what is added to the output's far side; less than the stride or the dilation
+  std::int64_t opd = 0, oph = 0, opw = 0;   ///< what is added to the output's far side: less than the stride or the dilation
   std::int64_t sd = 1, U = 1, V = 1;
   std::int64_t dd = 1, dh = 1, dw = 1;
   std::int64_t g = 1;
@@ -210,6 +269,7 @@ struct ConvTranspose3d {
 };
 
 /// ConvTranspose3d without depth.
+/// like: ConvTranspose3d
 struct ConvTranspose2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
   std::int64_t K = 1;
@@ -240,6 +300,7 @@ struct ConvTranspose2d {
 };
 
 /// ConvTranspose3d along W alone.
+/// like: ConvTranspose3d
 struct ConvTranspose1d {
   std::int64_t N = 1, C = 1, W = 1;
   std::int64_t K = 1;
