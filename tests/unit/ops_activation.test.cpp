@@ -59,6 +59,20 @@ static_assert(Swiglu{.rows = 5, .F = 7}.transcendentals() == 35 && Swiglu{.rows 
 static_assert(Glu{.act = activation::mish, .rows = 1, .F = 2}.transcendentals(cost_model::expressions) == 6);
 static_assert(Glu{.act = activation::mish}.transcendentals() == 1);
 
+// Every one under its own name.
+template <class... Ops>
+constexpr bool one_flop_an_element() {
+  return ((costs(Ops{.numel = 7}, 7, 56) && costs(Ops{.numel = 1001, .pass = pass::bprop, .type = dtype::bf16}, 1001, 6006) &&
+           costs(Ops{.numel = 5, .type = dtype::fp6_e2m3}, 5, 8)) && ...);
+}
+static_assert(one_flop_an_element<Relu, Gelu, Silu, Sigmoid, Tanh, Elu, LeakyRelu, Softplus, Hardswish, Mish, Prelu>());
+template <class... Ops>
+constexpr bool gated() {
+  return ((costs(Ops{.rows = 5, .F = 7, .type = dtype::f16}, 70, 210) && costs(Ops{.rows = 5, .F = 7, .pass = pass::bprop}, 140, 700) &&
+           costs(Ops{.rows = 1, .F = 5, .type = dtype::int4}, 10, 5 + 3)) && ...);
+}
+static_assert(gated<Swiglu, Geglu, Reglu>());
+
 static_assert(costs(Activation{}, 1, 8) && costs(Relu{}, 1, 8) && costs(Glu{}, 2, 12) && costs(Swiglu{}, 2, 12));
 
 static_assert(!is_constant([] { return Relu{.numel = -1}.flops(); }) && !is_constant([] { return Relu{.numel = -1}.bytes(); }));

@@ -39,6 +39,16 @@ static_assert(costs(CollectiveReduce{.n = 3, .S = 600, .type = dtype::f64}, 50, 
 static_assert(costs(AllReduce{.n = 3, .S = 100}, 16, 133) && moves(AllReduce{.n = 3, .S = 100}, 66, 67) && costs(AllGather{.n = 3, .S = 100}, 0, 66));
 static_assert(costs(AllReduce{.n = 1, .S = 600}, 0, 0) && costs(AllReduce{.n = 5, .S = 0}, 0, 0) && costs(Broadcast{.n = 1, .S = 600}, 0, 600));
 static_assert(costs(AllReduce{.n = 1'000'000, .S = 4'000'000'000'000'000'000, .type = dtype::int8}, 3'999'996'000'000'000'000, 7'999'992'000'000'000'000));
+// Every one by its size: among 3 ranks, with halves among 5, and alone.
+template <class Op>
+constexpr bool sends(std::uint64_t flops, std::uint64_t bytes, std::uint64_t flops_of_halves, std::uint64_t bytes_of_halves, std::uint64_t bytes_alone) {
+  return costs(Op{.n = 3, .S = 1200}, flops, bytes) && costs(Op{.n = 5, .S = 250, .type = dtype::bf16}, flops_of_halves, bytes_of_halves) &&
+         costs(Op{.n = 1, .S = 8, .type = dtype::f64}, 0, bytes_alone);
+}
+static_assert(sends<AllReduce>(200, 1600, 100, 400, 0) && sends<ReduceScatter>(200, 800, 100, 200, 0) && sends<AllGather>(0, 800, 0, 200, 0));
+static_assert(sends<AllToAll>(0, 800, 0, 200, 0) && sends<CollectiveGather>(0, 800, 0, 200, 0) && sends<CollectiveScatter>(0, 800, 0, 200, 0));
+static_assert(sends<Broadcast>(0, 1200, 0, 250, 8) && sends<CollectiveReduce>(200, 1200, 100, 250, 8) && sends<SendRecv>(0, 1200, 0, 250, 8));
+
 static_assert(costs(Collective{}, 0, 0) && costs(AllReduce{}, 0, 0) && costs(Broadcast{}, 0, 4));   // one rank, one f32
 static_assert(AllReduce{.type = dtype::bf16}.arithmetic().type == dtype::bf16 && AllReduce{}.arithmetic().on == kprof::unit::cuda_core);
 

@@ -82,6 +82,33 @@ static_assert(moves(Ternary{.a = {6}, .b = {6}, .c = {6}, .type = dtype::f32, .d
 static_assert(costs(Addcmul{.a = {100, 10}, .b = {100, 10}, .c = {100, 10}}, 3000, 16000));
 static_assert(costs(Where{.a = {3}, .b = {3}, .type = dtype::f16}, 3, 3 + 6 + 2 + 6));
 static_assert(costs(Fma{}, 2, 16) && costs(Clamp{}, 2, 16) && costs(Lerp{}, 3, 16) && costs(Addcdiv{.dtypeA = dtype::f64}, 3, 20));
+// Every one under its own name.
+template <class... Ops>
+constexpr bool unary_of_one_flop(std::uint64_t bytes_backward) {
+  return ((costs(Ops{.numel = 7}, 7, 56) && costs(Ops{.numel = 7, .pass = pass::bprop}, 7, bytes_backward) &&
+           costs(Ops{.numel = 9, .type = dtype::uint4, .dtypeOut = dtype::f16}, 9, 5 + 18)) && ...);
+}
+static_assert(unary_of_one_flop<Abs, Reciprocal, Square, Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>(84) && unary_of_one_flop<Neg>(56));
+template <class... Ops>
+constexpr int transcendental_in_seven() {
+  return ((Ops{.numel = 7}.transcendentals() == 7 && Ops{.numel = 7}.flops(cost_model::pyprof) == 140 ? 1 : 0) + ...);
+}
+static_assert(transcendental_in_seven<Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>() == 7 && transcendental_in_seven<Neg, Abs, Reciprocal, Square>() == 0);
+template <class... Ops>
+constexpr bool binary_of_one_flop(std::uint64_t out_bits) {
+  return ((costs(Ops{.a = {3, 5}, .b = {5}, .type = dtype::f16}, 15, 30 + 10 + 15 * (out_bits == 0 ? 16 : out_bits) / 8) &&
+           costs(Ops{.a = {6, 1}, .b = {1, 5}}, 30, 24 + 20 + 30 * (out_bits == 0 ? 32 : out_bits) / 8) &&
+           costs(Ops{.a = {7}, .b = {1}, .type = dtype::int8, .dtypeB = dtype::int4, .dtypeOut = dtype::f32}, 7, 7 + 1 + 28)) && ...);
+}
+static_assert(binary_of_one_flop<Add, Sub, Mul, Div, Pow, Maximum, Minimum>(0) && binary_of_one_flop<Eq, Ne, Lt, Le, Gt, Ge>(8));
+template <class... Ops>
+constexpr bool ternary_of(std::uint64_t flops) {
+  return ((costs(Ops{.a = {3, 5}, .b = {5}, .c = {1}, .type = dtype::f16, .dtypeA = dtype::f16}, 15 * flops, 30 + 10 + 2 + 30) &&
+           costs(Ops{.a = {2, 1, 3}, .b = {5, 1}, .c = {3}, .dtypeA = dtype::int8}, 30 * flops, 6 + 20 + 12 + 120) &&
+           costs(Ops{.a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1, .dtypeA = dtype::fp4_e2m1}, 3 * flops, 8)) && ...);
+}
+static_assert(ternary_of<Where>(1) && ternary_of<Fma, Clamp>(2) && ternary_of<Addcmul, Addcdiv, Lerp>(3));
+
 static_assert(costs(Unary{}, 1, 8) && costs(Binary{}, 1, 12) && costs(Add{}, 1, 12) && costs(Ternary{}, 2, 16) && costs(Dropout{}, 2, 9));
 
 // Dropout: x, y and a mask of bytes.

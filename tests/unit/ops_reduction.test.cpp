@@ -31,6 +31,16 @@ static_assert(costs(Argmax{.n_in = 20, .n_out = 10, .type = dtype::f16}, 20, 40 
 static_assert(costs(Argmin{.n_in = 20, .n_out = 10, .type = dtype::f16, .dtypeOut = dtype::int32}, 20, 40 + 40));
 static_assert(costs(Reduce{.kind = reduction::var, .n_in = 100'000'000'000}, 400'000'000'000, 400'000'000'004));
 static_assert(Sum{.n_in = 200, .n_out = 10}.bytes().read == 800 && Sum{.n_in = 200, .n_out = 10}.bytes().written == 40);
+// Every one under its own name: FLOPs of 1001 elements to 7, of 9 to 9, and of 5 packed ones to 1.
+template <class Op>
+constexpr bool reduces(std::uint64_t many, std::uint64_t each, std::uint64_t packed) {
+  return costs(Op{.n_in = 1001, .n_out = 7, .type = dtype::f16, .dtypeOut = dtype::f32}, many, 2002 + 28) &&
+         costs(Op{.n_in = 9, .n_out = 9, .type = dtype::f64, .dtypeOut = dtype::f64}, each, 144) &&
+         costs(Op{.n_in = 5, .n_out = 1, .type = dtype::int4, .dtypeOut = dtype::int8}, packed, 3 + 1);
+}
+static_assert(reduces<Sum>(1001, 9, 5) && reduces<Max>(1001, 9, 5) && reduces<Min>(1001, 9, 5) && reduces<Prod>(1001, 9, 5));
+static_assert(reduces<Argmax>(1001, 9, 5) && reduces<Argmin>(1001, 9, 5) && reduces<Mean>(1008, 18, 6) && reduces<Norm2>(2009, 27, 11) && reduces<Var>(4004, 36, 20));
+
 static_assert(costs(Reduce{}, 1, 8) && costs(Sum{}, 1, 8));
 static_assert(Mean{.type = dtype::f16}.arithmetic().type == dtype::f16 && Mean{}.arithmetic().on == kprof::unit::cuda_core);
 // Of nothing: a sum is 0, which is written; there is no greatest element.
