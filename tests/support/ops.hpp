@@ -28,6 +28,14 @@ constexpr bool costs(const Op& op, std::uint64_t flops, std::uint64_t bytes) {
   return op.valid() && op.flops() == flops && op.bytes().total() == bytes;
 }
 
+/// Bytes read and written apart.
+template <class Op>
+constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
+  return op.bytes().read == read && op.bytes().written == written;
+}
+
+inline constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
+
 /// At run time: a call that is not valid has no numbers and does not trap.
 template <class Op>
 bool is_refused(const Op& op) {

@@ -11,17 +11,13 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::most;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
-
-constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
-
-template <class Op>
-constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
-  return op.bytes().read == read && op.bytes().written == written;
-}
 
 static_assert(costs(Relu{.numel = 1048576, .type = dtype::f16}, 1048576, 4194304));
 static_assert(costs(Relu{.numel = 1048576, .pass = pass::bprop, .type = dtype::f16}, 1048576, 6291456));

@@ -11,17 +11,13 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::most;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
-
-constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
-
-template <class Op>
-constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
-  return op.bytes().read == read && op.bytes().written == written;
-}
 
 static_assert(costs(Sdpa{.B = 2, .Hq = 12, .Hkv = 12, .Sq = 128, .Sk = 128, .D = 64}, 100663296, 1572864));
 static_assert(costs(Sdpa{.B = 1, .Hq = 32, .Hkv = 8, .Sq = 4096, .Sk = 4096, .D = 128, .mask = attention_mask::causal, .type = dtype::bf16},

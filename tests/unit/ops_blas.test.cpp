@@ -13,6 +13,7 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 using blas_side = kprof::ops::side;
@@ -22,8 +23,6 @@ namespace {
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
 constexpr dtype f16 = dtype::f16, f32 = dtype::f32, f64 = dtype::f64, c64 = dtype::c64, c128 = dtype::c128, i4 = dtype::int4;
 constexpr blas_side left = blas_side::left, right = blas_side::right;
-
-constexpr bool moves(const auto& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(Axpy{.n = 1000, .type = f64}, 2'000, 24'000));

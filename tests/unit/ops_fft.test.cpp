@@ -13,6 +13,7 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::count;
 using kprof::dtype;
@@ -20,8 +21,6 @@ using kprof::dtype;
 namespace {
 
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
-
-constexpr bool moves(const Fft& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(Fft{.n = {1024}, .batch = 1, .kind = fft_kind::c2c, .type = dtype::f32}, 51'200, 16'384));

@@ -13,6 +13,7 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::most;
 using namespace kprof::ops;
 using kprof::dtype;
 using kprof::unit;
@@ -250,7 +251,6 @@ TEST_CASE("ops_gemm.senseless_parameters_have_no_numbers") {
     CHECK(is_refused(BlockScaledGemm{.N = bad}));
     CHECK(is_refused(BlockScaledGemm{.block = bad}));
   }
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   CHECK(is_refused(Gemm{.M = most, .N = most}));
   CHECK_FALSE(kprof::flops_of(Gemm{.M = most}).valid());   // neither its FLOPs nor its bytes fit 63 bits
   CHECK_FALSE(Gemm{.M = most}.bytes().total().valid());

@@ -14,6 +14,7 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
 constexpr dtype f32 = dtype::f32, f64 = dtype::f64, c64 = dtype::c64, c128 = dtype::c128;
-
-constexpr bool moves(const auto& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(Getrf{.m = 100, .n = 100, .type = f64}, 661'750, 160'000));

@@ -13,17 +13,13 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::most;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
-
-constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
-
-template <class Op>
-constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
-  return op.bytes().read == read && op.bytes().written == written;
-}
 
 static_assert(costs(MoeMlp::of(std::array{3, 0, 5}, {.hidden = 64, .ffn = 128, .gated = true}), 393216, 106496));
 static_assert(costs(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 64, .ffn = 128, .gated = true, .type = dtype::bf16}, 393216, 106496));

@@ -13,14 +13,13 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
 
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
-
-constexpr bool moves(const auto& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(Sort{.n = 65'536, .type = dtype::int32}, 0, 524'288));

@@ -15,6 +15,7 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -23,8 +24,6 @@ namespace {
 using scaled = kprof::ops::scaling;
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
 constexpr dtype f32 = dtype::f32, f16 = dtype::f16, bf16 = dtype::bf16, fp8 = dtype::fp8_e4m3, i8 = dtype::int8, i4 = dtype::int4, fp6 = dtype::fp6_e2m3;
-
-constexpr bool moves(const auto& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(Quantize{.numel = 65'536, .dtypeIn = bf16, .dtypeOut = fp8}, 131'072, 196'612));

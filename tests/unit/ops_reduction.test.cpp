@@ -12,12 +12,12 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::most;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
-
-constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
 
 static_assert(costs(Sum{.n_in = 200, .n_out = 10}, 200, 840));
 static_assert(costs(Mean{.n_in = 4096, .type = dtype::f16}, 4097, 8194));

@@ -8,29 +8,23 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::most;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
 
-constexpr std::int64_t max64 = std::numeric_limits<std::int64_t>::max(), min64 = std::numeric_limits<std::int64_t>::min();
-
 template <class Op>
 constexpr Op of(std::int64_t rows, std::int64_t cols, pass p = pass::fprop, dtype t = dtype::f32) {
   return {.rows = rows, .cols = cols, .pass = p, .type = t};
 }
-/// Read and written apart.
-template <class Op>
-constexpr bool moves(const Op& op, std::uint64_t read, std::uint64_t written) {
-  return op.bytes().read == read && op.bytes().written == written;
-}
-
 // Of formulas.md.
 static_assert(costs(of<Softmax>(16, 1000), 80'000, 128'000) && costs(of<Softmax>(16, 1000, pass::bprop), 64'000, 192'000));
 static_assert(moves(of<Softmax>(16, 1000), 64'000, 64'000) && moves(of<Softmax>(16, 1000, pass::bprop), 128'000, 64'000));
@@ -53,11 +47,11 @@ static_assert(of<LogSoftmax>(1, 1, pass::fprop, dtype::bf16).arithmetic().type =
 static_assert(is_constant([] { return Softmax{}.flops(); }) && is_constant([] { return LogSoftmax{}.bytes(); }) &&
               is_constant([] { return Softmax{}.transcendentals(); }));
 static_assert(!is_constant([] { return Softmax{.rows = -1}.flops(); }) && !is_constant([] { return Softmax{.cols = -1}.bytes(); }));
-static_assert(!is_constant([] { return Softmax{.rows = -1}.transcendentals(); }) && !is_constant([] { return Softmax{.rows = max64}.flops(); }));
+static_assert(!is_constant([] { return Softmax{.rows = -1}.transcendentals(); }) && !is_constant([] { return Softmax{.rows = most}.flops(); }));
 static_assert(!is_constant([] { return Softmax{.pass = pass::dgrad}.flops(); }) && !is_constant([] { return Softmax{.type = dtype::unknown}.bytes(); }));
 static_assert(!is_constant([] { return Softmax{.rows = 1LL << 32, .cols = 1LL << 32}.flops(); }) &&
-              !is_constant([] { return Softmax{.cols = max64, .type = dtype::int4}.bytes(); }));
-static_assert(!is_constant([] { return LogSoftmax{.rows = min64}.flops(); }) && !is_constant([] { return LogSoftmax{.cols = -1}.bytes(); }));
+              !is_constant([] { return Softmax{.cols = most, .type = dtype::int4}.bytes(); }));
+static_assert(!is_constant([] { return LogSoftmax{.rows = least}.flops(); }) && !is_constant([] { return LogSoftmax{.cols = -1}.bytes(); }));
 static_assert(!is_constant([] { return LogSoftmax{.cols = -1}.transcendentals(); }) &&
               !is_constant([] { return LogSoftmax{.pass = pass::wgrad}.transcendentals(); }));
 static_assert(!is_constant([] { return LogSoftmax{.pass = pass::bgrad}.bytes(); }) && !is_constant([] { return LogSoftmax{.type = dtype::unknown}.flops(); }));
@@ -79,11 +73,11 @@ struct row {
 };
 
 void forward(row& r, bool logarithm) {
-  counted most{-1e300}, sum;
-  for (const counted x : r.x) most = larger(most, x);
+  counted largest{-1e300}, sum;
+  for (const counted x : r.x) largest = larger(largest, x);
   std::vector<counted> shifted, e;
   for (const counted x : r.x) {
-    shifted.push_back(x - most);
+    shifted.push_back(x - largest);
     e.push_back(exponential(shifted.back()));
     sum = sum + e.back();
   }
@@ -142,7 +136,7 @@ void compare(bool logarithm, unsigned seed) {
 
 template <class Op>
 void hostile() {
-  const std::int64_t ends[] = {min64, min64 + 1, -1, 0, 1, 1 << 30, std::int64_t{1} << 32, std::int64_t{1} << 62, max64 - 1, max64};
+  const std::int64_t ends[] = {least, least + 1, -1, 0, 1, 1 << 30, std::int64_t{1} << 32, std::int64_t{1} << 62, most - 1, most};
   for (const pass p : {pass::fprop, pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(9)})
     for (const std::int64_t rows : ends)
       for (const std::int64_t cols : ends)
@@ -151,7 +145,7 @@ void hostile() {
           const bool sensible = (p == pass::fprop || p == pass::bprop) && rows >= 0 && cols >= 0 && (t == dtype::int4 || t == dtype::f64);
           CHECK(op.valid() == sensible);
           if (!sensible) CHECK((is_refused(op) && !op.transcendentals().valid()));
-          else if (rows != 0 && cols != 0 && (rows >= max64 - 1 || cols >= max64 - 1)) CHECK(is_refused(op));
+          else if (rows != 0 && cols != 0 && (rows >= most - 1 || cols >= most - 1)) CHECK(is_refused(op));
           else static_cast<void>(op.bytes());
         }
 }

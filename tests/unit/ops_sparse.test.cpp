@@ -14,14 +14,14 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
+using kprof_test::least;
+using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
 namespace {
 
 constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
-
-constexpr bool moves(const auto& op, std::uint64_t read, std::uint64_t written) { return op.bytes().read == read && op.bytes().written == written; }
 
 // formulas.md
 static_assert(costs(SpmvCsr{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64, .dtypeIndex = dtype::int32}, 10'000, 80'004));

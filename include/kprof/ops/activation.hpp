@@ -34,20 +34,35 @@ constexpr activation_cost cost_of(activation act) noexcept {
   return {"none", 0, 0};
 }
 inline constexpr int gelu_tanh_expression = 9;   // 0.5 x (1 + tanh(c (x + d x x x)))
-constexpr bool known_activation(activation act) noexcept { return act >= activation::none && act <= activation::prelu; }
 
 
 }  // namespace ops::detail
 
 namespace ops {
 
-/// y = act(x). fprop reads x and writes y; bprop reads dy and x (or y) and writes dx. One FLOP an element both ways. The
-/// table of expressions knows the forward direction only: bprop counts one in each table, as in PyProf's activation.py.
+/// y = act(x). bprop reads dy and x (or y) and writes dx. Expressions are known of the forward direction only: bprop counts
+/// one FLOP an element by each cost_model, as in PyProf's activation.py.
+/// FLOPs: numel
+/// flops_expressions(fprop): expression numel
+/// transcendentals: [t > 0] numel
+/// transcendentals_expressions(fprop): t numel
+/// read(fprop): x + w
+/// read(bprop): 2 x + w
+/// written(fprop): x
+/// written(bprop): x + w
+/// parameters: weights
+/// where: x = bytes(numel, type)
+/// where: w = bytes(weights, type)
+/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act = sigmoid]
+///   + 5 [act in (gelu, silu, elu, hardswish, mish)] + 4 [tanh_approximation]
+/// where: t = [act in (gelu, silu, sigmoid, tanh, elu)] + 2 [act = softplus] + 3 [act = mish]
+/// source: PyProf activation.py, DeepSpeed
+/// others: XLA counts a sigmoid as 3 and a transcendental; MIOpen moves two tensors backward, not three
 struct Activation {
-  activation act = activation::relu;
+  activation act = activation::relu;   ///< the function
   std::int64_t numel = 1;
-  std::int64_t weights = 0;          ///< of prelu, read in both directions; their gradient is written by bprop. 0: not counted
-  bool tanh_approximation = false;   ///< of gelu
+  std::int64_t weights = 0;            ///< of prelu, read in both directions; their gradient is written by bprop. 0: not counted
+  bool tanh_approximation = false;     ///< of gelu: 0.5 x (1 + tanh(...)), else by erf
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -79,6 +94,7 @@ struct Activation {
 };
 
 /// Activation under its own name: Relu, Gelu, ...
+/// like: Activation, act = Function
 template <activation Function>
 struct named_activation {
   static constexpr const char* name = detail::cost_of(Function).name;
@@ -106,11 +122,29 @@ using Hardswish = named_activation<activation::hardswish>;
 using Mish = named_activation<activation::mish>;
 using Prelu = named_activation<activation::prelu>;
 
-/// y[rows,F] = act(x[rows,:F]) * x[rows,F:]: an activation and a product. fprop reads x, 2F wide, and writes y; bprop reads dy
-/// and x and writes dx: it evaluates act and its derivative and does two products, 4 FLOPs an element of dy.
+/// y[rows,F] = act(x[rows,:F]) * x[rows,F:]: an activation and a product. bprop reads dy and x and writes dx: it evaluates act
+/// and its derivative and does two products.
+/// FLOPs(fprop): (1 + [act != none]) rows F
+/// FLOPs(bprop): (2 + 2 [act != none]) rows F
+/// flops_expressions(fprop): (1 + expression) rows F
+/// flops_expressions(bprop): (2 + expression + [act != none]) rows F
+/// transcendentals(fprop): [t > 0] rows F
+/// transcendentals(bprop): 2 [t > 0] rows F
+/// transcendentals_expressions(fprop): t rows F
+/// transcendentals_expressions(bprop): (t + [t > 0]) rows F
+/// read(fprop): x
+/// read(bprop): x + y
+/// written(fprop): y
+/// written(bprop): x
+/// where: x = bytes(2 rows F, type)
+/// where: y = bytes(rows F, type)
+/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act = sigmoid]
+///   + 5 [act in (gelu, silu, elu, hardswish, mish)]
+/// where: t = [act in (gelu, silu, sigmoid, tanh, elu)] + 2 [act = softplus] + 3 [act = mish]
+/// source: Activation's, and one for each product
 struct Glu {
-  activation act = activation::sigmoid;   ///< none: the product alone
-  std::int64_t rows = 1, F = 1;
+  activation act = activation::sigmoid;   ///< the gate's function; none: the product alone
+  std::int64_t rows = 1, F = 1;           ///< rows; elements of a row of y, half of those of x
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -139,6 +173,7 @@ struct Glu {
 };
 
 /// Glu under the name of its activation.
+/// like: Glu, act = Function
 template <activation Function>
 struct named_glu {
   static constexpr const char* name = Function == activation::silu ? "Swiglu" : Function == activation::gelu ? "Geglu" : "Reglu";

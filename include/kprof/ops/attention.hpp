@@ -41,21 +41,44 @@ namespace ops {
 
 /// o = softmax(q k^T) v. Hkv = Hq is multi-head, 1 multi-query, what lies between grouped-query attention.
 ///
-/// flops() counts each entry of the score matrix that the mask leaves for 2 (D + Dv); causal ones by FlashAttention 3's average,
-/// Sq (max(0, Sk - Sq) + Sk) / 2, which is the half where Sq = Sk; flops_exact() counts them one by one. K and V count in full, whatever
-/// the mask. fprop reads q, k, v and writes o, and the logsumexp where `lse`; bprop reads these six (and do) and writes dq, dk, dv.
+/// Products count for the entries of the score matrix that the mask leaves, `pairs`: of a causal mask by FlashAttention 3's average,
+/// which is the half where Sq = Sk; flops_exact() counts them one by one. K and V count in full, whatever the mask. bprop reads q, k,
+/// v, o, do and the logsumexp and writes dq, dk, dv.
+/// FLOPs(fprop): 2 B Hq pairs (D + value_size)
+/// FLOPs(bprop): 2 B Hq pairs ((2 + [backward = flash]) D + 2 value_size)
+/// flops_exact(fprop): 2 B Hq exact_pairs (D + value_size)
+/// flops_exact(bprop): 2 B Hq exact_pairs ((2 + [backward = flash]) D + 2 value_size)
+/// read(fprop): q + k + v
+/// read(bprop): q + k + v + 2 o + 4 B Hq Sq
+/// written(fprop): o + [lse] 4 B Hq Sq
+/// written(bprop): q + k + v
+/// where: pairs = [mask = causal] Sq (max(0, Sk - Sq) + Sk) / 2 + [mask != causal] exact_pairs
+/// where: exact_pairs = [mask = none] Sq Sk + [mask = causal] sum(i < Sq: max(0, place + 1))
+///   + [mask = sliding_window] sum(i < Sq: max(0, end - begin))
+/// where: place = i + Sk - Sq
+/// where: begin = [window_left != -1] max(0, place - window_left)
+/// where: end = [window_right = -1] Sk + [window_right != -1] min(Sk, place + window_right + 1)
+/// where: q = bytes(B Hq Sq D, type)
+/// where: k = bytes(B kv_heads Sk D, type)
+/// where: v = bytes(B kv_heads Sk value_size, type)
+/// where: o = bytes(B Hq Sq value_size, type)
+/// where: kv_heads = Hkv or Hq
+/// where: value_size = Dv or D
+/// source: FlashAttention hopper/benchmark_attn.py, Megatron, Triton's tutorial 06
+/// others: PyTorch, DeepSpeed and most of NeMo's formulas do not halve causal attention, xformers does whatever Sq and Sk are; PyTorch
+///   before PR #177188 knew no grouped queries; CUTLASS's example 41 counts exact_pairs, and 3 more a pair for the softmax
 struct Sdpa {
   static constexpr std::int64_t unlimited = -1;
 
-  std::int64_t B = 1;
-  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries, of keys and values; Hkv 0: as Hq
-  std::int64_t Sq = 1, Sk = 1;
-  std::int64_t D = 64, Dv = 0;    ///< of a head of queries and keys, of values; Dv 0: as D
-  attention_mask mask = attention_mask::none;
-  std::int64_t window_left = unlimited, window_right = unlimited;   ///< of sliding_window
+  std::int64_t B = 1;             ///< sequences
+  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries; heads of keys and values, 0: as Hq
+  std::int64_t Sq = 1, Sk = 1;    ///< queries of a sequence; keys of a sequence
+  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of values, 0: as D
+  attention_mask mask = attention_mask::none;   ///< which keys query i sees, whose place is key i + Sk - Sq
+  std::int64_t window_left = unlimited, window_right = unlimited;   ///< of sliding_window: keys before the place, -1: all; behind it, -1: all
   bool lse = false;               ///< fprop writes the logsumexp
   ops::pass pass = ops::pass::fprop;
-  attention_backward backward = attention_backward::flash;
+  attention_backward backward = attention_backward::flash;   ///< of bprop: flash computes the scores again, stored_P does not
   dtype type = dtype::f16;
 
   constexpr std::int64_t kv_heads() const { return detail::given_or(Hkv, Hq); }
@@ -107,24 +130,34 @@ struct Sdpa {
   }
 };
 
-/// One new token for each of B sequences against caches of Sk tokens, the new one among them. Reads q and the caches and writes o;
-/// with `append` the new key and value are written to the caches. Paged: reads a table of int32 too, one entry for each page of
-/// `page_size` tokens of each sequence; of a page that is not full only the tokens in it count.
+/// One new token for each of B sequences against its cache of keys and values. Paged: reads a table of int32 too, one entry for each
+/// page of each sequence; of a page that is not full only the tokens in it count.
+/// FLOPs: 2 B Hq Sk (D + value_size)
+/// read: q + keys + values + table
+/// written: o + [append] (bytes(B kv_heads D, dtypeKV or type) + bytes(B kv_heads value_size, dtypeKV or type))
+/// where: q = bytes(B Hq D, type)
+/// where: o = bytes(B Hq value_size, type)
+/// where: keys = bytes(B kv_heads Sk D, dtypeKV or type)
+/// where: values = bytes(B kv_heads Sk value_size, dtypeKV or type)
+/// where: table = [page_size != 0] 4 B ceil(Sk / page_size)
+/// where: kv_heads = Hkv or Hq
+/// where: value_size = Dv or D
+/// source: Sdpa's, of one query
 struct DecodeAttention {
   std::int64_t B = 1;
-  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries, of keys and values; Hkv 0: as Hq
-  std::int64_t Sk = 1;
-  std::int64_t D = 64, Dv = 0;    ///< of a head of queries and keys, of values; Dv 0: as D
-  bool append = false;
+  std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries; heads of keys and values, 0: as Hq
+  std::int64_t Sk = 1;            ///< tokens in a sequence's cache, the new one among them
+  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of values, 0: as D
+  bool append = false;            ///< the new key and value are written to the cache
   std::int64_t page_size = 0;     ///< in tokens; 0: the cache is not paged
-  dtype type = dtype::f16;
+  dtype type = dtype::f16;        ///< of q and o
   dtype dtypeKV = dtype::unknown; ///< of the caches; unknown: as `type`
 
   constexpr std::int64_t kv_heads() const { return detail::given_or(Hkv, Hq); }
   constexpr std::int64_t value_size() const { return detail::given_or(Dv, D); }
   constexpr bool valid() const {
     return detail::not_negative(B, Sk, page_size) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) && detail::known(type) &&
-           !(append && Sk == 0);   // the new token is in the cache
+           detail::known_or_left_out(dtypeKV) && !(append && Sk == 0);   // the new token is in the cache
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * B * Hq * Sk * (count{D} + value_size()) : count::invalid(); }
@@ -141,12 +174,17 @@ struct DecodeAttention {
 };
 
 /// Decoding with DeepSeek's latent cache, weights absorbed: one head of keys, of L latent and R rotary elements, whose latent
-/// part is also the value. Reads q[B,H,L+R] and the cache[B,Sk,L+R], writes o[B,H,L]; with `append` the new token is written to the cache.
+/// part is also the value: q[B,H,L+R], cache[B,Sk,L+R], o[B,H,L]. Pages as of DecodeAttention.
+/// FLOPs: 2 B H Sk (2 L + R)
+/// read: bytes(B H (L + R), type) + bytes(B Sk (L + R), type) + table
+/// written: bytes(B H L, type) + [append] bytes(B (L + R), type)
+/// where: table = [page_size != 0] 4 B ceil(Sk / page_size)
+/// source: CUTLASS example 77
 struct MlaDecode {
-  std::int64_t B = 1, H = 128;
-  std::int64_t Sk = 1;            ///< tokens in the cache, the new one among them
-  std::int64_t L = 512, R = 64;
-  bool append = false;
+  std::int64_t B = 1, H = 128;    ///< sequences; heads of queries
+  std::int64_t Sk = 1;            ///< tokens in a sequence's cache, the new one among them
+  std::int64_t L = 512, R = 64;   ///< latent elements of a token; rotary elements of a token
+  bool append = false;            ///< the new token is written to the cache
   std::int64_t page_size = 0;     ///< in tokens; 0: the cache is not paged
   dtype type = dtype::bf16;
 
@@ -164,15 +202,18 @@ struct MlaDecode {
   }
 };
 
-/// Rotary position embedding of x[B,S,H,D] by a table of S x D sines and cosines: 4 products and 2 sums a pair. Reads x and the
-/// table, writes as much as x. Of a head of which a part is rotated, D is that part. Backward is the same rotation the other way.
+/// Rotary position embedding of x[B,S,H,D] by a table of S x D sines and cosines. Backward is the same rotation the other way.
+/// FLOPs: 3 B S H D
+/// read: bytes(B S H D, type) + bytes(S D, dtypeTable)
+/// written: bytes(B S H D, type)
+/// source: the rotation's primitives, 4 products and 2 sums for each pair of elements
 struct Rope {
-  std::int64_t B = 1, S = 1;
+  std::int64_t B = 1, S = 1;      ///< sequences; tokens of a sequence
   std::int64_t H = 1;             ///< heads, those of queries and keys together where one call rotates both
-  std::int64_t D = 64;
+  std::int64_t D = 64;            ///< elements of a head that are rotated; even
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f16;
-  dtype dtypeTable = dtype::f32;
+  dtype dtypeTable = dtype::f32;  ///< of sines and cosines
 
   constexpr bool valid() const {
     return detail::not_negative(B, S, H, D) && D % 2 == 0 && detail::known(type, dtypeTable) && detail::is_fprop_or_bprop(pass);

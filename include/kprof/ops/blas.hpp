@@ -3,9 +3,9 @@
 #define KPROF_OPS_BLAS_HPP
 
 // BLAS 1 to 3, counted as LAPACK Working Note 41 does, but each multiply-add as 2; Gemm is in gemm.hpp. Complex types count
-// four times as much as real ones, also where there are more multiplications than additions. Of symmetric and triangular
-// matrices one triangle and its diagonal are read and written; their Hermitian namesakes count the same, and so do upper and
-// lower, transposed and not. alpha is free, and so is a factor of 2.
+// four times as much as real ones, also where there are more multiplications than additions, which BLAS++ counts as 6 and 2.
+// Of symmetric and triangular matrices one triangle and its diagonal are read and written; their Hermitian namesakes count
+// the same, and so do upper and lower, transposed and not. alpha is free, and so is a factor of 2.
 
 #include <kprof/ops/common.hpp>
 
@@ -26,8 +26,12 @@ namespace ops {
 enum class side : std::uint8_t { left, right };
 
 /// y = alpha x + y.
+/// FLOPs: fma(type) n
+/// read: 2 bytes(n, type)
+/// written: bytes(n, type)
+/// source: BLAS++ flops.hh
 struct Axpy {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -39,8 +43,13 @@ struct Axpy {
 };
 
 /// Sum of x y, conjugated or not. The result stays in a register.
+/// FLOPs: fma(type) n
+/// read: 2 bytes(n, type)
+/// written: 0
+/// source: rocBLAS flops.hpp
+/// others: BLAS++ counts 2 n - 1
 struct Dot {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -52,8 +61,13 @@ struct Dot {
 };
 
 /// Euclidean norm of x; the one root is not counted.
+/// FLOPs: fma(type) n
+/// read: bytes(n, type)
+/// written: 0
+/// source: rocBLAS flops.hpp
+/// others: BLAS++ counts 2 n - 1
 struct Nrm2 {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -65,8 +79,13 @@ struct Nrm2 {
 };
 
 /// Sum of the magnitudes of x.
+/// FLOPs: fma(type) n / 2
+/// read: bytes(n, type)
+/// written: 0
+/// source: the rule that a sum of n elements costs n, as RAJAPerf and likwid have it
+/// others: BLAS++ counts n - 1; rocBLAS 2 n
 struct Asum {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -78,8 +97,13 @@ struct Asum {
 };
 
 /// x = alpha x.
+/// FLOPs: fma(type) n / 2
+/// read: bytes(n, type)
+/// written: bytes(n, type)
+/// source: BLAS++ flops.hh
+/// others: BLAS++ counts 6 n of complex types
 struct Scal {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -91,8 +115,12 @@ struct Scal {
 };
 
 /// BLAS's copy, y = x. Copy is that of tensors.
+/// FLOPs: 0
+/// read: bytes(n, type)
+/// written: bytes(n, type)
+/// source: BLAS++ flops.hh
 struct CopyVector {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -104,8 +132,12 @@ struct CopyVector {
 };
 
 /// x and y change places.
+/// FLOPs: 0
+/// read: 2 bytes(n, type)
+/// written: 2 bytes(n, type)
+/// source: BLAS++ flops.hh
 struct Swap {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -117,11 +149,18 @@ struct Swap {
 };
 
 /// y[m] = A[m,n] x[n], or y[n] = A^T x[m] where `trans`; and + beta y where `beta`.
+/// FLOPs: fma(type) m n
+/// read: bytes(m n, type) + bytes(x, type) + [beta] bytes(y, type)
+/// written: bytes(y, type)
+/// where: x = [trans] m + [not trans] n
+/// where: y = [trans] n + [not trans] m
+/// source: BLAS++ flops.hh
+/// others: rocBLAS adds 2 m
 struct Gemv {
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
   dtype type = dtype::f32;
-  bool beta = false;
-  bool trans = false;
+  bool beta = false;           ///< y is added: it is read as well as written
+  bool trans = false;          ///< A is transposed
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -135,8 +174,13 @@ struct Gemv {
 };
 
 /// A[m,n] = alpha x[m] y[n]^T + A.
+/// FLOPs: fma(type) m n
+/// read: bytes(m n, type) + bytes(m, type) + bytes(n, type)
+/// written: bytes(m n, type)
+/// source: BLAS++ flops.hh
+/// others: rocBLAS misses what is written: m n + m + n elements in all
 struct Ger {
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1;   ///< rows of A, elements of x; columns of A, elements of y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -150,8 +194,12 @@ struct Ger {
 };
 
 /// y = A x of a symmetric A[n,n], and + beta y where `beta`.
+/// FLOPs: fma(type) n^2
+/// read: bytes(n (n + 1) / 2, type) + (1 + [beta]) bytes(n, type)
+/// written: bytes(n, type)
+/// source: BLAS++ flops.hh
 struct Symv {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f32;
   bool beta = false;
 
@@ -165,8 +213,12 @@ struct Symv {
 };
 
 /// x = A x of a triangular A[n,n].
+/// FLOPs: fma(type) n^2 / 2
+/// read: bytes(n (n + 1) / 2, type) + bytes(n, type)
+/// written: bytes(n, type)
+/// source: BLAS++ flops.hh
 struct Trmv {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -179,6 +231,7 @@ struct Trmv {
 };
 
 /// Solves A x = b of a triangular A[n,n]; x takes the place of b.
+/// like: Trmv
 struct Trsv {
   std::int64_t n = 1;
   dtype type = dtype::f32;
@@ -193,8 +246,13 @@ struct Trsv {
 };
 
 /// A = alpha x x^T + A of a symmetric A[n,n].
+/// FLOPs: fma(type) n (n + 1) / 2
+/// read: bytes(n (n + 1) / 2, type) + bytes(n, type)
+/// written: bytes(n (n + 1) / 2, type)
+/// source: rocBLAS flops.hpp
+/// others: BLAS++ counts 2 n^2, those of Ger
 struct Syr {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -208,13 +266,19 @@ struct Syr {
 };
 
 /// C[m,n] = A B of a symmetric A[m,m], or B A of A[n,n] on the right; and + beta C where `beta`.
+/// FLOPs: fma(type) k m n
+/// read: bytes(k (k + 1) / 2, type) + (1 + [beta]) bytes(m n, type)
+/// written: bytes(m n, type)
+/// where: k = [side = left] m + [side = right] n
+/// source: BLAS++ flops.hh
+/// others: CUTLASS counts 2 m n (m + 1)
 struct Symm {
-  std::int64_t m = 1, n = 1;
-  ops::side side = ops::side::left;
+  std::int64_t m = 1, n = 1;              ///< rows of B and C; columns of B and C
+  ops::side side = ops::side::left;       ///< where A stands in the product
   dtype type = dtype::f32;
-  bool beta = true;   ///< as BLAS is called and counted
+  bool beta = true;                       ///< C is added, as BLAS is called and counted: it is read as well as written
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right; }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
     return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n * (side == ops::side::left ? m : n) : count::invalid();
@@ -228,10 +292,15 @@ struct Symm {
 };
 
 /// C = A A^T of A[n,k], and + beta C where `beta`; C[n,n] is symmetric.
+/// FLOPs: fma(type) k n (n + 1) / 2
+/// read: bytes(n k, type) + [beta] bytes(n (n + 1) / 2, type)
+/// written: bytes(n (n + 1) / 2, type)
+/// source: BLAS++ flops.hh
+/// others: CUTLASS counts n (n + 1) (k + 1) and reads A twice; rocBLAS counts n^2 k, and n k + n (n + 1) / 2 elements
 struct Syrk {
-  std::int64_t n = 1, k = 1;
+  std::int64_t n = 1, k = 1;   ///< rows of A, rows and columns of C; columns of A
   dtype type = dtype::f32;
-  bool beta = true;
+  bool beta = true;           ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
@@ -244,10 +313,15 @@ struct Syrk {
 };
 
 /// C = A B^T + B A^T of A[n,k] and B[n,k], and + beta C where `beta`; C[n,n] is symmetric.
+/// FLOPs: fma(type) k n^2
+/// read: 2 bytes(n k, type) + [beta] bytes(n (n + 1) / 2, type)
+/// written: bytes(n (n + 1) / 2, type)
+/// source: BLAS++ flops.hh
+/// others: CUTLASS counts n (n + 1) (2 k + 1)
 struct Syr2k {
-  std::int64_t n = 1, k = 1;
+  std::int64_t n = 1, k = 1;   ///< rows of A and B, rows and columns of C; columns of A and B
   dtype type = dtype::f32;
-  bool beta = true;
+  bool beta = true;           ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
@@ -260,12 +334,18 @@ struct Syr2k {
 };
 
 /// B[m,n] = A B of a triangular A[m,m], or B A of A[n,n] on the right.
+/// FLOPs: fma(type) k m n / 2
+/// read: bytes(k (k + 1) / 2, type) + bytes(m n, type)
+/// written: bytes(m n, type)
+/// where: k = [side = left] m + [side = right] n
+/// source: BLAS++ flops.hh
+/// others: CUTLASS counts m (m + 1) n
 struct Trmm {
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1;   ///< rows of B; columns of B
   ops::side side = ops::side::left;
   dtype type = dtype::f32;
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right; }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
     return detail::sensible(valid()) ? detail::blas_weight(type) * m * n * (side == ops::side::left ? m : n) : count::invalid();
@@ -279,6 +359,8 @@ struct Trmm {
 };
 
 /// Solves A X = B[m,n] of a triangular A[m,m], or X A = B of A[n,n] on the right; X takes the place of B.
+/// like: Trmm
+/// others: XLA counts twice as many FLOPs
 struct Trsm {
   std::int64_t m = 1, n = 1;
   ops::side side = ops::side::left;

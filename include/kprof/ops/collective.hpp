@@ -41,11 +41,21 @@ constexpr count share(count x, count times, count n) noexcept { return x / n * t
 
 namespace ops {
 
-/// Factors of the size, and whether they count as read or written: all_reduce 2 (n-1)/n, one half each; reduce_scatter, all_to_all,
-/// scatter (n-1)/n, read; all_gather, gather (n-1)/n, written; broadcast 1, written; reduce, send_recv 1, read. FLOPs: (n-1)/n an
-/// element of all_reduce, reduce_scatter and reduce.
+/// A collective of any kind; under names of their own they follow below.
+/// FLOPs(all_reduce, reduce_scatter, reduce): floor((n - 1) / n 8 S / bits(type))
+/// FLOPs: 0
+/// read(all_reduce, reduce_scatter, all_to_all, scatter): share
+/// read(reduce, send_recv): S
+/// read: 0
+/// written(all_reduce): floor(2 (n - 1) / n S) - share
+/// written(all_gather, gather): share
+/// written(broadcast): S
+/// written: 0
+/// where: share = floor((n - 1) / n S)
+/// source: nccl-tests doc/PERFORMANCE.md, and its src/*.cu for gather, scatter and send_recv
+/// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts an addition of each element of all_reduce, as of 2 ranks
 struct Collective {
-  collective kind = collective::all_reduce;
+  collective kind = collective::all_reduce;   ///< which of them
   std::int64_t n = 1;   ///< ranks
   std::int64_t S = 4;   ///< size in bytes; whole elements
   dtype type = dtype::f32;
@@ -75,6 +85,7 @@ struct Collective {
 };
 
 /// Collective under its own name. Three have a longer one, since Gather, Scatter and Reduce are operators of one device.
+/// like: Collective, kind = Kind
 template <collective Kind>
 struct named_collective {
   static constexpr const char* name = detail::name_of(Kind);

@@ -77,10 +77,14 @@ constexpr bool positive(auto... sizes) noexcept { return ((sizes >= 1) && ...); 
 constexpr bool not_negative(auto... sizes) noexcept { return ((sizes >= 0) && ...); }
 /// Types must be known; products that overflow are found by `count`.
 constexpr bool known(auto... types) noexcept { return ((bits_of(types) != 0) && ...); }
+constexpr bool known_or_left_out(auto... types) noexcept { return ((types == dtype::unknown || bits_of(types) != 0) && ...); }
+constexpr bool known_activation(activation act) noexcept { return act <= activation::prelu; }
 
 constexpr bool at_least(count a, count b) noexcept { return a.valid() && b.valid() && a.value() >= b.value(); }
 
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
+/// The passes of an operator with weights.
+constexpr bool has_weights(pass p) noexcept { return p <= pass::bgrad && p != pass::bprop; }
 /// A type that may be left out: unknown stands for the operator's own.
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept { return given == dtype::unknown ? otherwise : given; }
 

@@ -31,7 +31,7 @@ struct spread {
 
 constexpr bool conv_common_valid(const auto& op) {
   return not_negative(op.N, op.C, op.K) && positive(op.g) && op.C % op.g == 0 && op.K % op.g == 0 && known(op.type, op.weight_type(), op.output_type()) &&
-         (op.pass == pass::fprop || op.pass == pass::dgrad || op.pass == pass::wgrad || op.pass == pass::bgrad);
+         known_activation(op.act) && has_weights(op.pass);
 }
 constexpr kprof::arithmetic conv_arithmetic(const auto& op) { return op.pass == pass::bgrad ? scalar(op.type) : matmul(op.type); }
 /// From multiply-adds and output elements.

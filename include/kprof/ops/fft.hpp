@@ -75,15 +75,28 @@ enum class fft_kind : std::uint8_t { c2c, r2c, c2r };
 /// `batch` transforms of one length, or of two or three that are given slowest first; the last is the one that r2c and c2r
 /// cut to n / 2 + 1 complex numbers. Forward and inverse count the same, in place as well.
 ///     KPROF_OP(kprof::ops::Fft, {.n = {64, 64}, .batch = 16, .type = f64});
+/// FLOPs(c2c): round(5 N log2(N) batch)
+/// FLOPs(r2c, c2r): round(5 N log2(N) batch / 2)
+/// read(c2c): bytes(2 N batch, type)
+/// read(r2c): bytes(N batch, type)
+/// read(c2r): bytes(2 half batch, type)
+/// written(c2c): bytes(2 N batch, type)
+/// written(r2c): bytes(2 half batch, type)
+/// written(c2r): bytes(N batch, type)
+/// where: N = prod(n)
+/// where: half = N (floor(last(n) / 2) + 1) / last(n)
+/// source: FFTW's benchfft, libbench/mflops.c
+/// others: XLA counts 8 N times the product of floor(log2) of each length: 1.6 times this for one power of two, 34 times for 256^3
 struct Fft {
-  fixed_list<std::int64_t, 3> n{1, 0, 0};   ///< lengths; 0 behind the last
-  std::int64_t batch = 1;
-  fft_kind kind = fft_kind::c2c;
-  bool inverse = false;         ///< of c2c; of no consequence for the counts
-  dtype type = dtype::f32;      ///< of real numbers and of each component of complex ones
+  fixed_list<std::int64_t, 3> n{1, 0, 0};   ///< lengths, slowest first; 0 behind the last
+  std::int64_t batch = 1;                   ///< transforms
+  fft_kind kind = fft_kind::c2c;            ///< c2c: complex to complex; r2c: real to half of the spectrum; c2r: back from there
+  bool inverse = false;                     ///< of c2c; of no consequence for the counts
+  dtype type = dtype::f32;                  ///< of real numbers and of each component of complex ones
 
   constexpr bool valid() const {
-    return detail::positive(n[0]) && detail::not_negative(n[1], n[2], batch) && (n[1] != 0 || n[2] == 0) && detail::known(type) && !detail::is_complex(type);
+    return detail::positive(n[0]) && detail::not_negative(n[1], n[2], batch) && (n[1] != 0 || n[2] == 0) && kind <= fft_kind::c2r &&
+           detail::known(type) && !detail::is_complex(type);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {

@@ -72,8 +72,8 @@ struct GemmStridedBatched {
   bool transA = false, transB = false;
 
   constexpr bool valid() const {
-    return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC) && strideA >= dense && strideB >= dense &&
-           (batch <= 1 || strideC == dense || (strideC >= 0 && detail::at_least(strideC, count{M} * N)));   // outputs do not overlap
+    return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC) && strideA >= dense && strideB >= dense && strideC >= dense &&
+           (batch <= 1 || strideC == dense || detail::at_least(strideC, count{M} * N));   // outputs do not overlap
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
@@ -192,15 +192,17 @@ struct GemmEpilogue {
   constexpr Gemm gemm() const {
     return {.M = M, .N = N, .K = K, .batch = batch, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC, .beta = beta, .transA = transA, .transB = transB};
   }
-  constexpr bool valid() const { return gemm().valid(); }
+  constexpr bool valid() const { return gemm().valid() && bias <= bias_kind::per_row && detail::known_activation(act); }
   constexpr kprof::arithmetic arithmetic() const { return gemm().arithmetic(); }
   constexpr count flops() const {
+    if (!detail::sensible(valid())) return count::invalid();
     const int fused = (bias != bias_kind::none ? 1 : 0) + (act != activation::none ? 1 : 0) + (residual ? 1 : 0);
-    return gemm().flops() + (valid() ? count{batch} * M * N * fused : count::invalid());
+    return gemm().flops() + count{batch} * M * N * fused;
   }
   constexpr traffic bytes() const {
+    if (!detail::sensible(valid())) return detail::invalid_traffic;
     traffic t = gemm().bytes();
-    if (!valid() || M == 0 || N == 0 || batch == 0) return t;
+    if (M == 0 || N == 0 || batch == 0) return t;
     if (bias != bias_kind::none) t.read += bytes_for(bias == bias_kind::per_col ? N : M, dtypeC);
     if (residual) t.read += bytes_for(count{batch} * M * N, dtypeC);
     return t;
@@ -236,7 +238,8 @@ struct Linear {
 
   constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr bool valid() const {
-    return detail::not_negative(tokens, in_features, out_features) && detail::known(type) && pass != ops::pass::bprop;
+    return detail::not_negative(tokens, in_features, out_features) && detail::known(type) && detail::known_or_left_out(dtypeW) &&
+           detail::has_weights(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return pass == ops::pass::bgrad ? detail::scalar(type) : detail::matmul(type); }
   constexpr count flops() const {

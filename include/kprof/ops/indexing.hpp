@@ -10,15 +10,25 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// y[tokens,D] = weight[index[tokens],:]. fprop reads indices and rows and writes y. bprop adds dy to the rows of a dense
-/// gradient: it reads indices, dy and the rows, writes the rows, one FLOP an element; clearing the gradient is a Fill.
+/// y[tokens,D] = weight[index[tokens],:]. bprop adds dy to the rows of a dense gradient, which it reads and writes; clearing
+/// the gradient is a Fill.
+/// FLOPs(fprop): 0
+/// FLOPs(bprop): tokens D
+/// read(fprop): index + y
+/// read(bprop): index + 2 y
+/// written: y
+/// parameters: V D
+/// where: index = bytes(tokens, dtypeIndex)
+/// where: y = bytes(tokens D, type)
+/// source: PyProf embedding.py for fprop, XLA hlo_cost_analysis.cc for the scatter of bprop
+/// others: PyProf counts no FLOPs in bprop, and does not read the indices there
 struct Embedding {
-  std::int64_t tokens = 1;
+  std::int64_t tokens = 1;   ///< indices, of all sequences together
   std::int64_t D = 1;   ///< elements of a row
   std::int64_t V = 0;   ///< rows of the table, for parameters() alone; 0: not said
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
-  dtype dtypeIndex = dtype::int64;
+  dtype dtypeIndex = dtype::int64;   ///< of the indices
 
   constexpr bool valid() const {
     return detail::not_negative(tokens, D, V) && detail::known(type, dtypeIndex) && detail::is_fprop_or_bprop(pass);
@@ -60,8 +70,13 @@ struct indexed {
 
 namespace ops {
 
-/// y[n,slice] = x[index[n],:]: reads indices and the elements they name, writes y. PyTorch's take and gather have a slice of
-/// one element, index_select along a dimension one of all the others.
+/// y[n,slice] = x[index[n],:]. Of x the elements are read that the indices name. PyTorch's take and gather have a slice of one
+/// element, index_select along a dimension one of all the others.
+/// FLOPs: 0
+/// read: bytes(n, dtypeIndex) + bytes(n slice, type)
+/// written: bytes(n slice, type)
+/// source: XLA hlo_cost_analysis.cc, PyProf index_slice_join_mutate.py for index_select
+/// others: PyProf counts a gather as twice the whole of x, without indices
 struct Gather {
   std::int64_t n = 1;       ///< indices
   std::int64_t slice = 1;   ///< elements for each of them
@@ -78,6 +93,7 @@ struct Gather {
 };
 
 /// Gather of rows: [1000,64] along dimension 0 by 100 indices is n = 100, slice = 64.
+/// like: Gather
 struct IndexSelect {
   std::int64_t n = 1;       ///< indices
   std::int64_t slice = 1;   ///< elements for each of them
@@ -91,7 +107,12 @@ struct IndexSelect {
   constexpr traffic bytes() const { return gather().bytes(); }
 };
 
-/// y[index[n],:] = x[n,slice]: reads indices and x, writes as many elements of y. The others of y are not touched.
+/// y[index[n],:] = x[n,slice]. The other elements of y are not touched.
+/// FLOPs: 0
+/// read: bytes(n, dtypeIndex) + bytes(n slice, type)
+/// written: bytes(n slice, type)
+/// source: ScatterAdd's, less the elements of y that are read
+/// others: XLA reads these here too
 struct Scatter {
   std::int64_t n = 1;       ///< indices
   std::int64_t slice = 1;   ///< elements for each of them
@@ -107,7 +128,11 @@ struct Scatter {
   constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
 };
 
-/// y[index[n],:] += x[n,slice]: reads indices, x and the elements of y, writes these; one FLOP an element.
+/// y[index[n],:] += x[n,slice]. Of y the elements are read and written that the indices name.
+/// FLOPs: n slice
+/// read: bytes(n, dtypeIndex) + 2 bytes(n slice, type)
+/// written: bytes(n slice, type)
+/// source: XLA hlo_cost_analysis.cc
 struct ScatterAdd {
   std::int64_t n = 1;       ///< indices
   std::int64_t slice = 1;   ///< elements for each of them
@@ -123,14 +148,19 @@ struct ScatterAdd {
   constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
 };
 
-/// The elements of x[numel] where mask[numel] is set: reads the mask and those, and writes them.
+/// The elements of x[numel] where mask[numel] is set. Of x only those are read.
+/// FLOPs: 0
+/// read: bytes(numel, dtypeMask) + y
+/// written: y
+/// where: y = bytes([selected = -1] numel + [selected != -1] selected, type)
+/// source: PyProf index_slice_join_mutate.py, whose elements are all selected
 struct MaskedSelect {
   static constexpr std::int64_t as_many_as_there_are = -1;
 
-  std::int64_t numel = 1;
-  std::int64_t selected = as_many_as_there_are;   ///< known to the device alone, as a rule: then the most there can be
+  std::int64_t numel = 1;   ///< of x and of the mask
+  std::int64_t selected = as_many_as_there_are;   ///< set in the mask; known to the device alone, as a rule: -1 is the most there can be
   dtype type = dtype::f32;
-  dtype dtypeMask = dtype::boolean;
+  dtype dtypeMask = dtype::boolean;   ///< of the mask
 
   constexpr bool valid() const {
     return detail::not_negative(numel) && selected >= as_many_as_there_are && selected <= numel && detail::known(type, dtypeMask);

@@ -4,7 +4,7 @@
 
 // Factorisations of dense matrices and what is solved with them, in place: FLOPs by the polynomials of LAPACK Working Note
 // 41 in full, as LAPACK++, PLASMA and MAGMA have them. A complex multiplication is 6 FLOPs and a complex addition 2, so both
-// are counted apart. The polynomials are written as sums of binomial coefficients: no fractions, no subtractions, and no
+// are counted apart. The code has the polynomials as sums of binomial coefficients: no fractions, no subtractions, and no
 // overflow before that of the result. Pivot indices are not counted; nothing is said of blocking and workspace.
 
 #include <kprof/ops/blas.hpp>
@@ -59,8 +59,17 @@ constexpr lapack_work lapack_potrs(std::int64_t n, std::int64_t nrhs) noexcept {
 namespace ops {
 
 /// A[m,n] = P L U, with partial pivoting.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(m n, type)
+/// written: bytes(m n, type)
+/// where: k = min(m, n)
+/// where: l = max(m, n)
+/// where: muls = l k^2 / 2 - k^3 / 6 + l k / 2 - k^2 / 2 + 2 k / 3
+/// where: adds = l k^2 / 2 - k^3 / 6 - l k / 2 + k / 6
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
+/// others: cuSOLVER's samples usually quote the leading terms alone
 struct Getrf {
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -74,8 +83,15 @@ struct Getrf {
 };
 
 /// A[n,n] = L L^T of Cholesky; of A one triangle.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(n (n + 1) / 2, type)
+/// written: bytes(n (n + 1) / 2, type)
+/// where: muls = n (n + 1) (n + 2) / 6
+/// where: adds = n (n + 1) (n - 1) / 6
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
+/// others: XLA counts n^3 / 3
 struct Potrf {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -89,6 +105,14 @@ struct Potrf {
 };
 
 /// A[m,n] = Q R, Q as reflectors; their min(m, n) factors are written beside A.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(m n, type)
+/// written: bytes(m n, type) + bytes(k, type)
+/// where: k = min(m, n)
+/// where: l = max(m, n)
+/// where: muls = adds + m n + 3 k
+/// where: adds = l k^2 - k^3 / 3 + k^2 / 2 + 5 k / 6 + [m < n] (l k - k^2)
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Geqrf {
   std::int64_t m = 1, n = 1;
   dtype type = dtype::f64;
@@ -104,9 +128,15 @@ struct Geqrf {
 };
 
 /// A[n,n] X = B[n,nrhs] with the factors of Getrf.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(n^2, type) + bytes(n nrhs, type)
+/// written: bytes(n nrhs, type)
+/// where: muls = n^2 nrhs
+/// where: adds = n (n - 1) nrhs
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getrs {
-  std::int64_t n = 1;
-  std::int64_t nrhs = 1;
+  std::int64_t n = 1;      ///< rows and columns of A
+  std::int64_t nrhs = 1;   ///< columns of B and X
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
@@ -121,8 +151,14 @@ struct Getrs {
 };
 
 /// A[n,n] X = B[n,nrhs] with the factor of Potrf.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(n (n + 1) / 2, type) + bytes(n nrhs, type)
+/// written: bytes(n nrhs, type)
+/// where: muls = n (n + 1) nrhs
+/// where: adds = n (n - 1) nrhs
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Potrs {
-  std::int64_t n = 1;
+  std::int64_t n = 1;      ///< rows and columns of A
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 
@@ -138,8 +174,14 @@ struct Potrs {
 };
 
 /// The inverse of A[n,n] out of the factors of Getrf.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(n^2, type)
+/// written: bytes(n^2, type)
+/// where: muls = adds + 2 n^2
+/// where: adds = 2 n^3 / 3 - 3 n^2 / 2 + 5 n / 6
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getri {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -153,8 +195,15 @@ struct Getri {
 };
 
 /// A[n,n] X = B[n,nrhs]: Getrf, and Getrs whose factors are on the chip already.
+/// FLOPs: mul(type) muls + add(type) adds
+/// read: bytes(n^2, type) + bytes(n nrhs, type)
+/// written: bytes(n^2, type) + bytes(n nrhs, type)
+/// where: muls = n^3 / 3 + 2 n / 3 + n^2 nrhs
+/// where: adds = n^3 / 3 - n^2 / 2 + n / 6 + n (n - 1) nrhs
+/// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
+/// others: HPL quotes 2 n^3 / 3 + 3 n^2 / 2 of one right-hand side, n / 6 more
 struct Gesv {
-  std::int64_t n = 1;
+  std::int64_t n = 1;      ///< rows and columns of A
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 

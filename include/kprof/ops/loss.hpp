@@ -13,14 +13,23 @@ namespace ops {
 /// mean and sum give one number, none one for each element.
 enum class loss_reduction : std::uint8_t { none, mean, sum };
 
-/// Softmax and logarithm and Nll in one, over logits[rows,classes], reduced to one f32. fprop (max, subtract, exp, add) reads logits
-/// and targets and writes the loss and each row's logarithm of the sum (f32); bprop (subtract, exp, scale) reads these and
-/// writes the gradient of the logits.
+/// Softmax and logarithm and Nll in one, over logits[rows,classes], reduced to one f32, the loss. fprop (max, subtract, exp, add)
+/// keeps of each row the logarithm of the sum, an f32; bprop (subtract, exp, scale) writes the gradient of the logits.
+/// FLOPs(fprop): 4 rows classes
+/// FLOPs(bprop): 3 rows classes
+/// transcendentals: rows classes
+/// read(fprop): logits + targets
+/// read(bprop): logits + targets + 4 rows + 4
+/// written(fprop): 4 rows + 4
+/// written(bprop): logits
+/// where: logits = bytes(rows classes, type)
+/// where: targets = bytes(rows, dtypeTarget)
+/// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 struct CrossEntropy {
-  std::int64_t rows = 1, classes = 1;
+  std::int64_t rows = 1, classes = 1;   ///< tokens or samples; logits of each
   ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
-  dtype dtypeTarget = dtype::int64;
+  dtype type = dtype::f32;              ///< of the logits and their gradient
+  dtype dtypeTarget = dtype::int64;     ///< of the class indices, one a row
 
   constexpr bool valid() const {
     return detail::not_negative(rows) && detail::positive(classes) && detail::known(type, dtypeTarget) &&
@@ -41,12 +50,19 @@ struct CrossEntropy {
   }
 };
 
-/// Negative log likelihood of rows x classes log-probabilities, reduced to one number. fprop reads one of them a row, and
-/// the targets; bprop reads the targets and writes the gradient of all of them, which is 0 but for one a row.
+/// Negative log likelihood of rows x classes log-probabilities, reduced to one number; NllLoss is the same. Of each row one is
+/// read; bprop writes the gradient of all of them, which is 0 but for one a row.
+/// FLOPs: rows
+/// read(fprop): bytes(rows, type) + targets
+/// read(bprop): bytes(1, type) + targets
+/// written(fprop): bytes(1, type)
+/// written(bprop): bytes(rows classes, type)
+/// where: targets = bytes(rows, dtypeTarget)
+/// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 struct Nll {
-  std::int64_t rows = 1, classes = 1;
+  std::int64_t rows = 1, classes = 1;   ///< tokens or samples; log-probabilities of each
   ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
+  dtype type = dtype::f32;              ///< of log-probabilities, loss and their gradients
   dtype dtypeTarget = dtype::int64;
 
   constexpr bool valid() const {
@@ -64,14 +80,23 @@ struct Nll {
 };
 using NllLoss = Nll;
 
-/// Squared differences of two tensors. fprop: 3 FLOPs an element (subtract, multiply, add), 2 without reduction; bprop: 2
-/// (subtract, scale), 3 where each element has a gradient of its own. bprop reads both tensors and the gradient of the loss
-/// and writes that of the first.
+/// Squared differences of two tensors: fprop subtracts, multiplies and, where it reduces, adds; bprop subtracts and scales, and
+/// multiplies where each element has a gradient of its own. It writes the gradient of the first tensor. MseLoss is the same.
+/// FLOPs(fprop): (2 + [reduction != none]) numel
+/// FLOPs(bprop): (2 + [reduction = none]) numel
+/// read(fprop): 2 x
+/// read(bprop): 2 x + loss
+/// written(fprop): loss
+/// written(bprop): x
+/// where: x = bytes(numel, type)
+/// where: loss = bytes([reduction = none] numel + [reduction != none], type)
+/// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
+/// others: PyProf counts 4 numel + 1 reduced in fprop: twice the elements it moves, and 1
 struct Mse {
-  std::int64_t numel = 1;
-  loss_reduction reduction = loss_reduction::mean;
+  std::int64_t numel = 1;   ///< of each tensor
+  loss_reduction reduction = loss_reduction::mean;   ///< mean and sum give one number, none one for each element
   ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
+  dtype type = dtype::f32;   ///< of both tensors, the loss and the gradients
 
   constexpr bool valid() const {
     return detail::not_negative(numel) && detail::known(type) && reduction <= loss_reduction::sum && detail::is_fprop_or_bprop(pass);

@@ -10,16 +10,22 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// logits[tokens,experts] = x[tokens,hidden] w[hidden,experts], and 5 FLOPs a logit where a softmax is fused (as Softmax
-/// counts). Reads x and w, writes the logits or the probabilities.
+/// logits[tokens,experts] = x[tokens,hidden] w[hidden,experts]; writes the logits, or their softmax.
+/// FLOPs: (2 hidden + 5 [softmax]) tokens experts
+/// transcendentals: [softmax] tokens experts
+/// read: bytes(tokens hidden, type) + bytes(hidden experts, type)
+/// written: bytes(tokens experts, dtypeOut or type)
+/// parameters: hidden experts
+/// source: EleutherAI cookbook calc_transformer_flops.py; Softmax's for the softmax
+/// others: Megatron does not count the router
 struct MoeRouter {
   std::int64_t tokens = 1;
-  std::int64_t hidden = 1, experts = 1;
-  bool softmax = false;
-  dtype type = dtype::bf16;
+  std::int64_t hidden = 1, experts = 1;   ///< elements of a token; logits of a token
+  bool softmax = false;                   ///< a softmax is fused
+  dtype type = dtype::bf16;               ///< of x and w
   dtype dtypeOut = dtype::unknown;   ///< of what is written; unknown: as `type`
 
-  constexpr bool valid() const { return detail::not_negative(tokens, hidden) && detail::positive(experts) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(tokens, hidden) && detail::positive(experts) && detail::known(type) && detail::known_or_left_out(dtypeOut); }
   constexpr kprof::arithmetic arithmetic() const { return product().arithmetic(); }
   constexpr count flops() const {
     return detail::sensible(valid()) ? product().flops() + (softmax ? count{5} * tokens * experts : 0) : count::invalid();
@@ -37,15 +43,22 @@ struct MoeRouter {
   }
 };
 
-/// The experts' perceptrons as two grouped products: up, (t,F,h), or gate and up in one, (t,2F,h), where `gated`; then down, (t,h,F).
-/// Each reads its rows and the weights of those experts that have rows, and writes its result. The activation is not counted.
+/// The experts' perceptrons as two grouped products: up, with the gate's beside it where `gated`, and down. Each reads its rows and
+/// the weights of those experts that have rows, and writes its result. The activation is not counted.
 ///     MoeMlp::of(tokens_per_expert, {.hidden = 64, .ffn = 128, .gated = true})
+/// FLOPs: 2 tokens hidden (wide + ffn)
+/// read: bytes(tokens hidden, type) + bytes(active_experts hidden wide, dtypeW or type)
+///   + bytes(tokens ffn, type) + bytes(active_experts ffn hidden, dtypeW or type)
+/// written: bytes(tokens wide, type) + bytes(tokens hidden, type)
+/// parameters: experts hidden (wide + ffn)
+/// where: wide = (1 + [gated]) ffn
+/// source: RaggedGemm's
 struct MoeMlp {
   std::int64_t tokens = 1;           ///< routed rows of all experts together: tokens x top-k
   std::int64_t active_experts = 1;   ///< those with rows
   std::int64_t experts = 0;          ///< all there are, for parameters() and valid() alone; 0: not said
-  std::int64_t hidden = 1, ffn = 1;
-  bool gated = true;
+  std::int64_t hidden = 1, ffn = 1;  ///< elements of a token; elements between the two products
+  bool gated = true;                 ///< up has a second product, the gate's: two results of ffn elements a row
   dtype type = dtype::bf16;
   dtype dtypeW = dtype::unknown;     ///< of the weights; unknown: as `type`
 

@@ -22,7 +22,11 @@ constexpr count no_flops(bool valid) noexcept { return sensible(valid) ? count{0
 
 namespace ops {
 
-/// Inputs joined along a dimension: each is read, the result is written. Of more than 16, some may be given as one.
+/// Inputs joined along a dimension. Of more than 16, some may be given as one.
+/// FLOPs: 0
+/// read: sum(n in inputs: bytes(n, type))
+/// written: bytes(sum(n in inputs: n), type)
+/// source: PyProf index_slice_join_mutate.py
 struct Concat {
   fixed_list<std::int64_t, 16> inputs{};   ///< elements of each
   dtype type = dtype::f32;
@@ -46,6 +50,7 @@ struct Concat {
 };
 
 /// A copy of a part of a tensor: of what lies outside nothing is read.
+/// like: Copy
 struct Slice {
   std::int64_t numel = 1;   ///< of the result
   dtype type = dtype::f32;
@@ -57,6 +62,10 @@ struct Slice {
 };
 
 /// A copy with the same elements; PyTorch's contiguous, clone and copy_.
+/// FLOPs: 0
+/// read: bytes(numel, type)
+/// written: bytes(numel, type)
+/// source: PyProf misc.py
 struct Copy {
   std::int64_t numel = 1;
   dtype type = dtype::f32;
@@ -68,9 +77,14 @@ struct Copy {
 };
 
 /// y[N,M] = x[M,N], `batch` times; it really moves the elements.
+/// FLOPs: 0
+/// read: bytes(batch M N, type)
+/// written: bytes(batch M N, type)
+/// source: ParRes Kernels (SERIAL), RAJAPerf
+/// others: ParRes Kernels (Cxx11) counts 4 M N elements, not 2
 struct Transpose {
-  std::int64_t M = 1, N = 1;
-  std::int64_t batch = 1;
+  std::int64_t M = 1, N = 1;   ///< rows of x; columns of x
+  std::int64_t batch = 1;      ///< matrices
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(M, N, batch) && detail::known(type); }
@@ -84,6 +98,7 @@ struct Transpose {
 };
 
 /// Dimensions in another order, NCHW to NHWC among them; it really moves the elements.
+/// like: Copy
 struct Permute {
   std::int64_t numel = 1;
   dtype type = dtype::f32;
@@ -94,10 +109,14 @@ struct Permute {
   constexpr traffic bytes() const { return detail::moved(valid(), numel, type, type); }
 };
 
-/// Another element type.
+/// Another element type; Convert is the same.
+/// FLOPs: 0
+/// read: bytes(numel, dtypeIn)
+/// written: bytes(numel, dtypeOut)
+/// source: PyProf convert.py
 struct Cast {
   std::int64_t numel = 1;
-  dtype dtypeIn = dtype::f32, dtypeOut = dtype::f32;
+  dtype dtypeIn = dtype::f32, dtypeOut = dtype::f32;   ///< of what is read; of what is written
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(dtypeIn, dtypeOut); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeIn); }
@@ -107,6 +126,10 @@ struct Cast {
 using Convert = Cast;
 
 /// Another shape of the same elements: nothing moves. Where it does, it is a Copy.
+/// FLOPs: 0
+/// read: 0
+/// written: 0
+/// source: PyProf index_slice_join_mutate.py
 struct Reshape {
   std::int64_t numel = 1;
   dtype type = dtype::f32;
@@ -118,6 +141,10 @@ struct Reshape {
 };
 
 /// A tensor of one value: PyTorch's zeros, ones, full and fill_.
+/// FLOPs: 0
+/// read: 0
+/// written: bytes(numel, type)
+/// source: PyProf memory.py
 struct Fill {
   std::int64_t numel = 1;
   dtype type = dtype::f32;
@@ -131,7 +158,11 @@ struct Fill {
   }
 };
 
-/// `size` bytes copied.
+/// Bytes copied.
+/// FLOPs: 0
+/// read: size
+/// written: size
+/// source: Copy's
 struct Memcpy {
   std::int64_t size = 1;   ///< in bytes
 
@@ -141,7 +172,11 @@ struct Memcpy {
   constexpr traffic bytes() const { return detail::moved(valid(), size, dtype::uint8, dtype::uint8); }
 };
 
-/// `size` bytes set.
+/// Bytes set.
+/// FLOPs: 0
+/// read: 0
+/// written: size
+/// source: Fill's
 struct Memset {
   std::int64_t size = 1;   ///< in bytes
 

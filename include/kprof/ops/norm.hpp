@@ -27,8 +27,6 @@ constexpr traffic norm_bytes(const auto& op, count E, count parameter, int vecto
 }
 
 /// Layer, group and instance normalisation: `rows` with a mean and a reciprocal deviation each, `cols` of gamma and beta.
-/// Forward: mean 1, variance 3, normalise 2, gamma and beta 2. Backward: normalise 2, two row sums 3, dx 4, and where there
-/// are parameters dy gamma 1, dgamma 2, dbeta 1.
 constexpr count row_norm_flops(const auto& op, count E) {
   if (op.pass == pass::bprop) return E * (op.affine ? 13 : 9);
   return E * (op.affine ? 8 : 6);
@@ -41,17 +39,31 @@ constexpr traffic row_norm_bytes(const auto& op, count E, count rows, count cols
 
 namespace ops {
 
-/// Batch normalisation of [N,C,D,H,W]; leave out the extents that are not there. Training: 8 FLOPs an element (6 without
-/// gamma and beta) forward, 9 backward; evaluation: 2, scale and shift from the running statistics, and no backward. The
-/// statistics have the type of the parameters, as in cuDNN. Updates of the running statistics are not counted.
+/// Batch normalisation of [N,C,D,H,W]; leave out the extents that are not there. Forward in training: mean 1, variance 3,
+/// normalise 2, gamma and beta 2; in evaluation scale and shift, from the running statistics. Backward, of training alone:
+/// normalise 2, sum of dy 1, of dy xhat 2, dx 4. The statistics have the type of the parameters, as in cuDNN. Updates of the
+/// running statistics are not counted.
+/// FLOPs(fprop): ([train] (6 + 2 [affine]) + [not train] 2) E
+/// FLOPs(bprop): 9 E
+/// read(fprop): x + 2 ([affine] + [not train]) c
+/// read(bprop): 2 x + ([affine] + 2 [stats]) c
+/// written(fprop): x + 2 [train and stats] c
+/// written(bprop): x + 2 [affine] c
+/// parameters: 2 [affine] C
+/// where: E = N C D H W
+/// where: x = bytes(E, type)
+/// where: c = bytes(C, dtypeP or type)
+/// source: PyProf normalization.py for the forward 8 E; its primitives for the rest
+/// others: PyProf counts 8 E backward too, and moves 4 E forward and 5 E backward; DeepSpeed and fvcore count 5 E in training (4 E without gamma
+///   and beta) and 2 E (E) in evaluation; MIOpen moves 3 E in training, 2 E in evaluation; XLA counts nothing
 struct BatchNorm {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;   ///< samples; channels; depth; height; width
   bool train = true;    ///< statistics of the batch, else the running ones
   bool affine = true;   ///< gamma and beta, C each
-  bool stats = true;    ///< training: mean and reciprocal deviation, C each, are saved for bprop
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;         ///< of x, y and their gradients
-  dtype dtypeP = dtype::unknown;   ///< of the parameters, their gradients and the statistics; unknown: as `type`
+  bool stats = true;    ///< training: mean and reciprocal deviation, C each, are saved by fprop and read by bprop
+  ops::pass pass = ops::pass::fprop;   ///< fprop, or bprop with respect to x and the parameters at once
+  dtype type = dtype::f32;             ///< of x, y and their gradients
+  dtype dtypeP = dtype::unknown;       ///< of the parameters, their gradients and the statistics; unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const {
@@ -61,8 +73,8 @@ struct BatchNorm {
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     if (!train) return 2 * elements();
-    if (pass == ops::pass::bprop) return 9 * elements();   // normalise 2, sum of dy 1, of dy xhat 2, dx 4
-    return (affine ? 8 : 6) * elements();                  // mean 1, variance 3, normalise 2, affine 2
+    if (pass == ops::pass::bprop) return 9 * elements();
+    return (affine ? 8 : 6) * elements();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -77,15 +89,28 @@ struct BatchNorm {
   constexpr count elements() const { return count{N} * C * D * H * W; }
 };
 
-/// Layer normalisation of `rows` rows of `cols` elements: 8 FLOPs an element (6 without gamma and beta) forward, 13 (9) backward.
+/// Layer normalisation of rows. Forward: mean 1, variance 3, normalise 2, gamma and beta 2. Backward: normalise 2, two row sums 3,
+/// dx 4, and where there are parameters dy gamma 1, dgamma 2, dbeta 1.
 ///     KPROF_OP(kprof::ops::LayerNorm, {.rows = 128, .cols = 768, .type = f16});
+/// FLOPs(fprop): (6 + 2 [affine]) rows cols
+/// FLOPs(bprop): (9 + 4 [affine]) rows cols
+/// read(fprop): x + 2 [affine] p
+/// read(bprop): 2 x + [affine] p + [stats] s
+/// written(fprop): x + [stats] s
+/// written(bprop): x + 2 [affine] p
+/// parameters: 2 [affine] cols
+/// where: x = bytes(rows cols, type)
+/// where: p = bytes(cols, dtypeP or type)
+/// where: s = 2 bytes(rows, f32)
+/// source: its primitives, counted as PyProf counts BatchNorm's; bytes as Triton's tutorial, and parameters and statistics
+/// others: DeepSpeed and fvcore count 5 for an element, 4 without gamma and beta
 struct LayerNorm {
   std::int64_t rows = 1, cols = 1;
   bool affine = true;   ///< gamma and beta, `cols` each
   bool stats = true;    ///< mean and reciprocal deviation of each row, f32, are saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;         ///< of x, y and their gradients
-  dtype dtypeP = dtype::unknown;   ///< of gamma, beta and their gradients; unknown: as `type`
+  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
+  dtype type = dtype::f32;             ///< of x, y and their gradients
+  dtype dtypeP = dtype::unknown;       ///< of gamma, beta and their gradients; unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }
@@ -97,14 +122,27 @@ struct LayerNorm {
   constexpr count parameters() const { return affine ? 2 * count{cols} : 0; }
 };
 
-/// Group normalisation of [N,C,HW], HW the product of the other extents: statistics of each of N G groups of C/G channels,
-/// gamma and beta of C elements. FLOPs as LayerNorm.
+/// Group normalisation of [N,C,HW]: statistics of each of N G groups of C / G channels, gamma and beta of C elements. The
+/// primitives are LayerNorm's.
+/// FLOPs(fprop): (6 + 2 [affine]) E
+/// FLOPs(bprop): (9 + 4 [affine]) E
+/// read(fprop): x + 2 [affine] c
+/// read(bprop): 2 x + [affine] c + [stats] s
+/// written(fprop): x + [stats] s
+/// written(bprop): x + 2 [affine] c
+/// parameters: 2 [affine] C
+/// where: E = N C HW
+/// where: x = bytes(E, type)
+/// where: c = bytes(C, dtypeP or type)
+/// where: s = 2 bytes(N G, f32)
+/// source: as LayerNorm
+/// others: DeepSpeed and fvcore count 5 E, 4 E without gamma and beta
 struct GroupNorm {
-  std::int64_t N = 1, C = 1, HW = 1;
-  std::int64_t G = 1;   ///< groups
-  bool affine = true;
-  bool stats = true;
-  ops::pass pass = ops::pass::fprop;
+  std::int64_t N = 1, C = 1, HW = 1;   ///< samples; channels; product of the other extents
+  std::int64_t G = 1;                  ///< groups of channels
+  bool affine = true;                  ///< gamma and beta, C each
+  bool stats = true;                   ///< mean and reciprocal deviation of each group, f32, are saved by fprop and read by bprop
+  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
   dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
@@ -118,11 +156,12 @@ struct GroupNorm {
 };
 
 /// Instance normalisation of [N,C,HW]: a GroupNorm whose groups are the channels.
+/// like: GroupNorm, G = C
 struct InstanceNorm {
   std::int64_t N = 1, C = 1, HW = 1;
-  bool affine = true;   ///< PyTorch's default is false
-  bool stats = true;
-  ops::pass pass = ops::pass::fprop;
+  bool affine = true;   ///< gamma and beta, C each; PyTorch's default is false
+  bool stats = true;    ///< mean and reciprocal deviation of each channel of a sample, f32, are saved by fprop and read by bprop
+  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
   dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
@@ -135,14 +174,25 @@ struct InstanceNorm {
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
 };
 
-/// x / sqrt(mean of x^2) gamma, along rows. Forward 4 FLOPs an element: square and add 2, scale 1, gamma 1; backward 9:
-/// dy gamma 1, scale 1, row sum 2, dx 3, dgamma 2. Without gamma 3 and 6.
+/// y = x / sqrt(mean of x^2) gamma, along rows. Forward: square and add 2, scale 1, gamma 1. Backward: scale 1, row sum 2, dx 3,
+/// and where there is gamma dy gamma 1, dgamma 2.
+/// FLOPs(fprop): (3 + [affine]) rows cols
+/// FLOPs(bprop): (6 + 3 [affine]) rows cols
+/// read(fprop): x + [affine] p
+/// read(bprop): 2 x + [affine] p + [stats] s
+/// written(fprop): x + [stats] s
+/// written(bprop): x + [affine] p
+/// parameters: [affine] cols
+/// where: x = bytes(rows cols, type)
+/// where: p = bytes(cols, dtypeP or type)
+/// where: s = bytes(rows, f32)
+/// source: its primitives, counted as LayerNorm's
 struct RmsNorm {
   std::int64_t rows = 1, cols = 1;
   bool affine = true;   ///< gamma, `cols` elements
   bool stats = true;    ///< the reciprocal root of each row, f32, is saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
+  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
+  dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< of x, y and their gradients; of gamma and its gradient, unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }

@@ -3,9 +3,9 @@
 #define KPROF_OPS_OPTIMIZER_HPP
 
 // Steps of optimizers over `numel` parameters, of one tensor or of all. FLOPs an element are counted in NVIDIA/apex's CUDA
-// expressions (multi_tensor_sgd, _adam, _lamb), what is the same for all elements left out; apex evaluates the term of weight
-// decay even where the decay is 0, here it counts only where it is asked for. Bytes: parameters and states are read and
-// written, gradients are read; where the parameters are masters of a copy in another type, that is written too.
+// expressions (multi_tensor_sgd, _adam, _lamb), what is the same for all elements left out; weight decay counts only where it is
+// asked for. Bytes: parameters and states are read and written, gradients are read; where the parameters are masters of a copy
+// in another type, that is written too.
 
 #include <kprof/ops/common.hpp>
 
@@ -18,7 +18,7 @@ struct step {
   dtype type, dtypeG, dtypeCopy;
   int states;
 
-  constexpr bool valid() const { return not_negative(numel) && known(type); }
+  constexpr bool valid() const { return not_negative(numel) && known(type) && known_or_left_out(dtypeG, dtypeCopy); }
   constexpr count flops(int an_element) const { return sensible(valid()) ? count{numel} * an_element : count::invalid(); }
   constexpr count gradient() const { return bytes_for(numel, detail::type_or(dtypeG, type)); }
   constexpr traffic bytes() const {
@@ -32,10 +32,16 @@ struct step {
 
 namespace ops {
 
-/// p -= lr g: 2 FLOPs an element, and 2 for weight decay, g += wd p.
+/// p -= lr g, and with decay g += wd p before.
+/// FLOPs: (2 + 2 [weight_decay]) numel
+/// read: g + p
+/// written: p + bytes(numel, dtypeCopy)
+/// where: p = bytes(numel, type)
+/// where: g = bytes(numel, dtypeG or type)
+/// source: apex multi_tensor_sgd_kernel.cu
 struct Sgd {
-  std::int64_t numel = 1;
-  bool weight_decay = false;
+  std::int64_t numel = 1;                ///< parameters
+  bool weight_decay = false;             ///< decay is asked for
   dtype type = dtype::f32;               ///< of the parameters
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
   dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
@@ -49,12 +55,17 @@ struct Sgd {
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 0}; }
 };
 
-/// Sgd with momentum: m = mu m + g, p -= lr m: 4 FLOPs an element. Dampening, m = mu m + (1 - d) g, is one more, Nesterov's
-/// g + mu m two; not both, which PyTorch refuses too.
+/// Sgd with momentum: m = mu m + g, p -= lr m.
+/// FLOPs: (4 + 2 [nesterov] + [dampening] + 2 [weight_decay]) numel
+/// read: g + 2 p
+/// written: 2 p + bytes(numel, dtypeCopy)
+/// where: p = bytes(numel, type)
+/// where: g = bytes(numel, dtypeG or type)
+/// source: apex multi_tensor_sgd_kernel.cu
 struct Momentum {
   std::int64_t numel = 1;
-  bool nesterov = false;
-  bool dampening = false;
+  bool nesterov = false;                 ///< p -= lr (g + mu m)
+  bool dampening = false;                ///< m = mu m + (1 - d) g; not with nesterov, which PyTorch refuses too
   bool weight_decay = false;
   dtype type = dtype::f32;               ///< of parameters and momentum
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
@@ -71,8 +82,16 @@ struct Momentum {
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 1}; }
 };
 
-/// m = b1 m + (1 - b1) g (3), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7): 14 FLOPs an element, and 2 for
-/// L2 decay, g += wd p.
+/// m = b1 m + (1 - b1) g (3 FLOPs), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7, with the root); L2 decay
+/// is g += wd p.
+/// FLOPs: (14 + 2 [weight_decay]) numel
+/// transcendentals: numel
+/// read: g + 3 p
+/// written: 3 p + bytes(numel, dtypeCopy)
+/// where: p = bytes(numel, type)
+/// where: g = bytes(numel, dtypeG or type)
+/// source: apex multi_tensor_adam.cu; the bytes PyProf optim.py
+/// others: apex evaluates the decay even where it is 0, 16 numel; PyProf counts no FLOPs
 struct Adam {
   std::int64_t numel = 1;
   bool weight_decay = false;
@@ -92,6 +111,7 @@ struct Adam {
 };
 
 /// Adam whose decay is added to the update, not to the gradient, at the same cost; decay is what it is used for.
+/// like: Adam
 struct AdamW {
   std::int64_t numel = 1;
   bool weight_decay = true;
@@ -107,8 +127,16 @@ struct AdamW {
   constexpr traffic bytes() const { return adam().bytes(); }
 };
 
-/// Adam's update of the clipped gradient (13), the norms of parameters and update (4), and p -= ratio update (2): 19 FLOPs an
-/// element, and 2 for decay. bytes() is the least, as if one kernel did it all; apex's two pass the update through memory.
+/// Adam's update of the clipped gradient (13 FLOPs), the norms of parameters and update (4), and p -= ratio update (2). Bytes are
+/// the least, as if one kernel did it all; bytes_staged() are those of apex's two stages, which pass the update through memory.
+/// FLOPs: (19 + 2 [weight_decay]) numel
+/// transcendentals: numel
+/// read: g + 3 p
+/// written: 3 p + bytes(numel, dtypeCopy)
+/// where: p = bytes(numel, type)
+/// where: g = bytes(numel, dtypeG or type)
+/// source: apex multi_tensor_lamb.cu
+/// others: apex evaluates the decay even where it is 0; its two stages move 10 numel elements, not 7
 struct Lamb {
   std::int64_t numel = 1;
   bool weight_decay = false;

@@ -118,17 +118,28 @@ constexpr const char* name_of(unary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(x), one FLOP an element; logical_not and is_nan write booleans. bprop reads dy and x (or y), neg dy alone, and
-/// writes dx: one FLOP as well.
+/// y = f(x); logical_not and is_nan write booleans. bprop reads dy and x (or y), neg dy alone, and writes dx.
+/// FLOPs: numel
+/// flops_pyprof: (1 + 19 transcendental) numel
+/// transcendentals: transcendental numel
+/// read(fprop): x
+/// read(bprop): y + [function != neg] x
+/// written(fprop): y
+/// written(bprop): x
+/// where: x = bytes(numel, type)
+/// where: y = bytes(numel, dtypeOut or [function in (logical_not, is_nan)] boolean or type)
+/// where: transcendental = [not function in (sign, ceil, floor, round, trunc, bitwise_not, logical_not, is_nan, neg, abs, reciprocal, square)]
+/// source: XLA hlo_cost_analysis.cc, with its separate counter of transcendentals; DeepSpeed
+/// others: PyProf counts 20 for a transcendental, the older PyProf 4 for tanh and log; fvcore counts nothing
 struct Unary {
-  unary_function function = unary_function::abs;
+  unary_function function = unary_function::abs;   ///< f
   std::int64_t numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;   ///< of y; unknown: as `type`, boolean where the function says so
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::known(type) && function <= unary_function::erfinv &&
+    return detail::not_negative(numel) && detail::known(type, output_type()) && function <= unary_function::erfinv &&
            (pass == ops::pass::fprop || (pass == ops::pass::bprop && function > unary_function::is_nan));
   }
   constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
@@ -150,6 +161,7 @@ struct Unary {
 };
 
 /// Unary under its own name: Exp, Sqrt, ...
+/// like: Unary, function = Function
 template <unary_function Function>
 struct named_unary {
   static constexpr const char* name = detail::name_of(Function);
@@ -214,21 +226,38 @@ constexpr const char* name_of(binary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(a, b) with NumPy's broadcasting; comparisons and logical functions write booleans. One FLOP an element of y. bprop,
-/// of the first four functions, after PyProf: the gradient of a sum is a copy of dy, without FLOPs; that of a product or a quotient
-/// reads dy and the other operand and costs one FLOP an element of y. Gradients have y's shape: the sum over broadcast sizes is a Reduce.
+/// y = f(a, b) with NumPy's broadcasting; comparisons and logical functions write booleans. bprop is of add, sub, mul and div:
+/// the gradient of a sum is a copy of dy; that of a product or a quotient reads dy and the other operand. Gradients have y's
+/// shape: the sum over broadcast sizes is a Reduce.
 ///     KPROF_OP(kprof::ops::Add, {.a = {128, 256}, .b = {256}, .type = f16});
+/// FLOPs(fprop): n
+/// FLOPs(bprop): [function in (mul, div)] gradients n
+/// flops_pyprof(fprop): (1 + 19 [function in (pow, atan2)]) n
+/// transcendentals: [function in (pow, atan2)] n
+/// read(fprop): A + B
+/// read(bprop): y + [function in (mul, div)] ([gradient != b] B + [gradient != a] A)
+/// written(fprop): y
+/// written(bprop): gradients bytes(n, type)
+/// where: n = numel(broadcast(a, b))
+/// where: A = bytes(numel(a), type)
+/// where: B = bytes(numel(b), dtypeB or type)
+/// where: y = bytes(n, dtypeOut or [function in (eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor)] boolean or type)
+/// where: gradients = 1 + [gradient = both]
+/// source: PyProf pointwise.py; fprop also XLA hlo_cost_analysis.cc, DeepSpeed
+/// others: the older PyProf halves the traffic, 1.5 n; PyTorch's computeFlops takes the first operand's elements; DeepSpeed aligns the sizes on
+///   the left; fvcore counts nothing
 struct Binary {
-  binary_function function = binary_function::add;
-  shape a{1}, b{1};
+  binary_function function = binary_function::add;   ///< f
+  shape a{1}, b{1};                                  ///< sizes of a; sizes of b
   ops::pass pass = ops::pass::fprop;
-  gradient_of gradient = gradient_of::a;   ///< of bprop
+  gradient_of gradient = gradient_of::a;   ///< of bprop: the operands whose gradient it computes
   dtype type = dtype::f32;                 ///< of a, and of gradients
   dtype dtypeB = dtype::unknown;           ///< of b; unknown: as `type`
   dtype dtypeOut = dtype::unknown;         ///< of y; unknown: as `type`, boolean where the function says so
 
   constexpr bool valid() const {
-    return detail::compatible(a, b) && detail::known(type) && function <= binary_function::atan2 && gradient <= gradient_of::both &&
+    return detail::compatible(a, b) && detail::known(type, output_type()) && detail::known_or_left_out(dtypeB) &&
+           function <= binary_function::atan2 && gradient <= gradient_of::both &&
            (pass == ops::pass::fprop || (pass == ops::pass::bprop && function <= binary_function::div));
   }
   constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
@@ -257,6 +286,7 @@ struct Binary {
 };
 
 /// Binary under its own name: Add, Mul, ...
+/// like: Binary, function = Function
 template <binary_function Function>
 struct named_binary {
   static constexpr const char* name = detail::name_of(Function);
@@ -290,7 +320,6 @@ using Le = named_binary<binary_function::le>;
 using Gt = named_binary<binary_function::gt>;
 using Ge = named_binary<binary_function::ge>;
 
-/// fma: a b + c. addcmul, addcdiv: a + s b c, a + s b / c. lerp: a + w (b - a), w being c. where: a ? b : c. clamp: min(max(a, b), c).
 enum class ternary_function : std::uint8_t { fma, addcmul, addcdiv, lerp, where, clamp };
 
 }  // namespace ops
@@ -317,14 +346,23 @@ constexpr ternary_cost cost_of(ternary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(a, b, c) with NumPy's broadcasting.
+/// y = f(a, b, c) with NumPy's broadcasting. fma: a b + c. addcmul, addcdiv: a + s b c, a + s b / c. lerp: a + w (b - a), w
+/// being c. where: a ? b : c. clamp: min(max(a, b), c).
+/// FLOPs: ([function = where] + 2 [function in (fma, clamp)] + 3 [function in (addcmul, addcdiv, lerp)]) n
+/// read: bytes(numel(a), dtypeA or [function = where] boolean or type) + bytes(numel(b), type) + bytes(numel(c), type)
+/// written: bytes(n, type)
+/// where: n = numel(broadcast(a, b, c))
+/// source: PyProf pointwise.py for addcmul and addcdiv; the primitives of the others
+/// others: fvcore counts nothing
 struct Ternary {
-  ternary_function function = ternary_function::fma;
-  shape a{1}, b{1}, c{1};
+  ternary_function function = ternary_function::fma;   ///< f
+  shape a{1}, b{1}, c{1};                              ///< sizes of a; sizes of b; sizes of c
   dtype type = dtype::f32;           ///< of b, c and y
   dtype dtypeA = dtype::unknown;     ///< of a; unknown: as `type`, boolean for `where`
 
-  constexpr bool valid() const { return detail::compatible(a, b, c) && detail::known(type) && function <= ternary_function::clamp; }
+  constexpr bool valid() const {
+    return detail::compatible(a, b, c) && detail::known(type) && detail::known_or_left_out(dtypeA) && function <= ternary_function::clamp;
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model = cost_model::primitives) const {
     return detail::sensible(valid()) ? detail::broadcast_numel(a, b, c) * detail::cost_of(function).flops : count::invalid();
@@ -340,6 +378,7 @@ struct Ternary {
 };
 
 /// Ternary under its own name: Addcmul, Where, ...
+/// like: Ternary, function = Function
 template <ternary_function Function>
 struct named_ternary {
   static constexpr const char* name = detail::cost_of(Function).name;
@@ -362,6 +401,14 @@ using Where = named_ternary<ternary_function::where>;
 using Clamp = named_ternary<ternary_function::clamp>;
 
 /// y = x mask scale. fprop reads x and writes y and the mask, of one byte an element; bprop reads dy and the mask and writes dx.
+/// FLOPs: 2 numel
+/// read(fprop): x
+/// read(bprop): x + numel
+/// written(fprop): x + numel
+/// written(bprop): x
+/// where: x = bytes(numel, type)
+/// source: its two products
+/// others: PyProf counts 5 an element and no mask; XLA a transcendental for each random number; DeepSpeed nothing
 struct Dropout {
   std::int64_t numel = 1;
   ops::pass pass = ops::pass::fprop;

@@ -5,8 +5,9 @@
 // Pooling over one, two and three dimensions: the largest or the mean of a window, and the mean over windows that divide
 // the input into an output of given size (global: of size 1). Fields are those of a convolution, without K and g.
 //
-// A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and one scale. NVIDIA's guide
-// has it so: 3x3, stride 1, fp16 is 2.25 FLOP/byte. Padding must be less than the window, else a window lies all in it.
+// A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and one scale. Padding must be
+// less than the window, else a window lies all in it. Where `ceil_mode` rounds the output's extents up, a last window that would
+// begin behind the input is left out, as in PyTorch: hence the second part of Z, P and Q.
 
 #include <kprof/ops/window.hpp>
 
@@ -52,16 +53,30 @@ struct division {
 
 namespace ops {
 
-/// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop is one FLOP an output: it reads dy and the indices,
-/// which are int64, and writes dx.
+/// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop reads dy and the indices, and writes dx.
+/// FLOPs(fprop): N C Z P Q T R S
+/// FLOPs(bprop): N C Z P Q
+/// read(fprop): x
+/// read(bprop): y + indices
+/// written(fprop): y + [return_indices] indices
+/// written(bprop): x
+/// where: x = bytes(N C D H W, type)
+/// where: y = bytes(N C Z P Q, type)
+/// where: indices = bytes(N C Z P Q, int64)
+/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd) / sd))
+/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) / U))
+/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) / V))
+/// source: NVIDIA's guide to deep learning performance: a max pool of 3x3, stride 1, of fp16 has 2.25 FLOP/byte
+/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and PyProf nothing
 struct MaxPool3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t T = 1, R = 1, S = 1;
-  std::int64_t pd = 0, ph = 0, pw = 0;   ///< padding, on both sides
-  std::int64_t sd = 1, U = 1, V = 1;     ///< stride
-  std::int64_t dd = 1, dh = 1, dw = 1;   ///< dilation
-  bool ceil_mode = false;                ///< the output's extent is rounded up
-  bool return_indices = false;           ///< fprop writes them too; bprop reads them in any case
+  std::int64_t N = 1, C = 1;             ///< samples; channels
+  std::int64_t D = 1, H = 1, W = 1;      ///< depth of x; height of x; width of x
+  std::int64_t T = 1, R = 1, S = 1;      ///< taps of the window along D; taps of the window along H; taps of the window along W
+  std::int64_t pd = 0, ph = 0, pw = 0;   ///< padding on both sides of D; padding on both sides of H; padding on both sides of W
+  std::int64_t sd = 1, U = 1, V = 1;     ///< stride along D; stride along H; stride along W
+  std::int64_t dd = 1, dh = 1, dw = 1;   ///< dilation along D; dilation along H; dilation along W
+  bool ceil_mode = false;                ///< the output's extents are rounded up
+  bool return_indices = false;           ///< fprop writes them too, int64; bprop reads them in any case
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -90,6 +105,7 @@ struct MaxPool3d {
 
 /// MaxPool3d without depth.
 ///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = 2, .V = 2});
+/// like: MaxPool3d
 struct MaxPool2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
   std::int64_t R = 1, S = 1;
@@ -114,6 +130,7 @@ struct MaxPool2d {
 };
 
 /// MaxPool3d along W alone.
+/// like: MaxPool3d
 struct MaxPool1d {
   std::int64_t N = 1, C = 1, W = 1;
   std::int64_t S = 1;
@@ -136,7 +153,19 @@ struct MaxPool1d {
   constexpr traffic bytes() const { return pool3d().bytes(); }
 };
 
-/// y[N,C,Z,P,Q] is the mean of each window of x[N,C,D,H,W]. bprop costs as much: it reads dy and writes dx.
+/// y[N,C,Z,P,Q] is the mean of each window of x[N,C,D,H,W]. bprop reads dy and writes dx.
+/// FLOPs: N C Z P Q T R S
+/// read(fprop): x
+/// read(bprop): y
+/// written(fprop): y
+/// written(bprop): x
+/// where: x = bytes(N C D H W, type)
+/// where: y = bytes(N C Z P Q, type)
+/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd) / sd))
+/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) / U))
+/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) / V))
+/// source: as MaxPool3d: T R S - 1 adds and one scale
+/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and PyProf nothing
 struct AvgPool3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
   std::int64_t T = 1, R = 1, S = 1;
@@ -168,6 +197,7 @@ struct AvgPool3d {
 };
 
 /// AvgPool3d without depth.
+/// like: AvgPool3d
 struct AvgPool2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
   std::int64_t R = 1, S = 1;
@@ -191,6 +221,7 @@ struct AvgPool2d {
 };
 
 /// AvgPool3d along W alone.
+/// like: AvgPool3d
 struct AvgPool1d {
   std::int64_t N = 1, C = 1, W = 1;
   std::int64_t S = 1;
@@ -212,10 +243,20 @@ struct AvgPool1d {
 };
 
 /// The mean of x[N,C,D,H,W] over windows that divide it into y[N,C,Z,P,Q]: R = H / P and so on where it divides, else the
-/// windows of PyTorch, which overlap. An output of size 1, the default, is global average pooling. bprop costs as much.
+/// windows of PyTorch, which overlap: along D they hold D + Z - gcd(D, Z) taps together. An output of size 1, the default, is
+/// global average pooling.
+/// FLOPs: N C (D + Z - gcd(D, Z)) (H + P - gcd(H, P)) (W + Q - gcd(W, Q))
+/// read(fprop): x
+/// read(bprop): y
+/// written(fprop): y
+/// written(bprop): x
+/// where: x = bytes(N C D H W, type)
+/// where: y = bytes(N C Z P Q, type)
+/// source: AvgPool3d's, over PyTorch's windows
+/// others: DeepSpeed and fvcore count one for each element of x
 struct AdaptiveAvgPool3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t Z = 1, P = 1, Q = 1;   ///< output
+  std::int64_t Z = 1, P = 1, Q = 1;   ///< depth of y; height of y; width of y
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -238,6 +279,7 @@ struct AdaptiveAvgPool3d {
 };
 
 /// AdaptiveAvgPool3d without depth.
+/// like: AdaptiveAvgPool3d
 struct AdaptiveAvgPool2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
   std::int64_t P = 1, Q = 1;
@@ -252,6 +294,7 @@ struct AdaptiveAvgPool2d {
 };
 
 /// AdaptiveAvgPool3d along W alone.
+/// like: AdaptiveAvgPool3d
 struct AdaptiveAvgPool1d {
   std::int64_t N = 1, C = 1, W = 1;
   std::int64_t Q = 1;

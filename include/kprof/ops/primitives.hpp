@@ -10,13 +10,19 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// Sorts n keys, with a value to each where dtypeValue is given. Keys and values are read and written once, as CUB counts it.
+/// Sorts n keys, with a value to each where dtypeValue is given. Both are read and written once; radix_bytes() has the traffic
+/// of a radix sort.
+/// FLOPs: 0
+/// read: bytes(n, type) + bytes(n, dtypeValue)
+/// written: bytes(n, type) + bytes(n, dtypeValue)
+/// source: CUB's radix_sort benchmarks; RAJAPerf counts no FLOPs either
+/// others: XLA counts n ceil(log2(n)) FLOPs
 struct Sort {
-  std::int64_t n = 1;
-  dtype type = dtype::int32;         ///< of keys
-  dtype dtypeValue = dtype::unknown;     ///< of values; unknown: there are none
+  std::int64_t n = 1;                  ///< keys
+  dtype type = dtype::int32;           ///< of keys
+  dtype dtypeValue = dtype::unknown;   ///< of values; unknown: there are none
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type) && detail::known_or_left_out(dtypeValue); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
   constexpr traffic bytes() const {
@@ -33,8 +39,12 @@ struct Sort {
 };
 
 /// Running sums, inclusive or exclusive.
+/// FLOPs: add(type) n
+/// read: bytes(n, type)
+/// written: bytes(n, type)
+/// source: RAJAPerf's SCAN, CUB's scan benchmarks
 struct Scan {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -47,11 +57,16 @@ struct Scan {
 };
 
 /// Counts n samples into `bins` counters, which are written and not read.
+/// FLOPs: n
+/// read: bytes(n, type)
+/// written: bytes(bins, dtypeCounter)
+/// source: CUB's histogram/even.cu benchmark; RAJAPerf for the FLOPs
+/// others: RAJAPerf reads the counters as well
 struct Histogram {
-  std::int64_t n = 1;
-  std::int64_t bins = 1;
-  dtype type = dtype::int32;       ///< of samples
-  dtype dtypeCounter = dtype::int32;     ///< of counters
+  std::int64_t n = 1;                  ///< samples
+  std::int64_t bins = 1;               ///< counters
+  dtype type = dtype::int32;           ///< of samples
+  dtype dtypeCounter = dtype::int32;   ///< of counters
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::positive(bins) && detail::known(type, dtypeCounter); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeCounter); }
@@ -63,8 +78,13 @@ struct Histogram {
 };
 
 /// An array reduced to one element, by addition or whatever costs as much. Reduce is that of tensors, along dimensions.
+/// FLOPs: add(type) n
+/// read: bytes(n, type)
+/// written: bytes(1, type)
+/// source: RAJAPerf, likwid, PyProf
+/// others: XLA counts n - 1
 struct ReduceArray {
-  std::int64_t n = 1;
+  std::int64_t n = 1;   ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -77,8 +97,13 @@ struct ReduceArray {
 };
 
 /// B[n,m] = A[m,n] transposed, in place as well.
+/// FLOPs: 0
+/// read: bytes(m n, type)
+/// written: bytes(m n, type)
+/// source: Parallel Research Kernels, SERIAL
+/// others: the Cxx11 versions of those count twice as many bytes
 struct TransposeMatrix {
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -95,12 +120,18 @@ struct TransposeMatrix {
 enum class stream_kernel : std::uint8_t { copy, mul, add, triad, dot, nstream };
 
 /// One kernel of STREAM or BabelStream over arrays of n elements. What is written is not read first: no write-allocate.
+/// FLOPs: (mul(type) muls + add(type) adds) n
+/// read: (1 + adds) bytes(n, type)
+/// written: [kernel != dot] bytes(n, type)
+/// where: muls = [kernel in (mul, triad, dot, nstream)]
+/// where: adds = [kernel in (add, triad, dot)] + 2 [kernel = nstream]
+/// source: STREAM, BabelStream main.cpp
 struct Stream {
-  stream_kernel kernel = stream_kernel::triad;
-  std::int64_t n = 1;
+  stream_kernel kernel = stream_kernel::triad;   ///< copy c = a, mul b = s c, add c = a + b, triad a = b + s c, dot sum += a b, nstream a += b + s c
+  std::int64_t n = 1;                            ///< elements of an array
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type) && kernel <= stream_kernel::nstream; }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();

@@ -22,7 +22,7 @@ namespace ops::detail {
 constexpr bool quantize_types(auto... types) noexcept { return known(types...) && !(is_complex(types) || ...); }
 /// `group` is looked at where it is of use.
 constexpr bool quantize_scaling(scaling how, std::int64_t group, bool zero_points) noexcept {
-  return (how != scaling::group || group >= 1) && (how != scaling::none || !zero_points);
+  return how <= scaling::group && (how != scaling::group || group >= 1) && (how != scaling::none || !zero_points);
 }
 /// Scales of `channels` of `size` elements each.
 constexpr count quantize_scales(scaling how, std::int64_t channels, std::int64_t size, std::int64_t group) noexcept {
@@ -39,16 +39,22 @@ constexpr count quantize_scales(scaling how, std::int64_t channels, std::int64_t
 
 namespace ops {
 
-/// dtypeOut from dtypeIn. Scales and zero points are read, or found from the data and written where `amax`: 1 FLOP more.
+/// dtypeOut from dtypeIn. Scales and zero points are read, or found from the data and written where `amax`.
+/// FLOPs: (2 + [amax]) numel
+/// read: bytes(numel, dtypeIn) + [not amax] beside
+/// written: bytes(numel, dtypeOut) + [amax] beside
+/// where: beside = bytes(scales, dtypeScale) + [zero_points] bytes(scales, dtypeOut)
+/// where: scales = [scaling = tensor] + channels ([scaling = channel] + [scaling = group] ceil(numel / channels / group))
+/// source: one FLOP for each elementwise primitive, as XLA and DeepSpeed count those
 struct Quantize {
   std::int64_t numel = 1;
   std::int64_t channels = 1;   ///< channels of equal size the elements belong to; of consequence for the number of scales
-  dtype dtypeIn = dtype::f32, dtypeOut = dtype::int8;
-  ops::scaling scaling = ops::scaling::tensor;
-  std::int64_t group = 128;
+  dtype dtypeIn = dtype::f32, dtypeOut = dtype::int8;   ///< of the elements; of the quantised ones and of zero points
+  ops::scaling scaling = ops::scaling::tensor;          ///< what shares a scale: the tensor, a channel, a group of its elements
+  std::int64_t group = 128;        ///< elements of a channel that share a scale, for scaling::group
   dtype dtypeScale = dtype::f32;   ///< of scales
-  bool zero_points = false;
-  bool amax = false;
+  bool zero_points = false;        ///< there is one to each scale
+  bool amax = false;               ///< scales are found here, from the largest magnitudes
 
   constexpr bool valid() const {
     return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::quantize_types(dtypeIn, dtypeOut, dtypeScale) &&
@@ -64,13 +70,18 @@ struct Quantize {
   }
 };
 
-/// dtypeOut from dtypeIn, the quantised one. 1 FLOP more with zero points.
+/// dtypeOut from dtypeIn, the quantised one.
+/// FLOPs: (1 + [zero_points]) numel
+/// read: bytes(numel, dtypeIn) + bytes(scales, dtypeScale) + [zero_points] bytes(scales, dtypeIn)
+/// written: bytes(numel, dtypeOut)
+/// where: scales = [scaling = tensor] + channels ([scaling = channel] + [scaling = group] ceil(numel / channels / group))
+/// source: one FLOP for each elementwise primitive, as XLA and DeepSpeed count those
 struct Dequantize {
   std::int64_t numel = 1;
   std::int64_t channels = 1;
-  dtype dtypeIn = dtype::int8, dtypeOut = dtype::f32;
+  dtype dtypeIn = dtype::int8, dtypeOut = dtype::f32;   ///< of the quantised elements and of zero points; of the result
   ops::scaling scaling = ops::scaling::tensor;
-  std::int64_t group = 128;
+  std::int64_t group = 128;                             ///< as in Quantize
   dtype dtypeScale = dtype::f32;
   bool zero_points = false;
 
@@ -92,13 +103,22 @@ struct Dequantize {
 /// and NVFP4 are BlockScaledGemm.
 ///     KPROF_OP(kprof::ops::GemmQuant, {.M = m, .N = n, .K = k, .dtypeA = fp8_e4m3, .dtypeB = fp8_e4m3, .dtypeC = bf16,
 ///                                      .scaleA = scaling::tensor, .scaleB = scaling::tensor, .dtypeScale = f32});
+/// FLOPs: 2 M N K
+/// read: A + B + [beta] bytes(M N, dtypeC)
+/// written: bytes(M N, dtypeC)
+/// where: A = bytes(M K, dtypeA) + bytes(scalesA, dtypeScale) + [zerosA] bytes(scalesA, dtypeA)
+/// where: B = bytes(K N, dtypeB) + bytes(scalesB, dtypeScale) + [zerosB] bytes(scalesB, dtypeB)
+/// where: scalesA = [scaleA = tensor] + M ([scaleA = channel] + [scaleA = group] ceil(K / group))
+/// where: scalesB = [scaleB = tensor] + N ([scaleB = channel] + [scaleB = group] ceil(K / group))
+/// source: Gemm's, and that each scale and zero point is read once
+/// others: CUTLASS adds 2 M N for its epilogue, and rounds rows of 4-bit types down to whole bytes
 struct GemmQuant {
-  std::int64_t M = 1, N = 1, K = 1;
-  dtype dtypeA = dtype::f16, dtypeB = dtype::int4, dtypeC = dtype::f16;
-  scaling scaleA = scaling::none, scaleB = scaling::group;
-  std::int64_t group = 128;                ///< elements along K that share a scale
-  dtype dtypeScale = dtype::f16;               ///< of scales
-  bool zerosA = false, zerosB = false;     ///< whether an operand has zero points
+  std::int64_t M = 1, N = 1, K = 1;        ///< rows of A and D; columns of B and D; columns of A, rows of B
+  dtype dtypeA = dtype::f16, dtypeB = dtype::int4, dtypeC = dtype::f16;   ///< of A and its zero points; of B and its zero points; of C and D
+  scaling scaleA = scaling::none, scaleB = scaling::group;   ///< what shares a scale, a channel being a row of A or a column of B
+  std::int64_t group = 128;                ///< elements along K that share a scale, for scaling::group
+  dtype dtypeScale = dtype::f16;           ///< of scales
+  bool zerosA = false, zerosB = false;     ///< whether an operand has zero points, one to each scale
   bool beta = false;                       ///< C is added: it is read as well as written
 
   constexpr bool valid() const {

@@ -35,16 +35,25 @@ constexpr const char* name_of(reduction kind) noexcept {
 
 namespace ops {
 
-/// y[n_out] = reduced x[n_in]. n_in: sum, max, min, prod, argmax, argmin; n_in + n_out: mean (a division each result); 2 n_in + n_out:
-/// norm2 (square, add; a root each result); 4 n_in: var (the mean; subtract, multiply, add). argmax and argmin write int64.
+/// y[n_out] = reduced x[n_in]. A mean divides each result; norm2 squares and adds, and takes a root of each result; var takes the
+/// mean, then subtracts, multiplies and adds. argmax and argmin write positions.
+/// FLOPs(mean): n_in + n_out
+/// FLOPs(norm2): 2 n_in + n_out
+/// FLOPs(var): 4 n_in
+/// FLOPs: n_in
+/// transcendentals(norm2): n_out
+/// read: bytes(n_in, type)
+/// written: bytes(n_out, dtypeOut or [kind in (argmax, argmin)] int64 or type)
+/// source: PyProf reduction.py, RAJAPerf, likwid
+/// others: XLA and blaspp count n_in - n_out; PyProf's Sum writes nothing, its Mean one element
 struct Reduce {
-  reduction kind = reduction::sum;
-  std::int64_t n_in = 1, n_out = 1;
+  reduction kind = reduction::sum;    ///< what is computed
+  std::int64_t n_in = 1, n_out = 1;   ///< elements of x; elements of y, which divide them
   dtype type = dtype::f32;
-  dtype dtypeOut = dtype::unknown;   ///< of y; unknown: as `type`, or int64 for positions
+  dtype dtypeOut = dtype::unknown;    ///< of y; unknown: as `type`, or int64 for positions
 
   constexpr bool valid() const {
-    if (!detail::not_negative(n_in, n_out) || !detail::known(type) || kind > reduction::argmin) return false;
+    if (!detail::not_negative(n_in, n_out) || !detail::known(type) || !detail::known_or_left_out(dtypeOut) || kind > reduction::argmin) return false;
     if (n_out == 0) return n_in == 0;
     if (n_in == 0) return !is_selection();   // there is a sum of nothing, but no greatest element of it
     return n_in % n_out == 0;
@@ -75,6 +84,7 @@ struct Reduce {
 };
 
 /// Reduce under its own name: Sum, Mean, ...
+/// like: Reduce, kind = Kind
 template <reduction Kind>
 struct named_reduction {
   static constexpr const char* name = detail::name_of(Kind);

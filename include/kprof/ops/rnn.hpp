@@ -66,10 +66,28 @@ struct recurrent {
 
 namespace ops {
 
-/// h' = tanh(W x + b + R h + c), for B rows of input_size and H elements.
+/// h' = tanh(W x + b + R h + c).
+/// FLOPs(fprop): 2 B weights
+/// FLOPs(bprop): 4 B weights
+/// read(fprop): x + state + w + b
+/// read(bprop): x + 2 state + w + saved
+/// written(fprop): state
+/// written(bprop): x + state + w + b
+/// parameters: weights + biases
+/// where: weights = gates H (input_size + H)
+/// where: biases = [bias] 2 gates H
+/// where: gates = 1
+/// where: states = 1
+/// where: x = bytes(B input_size, type)
+/// where: state = states bytes(B H, type)
+/// where: saved = bytes(gates B H, type)
+/// where: w = bytes(weights, dtypeW or type)
+/// where: b = bytes(biases, dtypeW or type)
+/// source: oneDNN benchdnn rnn.hpp, PyProf recurrentCell.py
+/// others: DeepSpeed counts a dot product of K as 2 K - 1, and adds biases and of each hidden element 1, of a GRU 7, of an LSTM 10
 struct RnnCell {
-  std::int64_t B = 1, input_size = 1, H = 1;
-  bool bias = true;
+  std::int64_t B = 1, input_size = 1, H = 1;   ///< sequences; elements of an input; elements of a hidden state
+  bool bias = true;                ///< two biases a gate, of the input and of the state
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;         ///< of inputs, states and their gradients
   dtype dtypeW = dtype::unknown;   ///< of weights, biases and their gradients; unknown: as `type`
@@ -86,7 +104,8 @@ struct RnnCell {
   }
 };
 
-/// One step of an LSTM: four gates; reads h and c, writes h' and c'.
+/// One step of an LSTM: four gates, and two tensors of state, h and c.
+/// like: RnnCell, gates = 4, states = 2
 struct LstmCell {
   std::int64_t B = 1, input_size = 1, H = 1;
   bool bias = true;
@@ -106,6 +125,7 @@ struct LstmCell {
 };
 
 /// One step of a GRU: three gates.
+/// like: RnnCell, gates = 3
 struct GruCell {
   std::int64_t B = 1, input_size = 1, H = 1;
   bool bias = true;
@@ -124,11 +144,32 @@ struct GruCell {
   }
 };
 
-/// Plain recurrent layers over a sequence: x[seq_len,B,input_size], y[seq_len,B,H], twice as wide where `bidirectional`.
+/// Plain recurrent layers over a sequence: x[seq_len,B,input_size], y[seq_len,B,H], twice as wide where `bidirectional`. The first
+/// layer takes x, each later one what both directions of the one before it give.
+/// FLOPs(fprop): 2 B seq_len weights
+/// FLOPs(bprop): 4 B seq_len weights
+/// read(fprop): x + state + w + b
+/// read(bprop): x + 2 state + w + saved + y
+/// written(fprop): y + state
+/// written(bprop): x + state + w + b
+/// parameters: weights + biases
+/// where: weights = gates H ways (input_size + H + (layers - 1) (ways H + H))
+/// where: biases = [bias] 2 gates H ways layers
+/// where: gates = 1
+/// where: states = 1
+/// where: ways = 1 + [bidirectional]
+/// where: x = bytes(B seq_len input_size, type)
+/// where: y = bytes(B seq_len H ways, type)
+/// where: state = states bytes(B H ways layers, type)
+/// where: saved = bytes(gates B H ways layers seq_len, type)
+/// where: w = bytes(weights, dtypeW or type)
+/// where: b = bytes(biases, dtypeW or type)
+/// source: RnnCell's, for each step, layer and direction
+/// others: as of RnnCell
 struct Rnn {
   std::int64_t B = 1, input_size = 1, H = 1;
-  std::int64_t seq_len = 1, layers = 1;
-  bool bidirectional = false;
+  std::int64_t seq_len = 1, layers = 1;   ///< steps; layers, one on another
+  bool bidirectional = false;             ///< each layer goes over the sequence in both directions
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;   ///< as in RnnCell
@@ -146,8 +187,9 @@ struct Rnn {
   }
 };
 
-/// LSTM layers over a sequence, as Rnn.
+/// LSTM layers over a sequence, as Rnn: four gates, and two tensors of state, h and c.
 ///     KPROF_OP(kprof::ops::Lstm, {.B = 32, .input_size = 512, .H = 1024, .seq_len = 50, .layers = 2, .type = f16});
+/// like: Rnn, gates = 4, states = 2
 struct Lstm {
   std::int64_t B = 1, input_size = 1, H = 1;
   std::int64_t seq_len = 1, layers = 1;
@@ -169,7 +211,8 @@ struct Lstm {
   }
 };
 
-/// GRU layers over a sequence, as Rnn.
+/// GRU layers over a sequence, as Rnn: three gates.
+/// like: Rnn, gates = 3
 struct Gru {
   std::int64_t B = 1, input_size = 1, H = 1;
   std::int64_t seq_len = 1, layers = 1;

@@ -29,12 +29,18 @@ constexpr bool sparse_matrix(std::int64_t rows, std::int64_t cols, std::int64_t 
 namespace ops {
 
 /// y[M] = A[M,N] x[N], and + beta y where `beta`; A in compressed rows: M + 1 offsets, nnz column indices, nnz values.
+/// FLOPs: fma(type) nnz + [beta] add(type) M
+/// read: A + bytes(N, type) + [beta] bytes(M, type)
+/// written: bytes(M, type)
+/// where: A = bytes(M + 1, dtypeOffsets or dtypeIndex) + bytes(nnz, dtypeIndex) + bytes(nnz, type)
+/// source: rocSPARSE flops.hpp, gbyte.hpp
+/// others: HPCG counts no row offsets
 struct SpmvCsr {
-  std::int64_t M = 1, N = 1;
-  std::int64_t nnz = 1;
+  std::int64_t M = 1, N = 1;               ///< rows of A, elements of y; columns of A, elements of x
+  std::int64_t nnz = 1;                    ///< stored elements of A
   bool beta = false;                       ///< y is added: it is read as well as written
   dtype type = dtype::f32;
-  dtype dtypeIndex = dtype::int32;             ///< of indices
+  dtype dtypeIndex = dtype::int32;         ///< of indices
   dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex
 
   constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
@@ -54,6 +60,11 @@ struct SpmvCsr {
 };
 
 /// SpmvCsr whose A is a list of coordinates: nnz row indices, nnz column indices, nnz values.
+/// FLOPs: fma(type) nnz + [beta] add(type) M
+/// read: A + bytes(N, type) + [beta] bytes(M, type)
+/// written: bytes(M, type)
+/// where: A = 2 bytes(nnz, dtypeIndex) + bytes(nnz, type)
+/// source: rocSPARSE flops.hpp, gbyte.hpp
 struct SpmvCoo {
   std::int64_t M = 1, N = 1;
   std::int64_t nnz = 1;
@@ -75,10 +86,15 @@ struct SpmvCoo {
 };
 
 /// C[M,N] = A[M,K] B[K,N], and + beta C where `beta`; A in compressed rows, B and C dense.
+/// FLOPs: (fma(type) nnz + [beta] add(type) M) N
+/// read: A + bytes(K N, type) + [beta] bytes(M N, type)
+/// written: bytes(M N, type)
+/// where: A = bytes(M + 1, dtypeOffsets or dtypeIndex) + bytes(nnz, dtypeIndex) + bytes(nnz, type)
+/// source: rocSPARSE flops.hpp, gbyte.hpp
 struct SpmmCsr {
-  std::int64_t M = 1, N = 1, K = 1;
+  std::int64_t M = 1, N = 1, K = 1;        ///< rows of A and C; columns of B and C; columns of A, rows of B
   std::int64_t nnz = 1;
-  bool beta = false;
+  bool beta = false;                       ///< C is added: it is read as well as written
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;
   dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex

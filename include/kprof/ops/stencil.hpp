@@ -12,26 +12,35 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// star: along the axes, 2 d r + 1 points; box: all of the cube, (2 r + 1)^d.
+/// Points of a stencil of radius r in d dimensions. star: those along the axes; box: all of the cube.
 enum class stencil_shape : std::uint8_t { star, box };
 
-/// FLOPs for each point of a stencil of k. `weighted`: each point has its weight, 2 k - 1. `uniform`: one factor for the sum,
-/// k, as RAJAPerf's Jacobi-2D. `parres`: the sum is accumulated in the output and the input incremented, 2 k + 1, as the
-/// Parallel Research Kernels have it.
+/// What a point that is computed costs of k points. `weighted`: each has its weight, 2 k - 1 FLOPs. `uniform`: one factor for
+/// the sum, k. `parres`: the sum is accumulated in the output and the input incremented, 2 k + 1.
 enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 
+/// Of each point inside, a weighted sum of k points: of itself and its neighbours.
+/// FLOPs: (mul(type) muls + add(type) adds) points
+/// read: bytes(prod(n), type)
+/// written: bytes(points, type)
+/// where: k = [shape = star] (2 dims(n) r + 1) + [shape = box] (2 r + 1)^dims(n)
+/// where: muls = [counting = uniform] + [counting != uniform] k
+/// where: adds = k - 1 + 2 [counting = parres]
+/// where: points = prod(n - 2 r)
+/// source: uniform: RAJAPerf's Jacobi-2D; parres: Parallel Research Kernels; weighted: the arithmetic itself
+/// others: RAJAPerf does not count the corners of the input that a star never reads; its HEAT_3D is 15 FLOPs as written
 struct Stencil {
   fixed_list<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
   std::int64_t r = 1;                       ///< radius
-  stencil_shape shape = stencil_shape::star;
-  stencil_counting counting = stencil_counting::weighted;
+  stencil_shape shape = stencil_shape::star;                ///< star: the neighbours along the axes; box: all of the cube
+  stencil_counting counting = stencil_counting::weighted;   ///< FLOPs a point: weighted 2 k - 1, a weight each; uniform k, one of all; parres 2 k + 1
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
     if (!detail::extents(r) || n[0] == 0 || (n[1] == 0 && n[2] != 0)) return false;
     for (const std::int64_t size : n)
       if (size != 0 && size < 2 * r + 1) return false;
-    return detail::known(type);
+    return detail::known(type) && shape <= stencil_shape::box && counting <= stencil_counting::parres;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   /// Points of the stencil.
