@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels of one's own as operators: saxpy, a tiled GEMM, a GEMM on tensor cores and, from cuda_rows.cuh, softmax and layer
-// norm. Each has its FLOPs and bytes beside it, tested by the compiler, and a guard around its launch: kprof finds the
-// kernel's time by itself, so nothing waits for the device inside a guard. The results are compared with the CPU's.
+// Kernels of one's own under guards: saxpy, a GEMM on tensor cores, a tiled GEMM and, from cuda_rows.cuh, softmax and layer
+// norm. The first two are operators of one's own, with their FLOPs and bytes beside them, tested by the compiler; the others
+// are the catalogue's. kprof finds a kernel's time by itself, so nothing waits for the device inside a guard. The results are
+// compared with the CPU's.
 //
 //     nvcc -std=c++20 -O2 -I include examples/08_gpu_kernels.cu -o gpu_kernels && ./gpu_kernels
 
 #include <kprof/kprof.hpp>
+#include <kprof/ops/gemm.hpp>
 
 #include "cuda_check.hpp"
 #include "cuda_rows.cuh"
@@ -21,20 +23,17 @@ struct Saxpy {   // y += a * x: two FLOPs an element; y is read and written
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
   constexpr kprof::traffic bytes() const { return {.read = 8 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
 };
-struct Gemm {    // C = A * B, with A and B of `type` and C of f32
+struct TensorGemm {   // C = A * B, with A and B of f16 and C of f32; the catalogue's Gemm cannot know the unit
   std::int64_t M = 0, N = 0, K = 0;
-  kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
-  constexpr kprof::traffic bytes() const {
-    return {.read = (kprof::count{M} * K + kprof::count{K} * N) * size_of(type), .written = 4 * kprof::count{M} * N};
-  }
+  constexpr kprof::traffic bytes() const { return {.read = 2 * (kprof::count{M} * K + kprof::count{K} * N), .written = 4 * kprof::count{M} * N}; }
   constexpr kprof::arithmetic arithmetic() const {   // says which of the device's peaks the rate belongs to
-    return {.type = type, .on = type == kprof::dtype::f16 ? kprof::unit::tensor_core : kprof::unit::cuda_core};
+    return {.type = kprof::dtype::f16, .on = kprof::unit::tensor_core};
   }
 };
+using kprof::ops::Gemm;
 static_assert(Saxpy{.n = 1000}.flops() == 2000 && Saxpy{.n = 1000}.bytes().total() == 12'000);
-static_assert(Gemm{.M = 7, .N = 13, .K = 29}.flops() == 5278 && Gemm{.M = 7, .N = 13, .K = 29}.bytes().total() == 2684);
-static_assert(Gemm{.M = 16, .N = 16, .K = 16, .type = kprof::dtype::f16}.bytes().total() == 2 * 512 + 4 * 256);
+static_assert(TensorGemm{.M = 7, .N = 13, .K = 29}.flops() == 5278 && TensorGemm{.M = 7, .N = 13, .K = 29}.bytes().total() == 1524);
 
 __global__ void saxpy_kernel(int n, float a, const float* x, float* y) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -81,8 +80,8 @@ __global__ void gemm_tensor_cores(unsigned N, unsigned K, const half* A, const h
   }
   wmma::store_matrix_sync(C + row * N + col, c, N, wmma::mem_row_major);
 }
-void gemm(const Gemm& p, const half* A, const half* B, float* C) {
-  KPROF_OP(Gemm, p);
+void gemm(const TensorGemm& p, const half* A, const half* B, float* C) {
+  KPROF_OP(TensorGemm, p);
   gemm_tensor_cores<<<dim3(p.N / tile / 4, p.M / tile), 128>>>(p.N, p.K, A, B, C);
   CUDA_CHECK(cudaGetLastError());
 }
@@ -102,8 +101,8 @@ bool try_saxpy(int n) {
   return check(y.host().back() == 32.0F, "saxpy");
 }
 
-template <class T>
-bool try_gemm(const Gemm& p) {
+template <class T, class Op>
+bool try_gemm(const Op& p) {
   const std::vector<T> a = numbers<T>(p.M * p.K, 1), b = numbers<T>(p.K * p.N, 2);
   const device_array<T> A(a), B(b);
   device_array<float> C(p.M * p.N);
@@ -122,9 +121,9 @@ bool try_rows(int rows, int cols) {
   const std::vector<float> x = numbers<float>(std::int64_t{rows} * cols, 3);
   const device_array<float> X(x), scale(std::vector<float>(cols, 2.0F)), shift(std::vector<float>(cols, 1.0F));
   device_array<float> y(x.size());
-  for (int i = 0; i < 10; ++i) softmax({.rows = rows, .cols = cols}, 0.5F, X.data(), y.data());
+  for (int i = 0; i < 10; ++i) softmax(rows, cols, 0.5F, X.data(), y.data());
   bool right = check(softmax_error(cols, 0.5, x, y.host()) < 1e-3, "softmax");
-  for (int i = 0; i < 10; ++i) layer_norm({.rows = rows, .cols = cols}, X.data(), scale.data(), shift.data(), y.data());
+  for (int i = 0; i < 10; ++i) layer_norm(rows, cols, X.data(), scale.data(), shift.data(), y.data());
   return check(layer_norm_error(cols, 2, 1, x, y.host()) < 1e-3, "layer norm") && right;
 }
 
@@ -132,8 +131,8 @@ int main() {
   bool right = true;
   if (have_gpu()) {
     right = try_saxpy(1 << 24);
-    right = try_gemm<float>({.M = 1024, .N = 1024, .K = 1024}) && right;
-    right = try_gemm<half>({.M = 1024, .N = 1024, .K = 1024, .type = kprof::dtype::f16}) && right;
+    right = try_gemm<float>(Gemm{.M = 1024, .N = 1024, .K = 1024}) && right;
+    right = try_gemm<half>(TensorGemm{.M = 1024, .N = 1024, .K = 1024}) && right;
     right = try_rows(4096, 1024) && right;
   }
   kprof::report();
@@ -141,51 +140,52 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 324 ms · 1 thread · 50 scopes
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 2.3% of wall
+// kprof 0.1.0 · wall 434 ms · 1 thread · 50 scopes
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.7% of wall
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 111 µs
+// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138 µs
 //   in all scopes
 //
-// operator   parameters                   calls   device  dev share  kernels     self  GFLOP/s    GB/s
+// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s    GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax    rows=4096 cols=1024             10   125 µs       1.7%       10  14.1 µs    1,682   2,691
-// LayerNorm  rows=4096 cols=1024             10   119 µs       1.6%       10  34.0 µs    2,824   2,825
-// Saxpy      n=16777216                      10   117 µs       1.6%       10  29.6 µs    2,860  17,160
-// Gemm       M=1024 N=1024 K=1024 type=…     10   106 µs       1.4%       10  15.9 µs  202,629   1,187
-// Gemm       M=1024 N=1024 K=1024 type=…     10  97.8 µs       1.3%       10  17.6 µs  219,624     858
+// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682   2,691
+// LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs    2,824   2,825
+// Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs    2,860  17,160
+// Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs  202,629   1,187
+// TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0 µs  219,624     858
 //
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
-// cut at width 100: parameters; whole with width=189, or KPROF='report(width=189)'
+// cut at width 100: parameters; whole with width=260, or KPROF='report(width=260)'
 // outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 // outside any operator, by name: copy 6.94 ms (12)
 //
 // Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
-//   time, share is total, of 111 µs in all scopes
+//   time, share is total, of 138 µs in all scopes
 //
-// scope                                calls   device  dev share    total  share     self     mean
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024)            10   125 µs       1.7%  14.1 µs  12.7%  14.1 µs  1.41 µs
-// LayerNorm(rows=4096 cols=1024)          10   119 µs       1.6%  34.0 µs  30.5%  34.0 µs  3.40 µs
-// Saxpy(n=16777216)                       10   117 µs       1.6%  29.6 µs  26.6%  29.6 µs  2.96 µs
-// Gemm(M=1024 N=1024 K=1024 type=f32)     10   106 µs       1.4%  15.9 µs  14.3%  15.9 µs  1.59 µs
-// Gemm(M=1024 N=1024 K=1024 type=f16)     10  97.8 µs       1.3%  17.6 µs  15.8%  17.6 µs  1.76 µs
+// scope                                             calls   device  dev share    total  share     self
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1 µs
+// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%  34.4 µs
+// Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs  32.2%  44.5 µs
+// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1 µs  15.3%  21.1 µs
+// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  18.0 µs  13.1%  18.0 µs
 //
+// cut at width 100: scope; whole with width=165, or KPROF='report(width=165)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 //
 // Kernels, sorted by total; share is of 7.50 ms of device time
 //
-// operator   parameters              kernel             calls    total  share     mean  tensor core
+// operator    parameters             kernel             calls    total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax    rows=4096 cols=1024     softmax_kernel        10   125 µs   1.7%  12.5 µs  unknown
-// LayerNorm  rows=4096 cols=1024     layer_norm_kernel     10   119 µs   1.6%  11.9 µs  unknown
-// Saxpy      n=16777216              saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
-// Gemm       M=1024 N=1024 K=1024 …  gemm_tiled            10   106 µs   1.4%  10.6 µs  no (declared)
-// Gemm       M=1024 N=1024 K=1024 …  gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
+// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no (declared)
+// LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs  no (declared)
+// Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
+// Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs  unknown
+// TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
 //
-// not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
-// cut at width 100: parameters; whole with width=190, or KPROF='report(width=190)'
+// not shown at width 100: pass, FLOPs, grid, block, bytes, registers, shared, min, max and 2 more
+// cut at width 100: parameters; whole with width=267, or KPROF='report(width=267)'
 //
 // Copies and memsets, sorted by total; share is of 7.50 ms of device time
 //
@@ -200,10 +200,10 @@ int main() {
 //   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 5.41 µs of host time
+//   sync      1 call that waits for a device, 7.19 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 324 ms
-//   own cost  20.7 ns a scope, 1.03 µs in all (<0.1% of wall time); folding 38.4 µs; an empty scope
-//             shows 8.00 ns; collecting 67.5 µs; CUPTI itself 3.83 µs
-//   memory    4.41 MiB of 64.0 MiB
+//   timeline  all 50 scopes, 434 ms
+//   own cost  37.2 ns a scope, 1.86 µs in all (<0.1% of wall time); folding 57.6 µs; an empty scope
+//             shows 16.8 ns; collecting 112 µs; CUPTI itself 6.90 µs
+//   memory    12.5 MiB of 64.0 MiB
 //   clock     tsc, 0.400 ns a tick, calibrated twice

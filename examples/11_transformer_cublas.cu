@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A library that is not one's own: transformer blocks on cuBLAS. The GEMMs are cuBLAS's, whose kernels kprof gives to the
-// operator around the call, however many there are and whatever they are called; softmax and layer norm are the kernels of
-// cuda_rows.cuh. Regions name layers and their halves. You see which GEMM of which layer runs far below the others.
+// A library that is not one's own: transformer blocks on cuBLAS. The GEMMs are cuBLAS's under guards with the catalogue's
+// Gemm; kprof gives their kernels to the operator around the call, however many there are and whatever they are called. GELU,
+// softmax and layer norm are kernels of one's own, and the catalogue's operators too: nothing is declared here. Regions name
+// layers and their halves. You see which GEMM of which layer runs far below the others.
 //
 //     nvcc -std=c++20 -O2 -I include examples/11_transformer_cublas.cu -o transformer -lcublas && ./transformer
 
 #include <kprof/kprof.hpp>
+#include <kprof/ops/activation.hpp>
+#include <kprof/ops/gemm.hpp>
 
 #include "cuda_check.hpp"
 #include "cuda_rows.cuh"
@@ -18,25 +21,8 @@
 #include <string>
 #include <vector>
 
-/// C = A * B, `batch` times; tB: B is stored N x K; add: to what C holds, the residual.
-struct Gemm {
-  std::int64_t M = 0, N = 0, K = 0, batch = 1;
-  bool tB = false, add = false;
-  kprof::dtype type = kprof::dtype::tf32;   // f32 in memory
-  constexpr kprof::count flops() const { return (kprof::count{2} * K + (add ? 1 : 0)) * M * N * batch; }
-  constexpr kprof::traffic bytes() const {
-    const kprof::count a = kprof::count{M} * K, b = kprof::count{K} * N, c = kprof::count{M} * N;
-    return {.read = (a + b + (add ? c : 0)) * batch * size_of(type), .written = c * batch * size_of(type)};
-  }
-  constexpr kprof::arithmetic arithmetic() const { return {.type = type, .on = kprof::unit::tensor_core}; }
-};
-struct Gelu {
-  std::int64_t n = 0;
-  constexpr kprof::count flops() const { return n; }
-  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
-};
-static_assert(Gemm{.M = 1024, .N = 512, .K = 2048}.flops() == 2'147'483'648);
-static_assert(Gemm{.M = 4, .N = 5, .K = 6, .batch = 2, .add = true}.bytes().total() == 2 * 4 * (24 + 30 + 20 + 20));
+using kprof::ops::Gelu;
+using kprof::ops::Gemm;
 
 /// A matrix in row-major order: where it begins, elements from row to row, and from one of a batch to the next.
 struct matrix {
@@ -44,12 +30,14 @@ struct matrix {
   std::int64_t row, next = 0;
 };
 
-void gemm(cublasHandle_t blas, const Gemm& p, const matrix& A, const matrix& B, const matrix& C) {
+/// C = A * B, and + C with `beta`, in f32 that tensor cores take as tf32.
+void gemm(cublasHandle_t blas, Gemm p, const matrix& A, const matrix& B, const matrix& C) {
+  p.dtypeA = p.dtypeB = kprof::dtype::tf32;
   KPROF_OP(Gemm, p);
-  const float one = 1, beta = p.add ? 1 : 0;
+  const float one = 1, beta = p.beta ? 1 : 0;
   // cuBLAS counts by columns and sees every matrix transposed: C' = B' * A'.
   const cublasStatus_t status = cublasGemmStridedBatchedEx(
-      blas, p.tB ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, p.N, p.M, p.K, &one, B.at, CUDA_R_32F, B.row, B.next, A.at, CUDA_R_32F,
+      blas, p.transB ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, p.N, p.M, p.K, &one, B.at, CUDA_R_32F, B.row, B.next, A.at, CUDA_R_32F,
       A.row, A.next, &beta, C.at, CUDA_R_32F, C.row, C.next, p.batch, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT);
   if (status == CUBLAS_STATUS_SUCCESS) return;
   std::fprintf(stderr, "cuBLAS: %s\n", cublasGetStatusString(status));
@@ -62,7 +50,7 @@ __global__ void gelu_kernel(int n, float* x) {
 }
 void gelu(const Gelu& p, float* x) {
   KPROF_OP(Gelu, p);
-  gelu_kernel<<<(p.n + 255) / 256, 256>>>(p.n, x);
+  gelu_kernel<<<(p.numel + 255) / 256, 256>>>(p.numel, x);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -93,18 +81,18 @@ void forward(cublasHandle_t blas, layer& l, scratch& s, float* x) {
     KPROF_REGION("attention");
     const matrix q{s.qkv.data(), 3 * width, depth}, k{q.at + width, 3 * width, depth}, v{k.at + width, 3 * width, depth};
     const matrix scores{s.scores.data(), tokens, tokens * tokens}, mixed{s.mixed.data(), width, depth};
-    layer_norm({.rows = tokens, .cols = width}, x, l.ones.data(), l.zeros.data(), s.normal.data());
+    layer_norm(tokens, width, x, l.ones.data(), l.zeros.data(), s.normal.data());
     gemm(blas, {.M = tokens, .N = 3 * width, .K = width}, normal, {l.qkv.data(), 3 * width}, {q.at, 3 * width});
-    gemm(blas, {.M = tokens, .N = tokens, .K = depth, .batch = heads, .tB = true}, q, k, scores);
-    softmax({.rows = heads * tokens, .cols = tokens}, 1 / std::sqrt(static_cast<float>(depth)), scores.at, scores.at);
+    gemm(blas, {.M = tokens, .N = tokens, .K = depth, .batch = heads, .transB = true}, q, k, scores);
+    softmax(heads * tokens, tokens, 1 / std::sqrt(static_cast<float>(depth)), scores.at, scores.at);
     gemm(blas, {.M = tokens, .N = depth, .K = tokens, .batch = heads}, scores, v, mixed);
-    gemm(blas, {.M = tokens, .N = width, .K = width, .add = true}, {mixed.at, width}, {l.out.data(), width}, X);
+    gemm(blas, {.M = tokens, .N = width, .K = width, .beta = true}, {mixed.at, width}, {l.out.data(), width}, X);
   }
   KPROF_REGION("mlp");
-  layer_norm({.rows = tokens, .cols = width}, x, l.ones.data(), l.zeros.data(), s.normal.data());
+  layer_norm(tokens, width, x, l.ones.data(), l.zeros.data(), s.normal.data());
   gemm(blas, {.M = tokens, .N = hidden, .K = width}, normal, {l.up.data(), hidden}, {s.between.data(), hidden});
-  gelu({.n = tokens * hidden}, s.between.data());
-  gemm(blas, {.M = tokens, .N = width, .K = hidden, .add = true}, {s.between.data(), hidden}, {l.down.data(), width}, X);
+  gelu({.numel = tokens * hidden}, s.between.data());
+  gemm(blas, {.M = tokens, .N = width, .K = hidden, .beta = true}, {s.between.data(), hidden}, {l.down.data(), width}, X);
 }
 
 double dot(std::int64_t n, const float* a, std::int64_t a_next, const float* b, std::int64_t b_next) {

@@ -58,7 +58,7 @@ def of_onednn(line, problem):
 
 def of_kprof(p):
     numbers = tuple(int(p[name]) for name in "N C H W K R S U V ph pw".split())
-    return numbers + tuple(p[name] in ("true", "1") for name in ("bias", "residual", "relu"))
+    return numbers + (p["bias"] == "true", p["residual"] == "true", p["act"] == "relu")
 
 
 def flops_of(conv):

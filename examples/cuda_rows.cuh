@@ -2,32 +2,17 @@
 #ifndef KPROF_EXAMPLES_CUDA_ROWS_CUH
 #define KPROF_EXAMPLES_CUDA_ROWS_CUH
 
-// Softmax and layer norm of the rows of an f32 matrix: operators, kernels and their guarded launches, a block a row. Used by
-// 08_gpu_kernels.cu and 11_transformer_cublas.cu.
+// Softmax and layer norm of the rows of an f32 matrix: kernels, a block a row, and their launches under guards with the
+// catalogue's operators. Used by 08_gpu_kernels.cu and 11_transformer_cublas.cu.
 
 #include <kprof/guard.hpp>
+#include <kprof/ops/norm.hpp>
+#include <kprof/ops/softmax.hpp>
 
 #include "cuda_check.hpp"
 
 #include <cmath>
 #include <vector>
-
-/// softmax(factor * x): maximum, subtract, exp, sum and divide are five FLOPs an element; the factor is not counted.
-struct Softmax {
-  std::int64_t rows = 0, cols = 0;
-  constexpr kprof::count flops() const { return kprof::count{5} * rows * cols; }
-  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{rows} * cols, .written = 4 * kprof::count{rows} * cols}; }
-};
-/// Mean 1, variance 3, normalise 2, scale and shift 2.
-struct LayerNorm {
-  std::int64_t rows = 0, cols = 0;
-  constexpr kprof::count flops() const { return kprof::count{8} * rows * cols; }
-  constexpr kprof::traffic bytes() const {
-    return {.read = 4 * (kprof::count{rows} * cols + kprof::count{2} * cols), .written = 4 * kprof::count{rows} * cols};
-  }
-};
-static_assert(Softmax{.rows = 16, .cols = 1000}.flops() == 80'000 && Softmax{.rows = 16, .cols = 1000}.bytes().total() == 128'000);
-static_assert(LayerNorm{.rows = 2, .cols = 8}.flops() == 128 && LayerNorm{.rows = 2, .cols = 8}.bytes().total() == 192);
 
 /// Combines a value of each of a block's 256 threads, and gives the result to all.
 template <class Combine>
@@ -65,14 +50,15 @@ static __global__ void layer_norm_kernel(int cols, const float* x, const float* 
   for (int i = static_cast<int>(threadIdx.x); i < cols; i += 256) y[i] = (x[i] - mean) * per_deviation * scale[i] + shift[i];
 }
 
-inline void softmax(const Softmax& p, float factor, const float* x, float* y) {
-  KPROF_OP(Softmax, p);
-  softmax_kernel<<<p.rows, 256>>>(p.cols, factor, x, y);
+/// y = softmax(factor * x).
+inline void softmax(std::int64_t rows, std::int64_t cols, float factor, const float* x, float* y) {
+  KPROF_OP(kprof::ops::Softmax, {.rows = rows, .cols = cols});
+  softmax_kernel<<<rows, 256>>>(cols, factor, x, y);
   CUDA_CHECK(cudaGetLastError());
 }
-inline void layer_norm(const LayerNorm& p, const float* x, const float* scale, const float* shift, float* y) {
-  KPROF_OP(LayerNorm, p);
-  layer_norm_kernel<<<p.rows, 256>>>(p.cols, x, scale, shift, y);
+inline void layer_norm(std::int64_t rows, std::int64_t cols, const float* x, const float* scale, const float* shift, float* y) {
+  KPROF_OP(kprof::ops::LayerNorm, {.rows = rows, .cols = cols, .stats = false});   // the kernel keeps no statistics for a backward pass
+  layer_norm_kernel<<<rows, 256>>>(cols, x, scale, shift, y);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -3,7 +3,7 @@
 #define KPROF_EXAMPLES_NETWORKS_HPP
 
 // Four models as lists of the catalogue's operators, summed by the compiler. `products` holds the products of matrices and
-// convolutions, which is what published figures count; `others` the rest.
+// convolutions, which is what published figures count; `others` the rest. resnet50_onednn.cpp runs the layers of the first.
 
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/attention.hpp>
@@ -16,6 +16,8 @@
 #include <kprof/ops/pool.hpp>
 #include <kprof/ops/softmax.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace networks {
@@ -33,58 +35,81 @@ struct model {
   }
 };
 
-// ---- ResNet-50 v1.5, inference or one step of training
+// ---- ResNet-50 v1.5
 
-struct resnet50_builder {
-  std::int64_t batch = 1;
-  dtype type = dtype::f32;
-  bool train = false;
-  model out{};
-
-  constexpr void add(network& to, const auto& op) {
-    if (train) to.add_with_backward(op);
-    else to.add(op);
-  }
-  /// Convolution and batch normalisation; returns the side of its output.
-  constexpr std::int64_t conv(std::int64_t channels, std::int64_t side, std::int64_t filters, std::int64_t window, std::int64_t stride, bool relu) {
-    const Conv2d c{.N = batch, .C = channels, .H = side, .W = side, .K = filters, .R = window, .S = window, .ph = window / 2, .pw = window / 2,
-                   .U = stride, .V = stride, .type = type};
-    const std::int64_t to = static_cast<std::int64_t>(c.P().value());
-    add(out.products, c);
-    add(out.others, BatchNorm{.N = batch, .C = filters, .H = to, .W = to, .train = train, .type = type, .dtypeP = dtype::f32});
-    if (relu) add(out.others, Relu{.numel = batch * filters * to * to, .type = type});
-    return to;
-  }
-  constexpr std::int64_t bottleneck(std::int64_t channels, std::int64_t side, std::int64_t width, std::int64_t stride) {
-    conv(channels, side, width, 1, 1, true);
-    const std::int64_t to = conv(width, side, width, 3, stride, true);
-    conv(width, to, 4 * width, 1, 1, false);
-    if (channels != 4 * width) conv(channels, side, 4 * width, 1, stride, false);   // the shortcut
-    const std::int64_t numel = batch * 4 * width * to * to;
-    add(out.others, Add{.a = {numel}, .b = {numel}, .type = type});
-    add(out.others, Relu{.numel = numel, .type = type});
-    return to;
-  }
+/// Three convolutions, and in a stage's first block a fourth on the shortcut beside them.
+struct bottleneck {
+  int stage = 0, index = 0;   // stages are 2 to 5; its place in the stage
+  Conv2d reduce, spatial, expand, shortcut;
+  constexpr bool projects() const { return index == 0; }   // the first block changes the shape of its input
 };
 
-constexpr model resnet50(std::int64_t batch, dtype type = dtype::f32, bool train = false) {
-  resnet50_builder b{.batch = batch, .type = type, .train = train};
-  std::int64_t side = b.conv(3, 224, 64, 7, 2, true);
-  b.add(b.out.others, MaxPool2d{.N = batch, .C = 64, .H = side, .W = side, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = 2, .V = 2, .type = type});
-  side /= 2;
-  std::int64_t channels = 64;
-  constexpr std::int64_t blocks[] = {3, 4, 6, 3};
-  for (std::int64_t stage = 0; stage < 4; ++stage) {
-    const std::int64_t width = std::int64_t{64} << stage;
-    for (std::int64_t block = 0; block < blocks[stage]; ++block) {
-      side = b.bottleneck(channels, side, width, stage > 0 && block == 0 ? 2 : 1);
+/// In the order in which they run; without batch normalisation, ReLUs and residual sums.
+struct resnet50_layers {
+  Conv2d stem;
+  MaxPool2d max_pool;
+  std::array<bottleneck, 16> blocks;
+  AvgPool2d avg_pool;
+  Linear classifier;
+  Softmax softmax;
+};
+
+constexpr resnet50_layers layers_of_resnet50(std::int64_t batch, dtype type = dtype::f32) {
+  resnet50_layers net;
+  net.stem = {.N = batch, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7, .ph = 3, .pw = 3, .U = 2, .V = 2, .type = type};
+  net.max_pool = {.N = batch, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = 2, .V = 2, .type = type};
+  std::int64_t channels = 64, side = 56;
+  std::size_t at = 0;
+  for (int stage = 2; stage <= 5; ++stage) {
+    const std::int64_t width = std::int64_t{16} << stage;
+    const int depth = std::array{3, 4, 6, 3}[static_cast<std::size_t>(stage - 2)];
+    for (int i = 0; i < depth; ++i) {
+      const std::int64_t stride = i == 0 && stage > 2 ? 2 : 1, out = side / stride;
+      net.blocks[at++] = {
+          .stage = stage, .index = i,
+          .reduce = {.N = batch, .C = channels, .H = side, .W = side, .K = width, .type = type},
+          .spatial = {.N = batch, .C = width, .H = side, .W = side, .K = width, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = stride, .V = stride, .type = type},
+          .expand = {.N = batch, .C = width, .H = out, .W = out, .K = 4 * width, .type = type},
+          .shortcut = {.N = batch, .C = channels, .H = side, .W = side, .K = 4 * width, .U = stride, .V = stride, .type = type}};
       channels = 4 * width;
+      side = out;
     }
   }
-  b.add(b.out.others, AdaptiveAvgPool2d{.N = batch, .C = channels, .H = side, .W = side, .type = type});
-  b.add(b.out.products, Linear{.tokens = batch, .in_features = channels, .out_features = 1000, .bias = true, .type = type});
-  if (!train) b.out.others.add(Softmax{.rows = batch, .cols = 1000, .type = type});
-  return b.out;
+  net.avg_pool = {.N = batch, .C = channels, .H = side, .W = side, .R = side, .S = side, .type = type};
+  net.classifier = {.tokens = batch, .in_features = channels, .out_features = 1000, .bias = true, .type = type};
+  net.softmax = {.rows = batch, .cols = 1000, .type = type};
+  return net;
+}
+
+/// Inference, or with `train` one step of training.
+constexpr model resnet50(std::int64_t batch, dtype type = dtype::f32, bool train = false) {
+  const resnet50_layers net = layers_of_resnet50(batch, type);
+  model out;
+  const auto add = [&](network& to, const auto& op) {
+    if (train) to.add_with_backward(op);
+    else to.add(op);
+  };
+  const auto conv = [&](const Conv2d& c, bool relu) {   // and its batch normalisation
+    const auto side = static_cast<std::int64_t>(c.P().value());
+    add(out.products, c);
+    add(out.others, BatchNorm{.N = batch, .C = c.K, .H = side, .W = side, .train = train, .type = type, .dtypeP = dtype::f32});
+    if (relu) add(out.others, Relu{.numel = batch * c.K * side * side, .type = type});
+  };
+  conv(net.stem, true);
+  add(out.others, net.max_pool);
+  for (const bottleneck& b : net.blocks) {
+    conv(b.reduce, true);
+    conv(b.spatial, true);
+    conv(b.expand, false);
+    if (b.projects()) conv(b.shortcut, false);
+    const std::int64_t numel = batch * b.expand.K * b.expand.H * b.expand.W;
+    add(out.others, Add{.a = {numel}, .b = {numel}, .type = type});
+    add(out.others, Relu{.numel = numel, .type = type});
+  }
+  add(out.others, net.avg_pool);
+  add(out.products, net.classifier);
+  if (!train) out.others.add(net.softmax);
+  return out;
 }
 
 // ---- Transformers

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // ResNet-50 v1.5 inference on oneDNN, every primitive under a guard with its real parameters. You learn how a framework
-// annotates its operators, how layers become regions, and how a program checks its own FLOPs by walking the profile.
+// guards its primitives with operators of the catalogue, how layers become regions, and how a program checks its own FLOPs
+// by walking the profile.
 //
 //     bash examples/demo.sh                       installs what is missing, builds and runs this
 //     resnet50_onednn [batch=1] [iterations=5]    224 x 224 images, seeded random weights, f32
@@ -12,9 +13,10 @@
 // are brought into oneDNN's layouts once, under the region "set-up"; activations stay in its blocked layout. Each guard
 // holds execute() and wait(), so that its time is that of the primitive. The first pass is under "warm-up".
 
-#include "resnet50_ops.hpp"
+#include "networks.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/ops/movement.hpp>
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -35,68 +37,41 @@ namespace {
 
 // ---- the network, known at compile time --------------------------------------------------------
 
-struct Bottleneck {
-  int stage = 0;
-  char letter = 'a';
-  Conv2d reduce, spatial, expand, shortcut;
-  constexpr bool projects() const { return letter == 'a'; }   // a stage's first block changes the shape of its input
-  std::string name() const { return "res" + std::to_string(stage) + letter; }
-};
+using namespace kprof::ops;   // Conv2d, MaxPool2d, AvgPool2d, Linear, Softmax, Permute
+using networks::bottleneck;
+using networks::resnet50_layers;
 
-struct Resnet50 {
-  Conv2d stem;
-  Pool max_pool;
-  std::array<Bottleneck, 16> blocks;
-  Pool avg_pool;
-  Linear classifier;
-  Softmax softmax;
-};
-
-constexpr Resnet50 resnet50(std::int64_t batch) {
-  Resnet50 net;
-  net.stem = {.N = batch, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7, .U = 2, .V = 2, .ph = 3, .pw = 3, .bias = true, .relu = true};
-  net.max_pool = {.kind = pool_kind::max, .N = batch, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .U = 2, .V = 2, .ph = 1, .pw = 1};
-  std::int64_t channels = 64, side = 56;
-  std::size_t at = 0;
-  for (int stage = 2; stage <= 5; ++stage) {
-    const std::int64_t width = std::int64_t{64} << (stage - 2);
-    const int depth = std::array{3, 4, 6, 3}[static_cast<std::size_t>(stage - 2)];
-    for (int i = 0; i < depth; ++i) {
-      const std::int64_t stride = i == 0 && stage > 2 ? 2 : 1, out = side / stride;
-      net.blocks[at++] = {
-          .stage = stage, .letter = static_cast<char>('a' + i),
-          .reduce = {.N = batch, .C = channels, .H = side, .W = side, .K = width, .bias = true, .relu = true},
-          .spatial = {.N = batch, .C = width, .H = side, .W = side, .K = width, .R = 3, .S = 3, .U = stride, .V = stride, .ph = 1, .pw = 1, .bias = true, .relu = true},
-          .expand = {.N = batch, .C = width, .H = out, .W = out, .K = 4 * width, .bias = true, .residual = true, .relu = true},
-          .shortcut = {.N = batch, .C = channels, .H = side, .W = side, .K = 4 * width, .U = stride, .V = stride, .bias = true}};
-      channels = 4 * width;
-      side = out;
-    }
+/// As inference engines run it: biases in place of batch normalisation, ReLUs and residual sums inside the convolutions.
+constexpr resnet50_layers fused_resnet50(std::int64_t batch) {
+  resnet50_layers net = networks::layers_of_resnet50(batch);
+  net.stem.bias = true;
+  net.stem.act = activation::relu;
+  for (bottleneck& b : net.blocks) {
+    b.reduce.bias = b.spatial.bias = b.expand.bias = b.shortcut.bias = true;
+    b.reduce.act = b.spatial.act = b.expand.act = activation::relu;
+    b.expand.residual = true;   // adds to what the output already holds
   }
-  net.avg_pool = {.kind = pool_kind::avg, .N = batch, .C = 2048, .H = 7, .W = 7, .R = 7, .S = 7};
-  net.classifier = {.tokens = batch, .in_features = 2048, .out_features = 1000, .bias = true};
-  net.softmax = {.rows = batch, .cols = 1000};
   return net;
 }
 
-/// Sums a quantity over the 53 convolutions and the classifier.
-template <class Quantity>
-constexpr kprof::count sum(const Resnet50& net, Quantity of) {
-  kprof::count total = of(net.stem) + of(net.classifier);
-  for (const Bottleneck& b : net.blocks) {
-    total += of(b.reduce) + of(b.spatial) + of(b.expand);
-    if (b.projects()) total += of(b.shortcut);
+/// Of the 53 convolutions and the classifier.
+constexpr kprof::count product_flops(const resnet50_layers& net) {
+  network sum;
+  sum.add(net.stem).add(net.classifier);
+  for (const bottleneck& b : net.blocks) {
+    sum.add(b.reduce).add(b.spatial).add(b.expand);
+    if (b.projects()) sum.add(b.shortcut);
   }
-  return total;
+  return sum.total().flops;
 }
 
 // Published: torchvision's resnet50 weights (IMAGENET1K_V1 and V2, the v1.5 network) state 4.089 GFLOPS, counting a
 // multiply-add once, bias and batch normalisation not at all. The same convention gives this integer.
 constexpr std::uint64_t published_multiply_adds = 4'089'184'256;
 constexpr std::uint64_t published_flops = 2 * published_multiply_adds;   // 8,178,368,512: a multiply-add is two
-constexpr kprof::count epilogue_flops = sum(resnet50(1), [](const auto& op) { return op.epilogue(); });
-static_assert(sum(resnet50(1), [](const auto& op) { return op.multiply_adds(); }) == published_multiply_adds);
-static_assert(sum(resnet50(1), [](const auto& op) { return op.flops(); }) == published_flops + epilogue_flops);
+static_assert(product_flops(networks::layers_of_resnet50(1)) == published_flops + 1000);   // the classifier's bias
+constexpr kprof::count epilogue_flops = product_flops(fused_resnet50(1)) - published_flops;   // one an output for each of bias, residual, ReLU
+static_assert(epilogue_flops == 26'243'048);
 
 // ---- oneDNN ------------------------------------------------------------------------------------
 
@@ -122,6 +97,12 @@ struct Layer {
   dnnl::primitive primitive;
   std::unordered_map<int, memory> arguments;
 };
+
+/// The output of a convolution, or of a pool with its C channels.
+template <class Window>
+memory::dims output_of(const Window& p, std::int64_t channels) {
+  return {p.N, channels, static_cast<std::int64_t>(p.P().value()), static_cast<std::int64_t>(p.Q().value())};
+}
 
 /// Elements of an f32 tensor, with what its layout pads.
 std::int64_t elements_of(const memory& m) { return static_cast<std::int64_t>(m.get_desc().get_size() / sizeof(float)); }
@@ -165,7 +146,8 @@ class Engine {
   memory in_layout(const memory& plain, const memory::desc& wanted);
   memory view(const memory::desc& shape, const memory& buffer) const;
   Layer<Conv2d> convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer);
-  Layer<Pool> pool(const Pool& p, const memory& from, memory& to, const memory& buffer);
+  template <class Pool>
+  Layer<Pool> pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to, const memory& buffer);
   Layer<Linear> linear(const Linear& p, const memory& from, memory& to);
   Layer<Softmax> softmax(const Softmax& p, const memory& from, memory& to);
 
@@ -175,8 +157,9 @@ class Engine {
   std::array<memory, 4> buffers_;
   memory probabilities_;
   std::optional<Layer<Conv2d>> stem_;
-  std::optional<Layer<Pool>> max_pool_, avg_pool_;
+  std::optional<Layer<MaxPool2d>> max_pool_;
   std::vector<Block> blocks_;
+  std::optional<Layer<AvgPool2d>> avg_pool_;
   std::optional<Layer<Linear>> classifier_;
   std::optional<Layer<Softmax>> softmax_;
 };
@@ -195,7 +178,7 @@ memory Engine::random(const memory::dims& shape, tag layout, float deviation) {
 memory Engine::in_layout(const memory& plain, const memory::desc& wanted) {
   if (plain.get_desc() == wanted) return plain;
   memory out(wanted, engine_);
-  run(Layer<Reorder>{{.elements = elements_of(plain)}, dnnl::reorder(plain, out), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, out}}});
+  run(Layer<Permute>{{.numel = elements_of(plain)}, dnnl::reorder(plain, out), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, out}}});
   return out;
 }
 
@@ -209,13 +192,13 @@ memory Engine::view(const memory::desc& shape, const memory& buffer) const {
 Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer) {
   dnnl::post_ops fused;
   if (p.residual) fused.append_sum(1.0F);
-  if (p.relu) append_relu(fused);
+  if (p.act == activation::relu) append_relu(fused);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(fused);
   const memory::dims filter{p.K, p.C, p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw};
   const auto desc = describe<dnnl::convolution_forward>(
       attributes, inference, dnnl::algorithm::convolution_direct, from.get_desc(), memory::desc{filter, f32, tag::any},
-      memory::desc{{p.K}, f32, tag::x}, p.residual ? to.get_desc() : memory::desc{{p.N, p.K, p.P(), p.Q()}, f32, tag::any}, stride, pad, pad);
+      memory::desc{{p.K}, f32, tag::x}, p.residual ? to.get_desc() : memory::desc{output_of(p, p.K), f32, tag::any}, stride, pad, pad);
   // Keeps the size of activations through ReLUs and residual sums, so that no layer sees infinities or denormal numbers.
   const float deviation = std::sqrt((p.residual ? 0.5F : 2.0F) / static_cast<float>(p.C * p.R * p.S));
   const memory weights = in_layout(random(filter, tag::oihw, deviation), desc.weights_desc());
@@ -224,11 +207,11 @@ Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& t
           {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, random({p.K}, tag::x, 0.1F)}, {DNNL_ARG_DST, to}}};
 }
 
-Layer<Pool> Engine::pool(const Pool& p, const memory& from, memory& to, const memory& buffer) {
+template <class Pool>
+Layer<Pool> Engine::pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to, const memory& buffer) {
   const memory::dims window{p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw}, no_dilation{0, 0};
-  const auto desc = describe<pooling>(
-      {}, inference, p.kind == pool_kind::max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_include_padding,
-      from.get_desc(), memory::desc{{p.N, p.C, p.P(), p.Q()}, f32, tag::any}, stride, window, no_dilation, pad, pad);
+  const auto desc = describe<pooling>({}, inference, kind, from.get_desc(), memory::desc{output_of(p, p.C), f32, tag::any}, stride,
+                                      window, no_dilation, pad, pad);
   to = view(desc.dst_desc(), buffer);
   return {p, pooling(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}};
 }
@@ -253,17 +236,17 @@ Layer<Softmax> Engine::softmax(const Softmax& p, const memory& from, memory& to)
 
 Engine::Engine(std::int64_t batch) {
   KPROF_REGION("set-up");
-  const Resnet50 net = resnet50(batch);
+  const resnet50_layers net = fused_resnet50(batch);
   // Four buffers hold all activations: a block's input, which takes its output too, its projection, and two in between.
-  const memory::desc largest{{static_cast<std::int64_t>(net.stem.outputs().value())}, f32, tag::x};
+  const memory::desc largest{output_of(net.stem, net.stem.K), f32, tag::nchw};
   for (memory& buffer : buffers_) buffer = memory(largest, engine_);
   memory input = buffers_[0], projected = buffers_[1];   // handles, as all of oneDNN's objects
   const memory first = buffers_[2], second = buffers_[3];
 
   memory x = random({batch, 3, 224, 224}, tag::nchw, 1.0F), y;
   stem_ = convolution(net.stem, x, y, first);
-  max_pool_ = pool(net.max_pool, y, x, input);
-  for (const Bottleneck& b : net.blocks) {
+  max_pool_ = pool(dnnl::algorithm::pooling_max, net.max_pool, y, x, input);
+  for (const bottleneck& b : net.blocks) {
     memory reduced, filtered, sum_into = x;
     std::optional<Layer<Conv2d>> shortcut;
     if (b.projects()) shortcut = convolution(b.shortcut, x, sum_into, projected);
@@ -272,9 +255,10 @@ Engine::Engine(std::int64_t batch) {
     Layer<Conv2d> expand = convolution(b.expand, filtered, sum_into, sum_into);
     if (b.projects()) std::swap(input, projected);
     x = sum_into;
-    blocks_.push_back({b.name(), b.stage, std::move(shortcut), std::move(reduce), std::move(spatial), std::move(expand)});
+    const std::string name = "res" + std::to_string(b.stage) + static_cast<char>('a' + b.index);
+    blocks_.push_back({name, b.stage, std::move(shortcut), std::move(reduce), std::move(spatial), std::move(expand)});
   }
-  avg_pool_ = pool(net.avg_pool, x, y, first);
+  avg_pool_ = pool(dnnl::algorithm::pooling_avg_include_padding, net.avg_pool, x, y, first);
   classifier_ = linear(net.classifier, y, x);
   softmax_ = softmax(net.softmax, x, probabilities_);
 }
