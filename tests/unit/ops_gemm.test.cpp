@@ -53,9 +53,9 @@ constexpr GemmStridedBatched strided(std::int64_t a, std::int64_t b, std::int64_
 static_assert(costs(GemmStridedBatched{.M = 64, .N = 64, .K = 64, .batch = 8, .strideB = 0}, 4'194'304, 278'528));
 static_assert(costs(strided(-1, -1), 840, 4 * 4 * (21 + 35 + 15)));
 static_assert(costs(strided(0, 0), 840, 4 * (21 + 35 + 60)));
-static_assert(costs(strided(7, 100), 840, 4 * ((3 * 7 + 21) + 140 + 60)));   // A's rows slide by one: 6 rows of 7 in all
+static_assert(costs(strided(7, 100), 840, 4 * 4 * (21 + 35 + 15)) && costs(strided(-1, 0, 5), 840, 4 * (84 + 35 + 60)));   // rows between rows
 static_assert(costs(strided(21, 35, 15), 840, 4 * 4 * (21 + 35 + 15)));
-static_assert(!strided(-1, -1, 14).valid() && !strided(-1, -1, 0).valid() && !strided(-2, -1).valid() && !strided(-1, -2).valid() && !strided(-1, -1, -2).valid());
+static_assert(!strided(-1, -1, 0).valid() && !strided(-2, -1).valid() && !strided(-1, -2).valid() && !strided(-1, -1, -2).valid());
 static_assert(GemmStridedBatched{.batch = 1, .strideC = 0}.valid());   // one output cannot overlap
 static_assert(costs(GemmStridedBatched{.M = 1, .N = 1, .K = 3, .batch = 3, .strideA = 0, .dtypeA = dtype::int4, .dtypeB = dtype::int4, .dtypeC = dtype::int32, .beta = true},
                     18, 2 + 5 + 24));
@@ -151,11 +151,12 @@ REFUSED(BlockScaledGemm{.block = 0});
 REFUSED(BlockScaledGemm{.M = huge, .N = 8, .K = 32});
 static_assert(is_constant([] { return Gemm{}.flops(); }) && is_constant([] { return GemmStridedBatched{.strideA = 0}.bytes(); }));
 
-/// The distinct elements that `batch` matrices of `size` elements touch, a stride apart.
-std::uint64_t touched(std::int64_t batch, std::int64_t size, std::int64_t stride) {
+/// The distinct elements that `batch` matrices touch, a stride apart, whose rows lie `row` apart.
+std::uint64_t touched(std::int64_t batch, std::int64_t rows, std::int64_t cols, std::int64_t stride, std::int64_t row) {
   std::set<std::int64_t> elements;
-  for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t i = 0; i < size; ++i) elements.insert(b * (stride < 0 ? size : stride) + i);
+  for (std::int64_t z = 0; z < batch; ++z)
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < cols; ++j) elements.insert(z * stride + i * row + j);
   return elements.size();
 }
 
@@ -183,12 +184,19 @@ TEST_CASE("ops_gemm.a_product_does_what_three_loops_do") {
   }
 }
 
-TEST_CASE("ops_gemm.operands_that_overlap_count_what_they_touch") {
+TEST_CASE("ops_gemm.operands_a_stride_apart_count_what_they_touch") {
   kprof_test::random_shape draw(2);
   for (int i = 0; i < 3000; ++i) {
-    const GemmStridedBatched g{.M = draw(1, 5), .N = draw(1, 5), .K = draw(1, 5), .batch = draw(1, 5), .strideA = draw(-1, 30), .strideB = draw(-1, 30)};
-    REQUIRE(g.bytes().read == 4 * (touched(g.batch, g.M * g.K, g.strideA) + touched(g.batch, g.K * g.N, g.strideB)));
-    REQUIRE(g.bytes().written == 4 * static_cast<std::uint64_t>(g.batch * g.M * g.N));
+    GemmStridedBatched g{.M = draw(1, 5), .N = draw(1, 5), .K = draw(1, 5), .batch = draw(1, 5)};
+    // One behind another, with a gap, shared by all, or row by row in turns, as the heads of an attention lie.
+    const auto lay = [&](std::int64_t& stride, std::int64_t rows, std::int64_t cols, bool shared) {
+      const std::int64_t how = draw(0, shared ? 3 : 2), row = how == 2 ? g.batch * cols : cols;
+      stride = how == 0 ? GemmStridedBatched::dense : how == 1 ? rows * cols + draw(0, 3) : how == 2 ? cols : 0;
+      return touched(g.batch, rows, cols, how == 0 ? rows * cols : stride, row);
+    };
+    const std::uint64_t a = lay(g.strideA, g.M, g.K, true), b = lay(g.strideB, g.K, g.N, true), c = lay(g.strideC, g.M, g.N, false);
+    REQUIRE(g.bytes().read == 4 * (a + b));
+    REQUIRE(g.bytes().written == 4 * c);
     REQUIRE(g.flops() == static_cast<std::uint64_t>(2 * g.batch * g.M * g.N * g.K));
   }
 }

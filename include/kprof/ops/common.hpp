@@ -80,8 +80,6 @@ constexpr bool known(auto... types) noexcept { return ((bits_of(types) != 0) && 
 constexpr bool known_or_left_out(auto... types) noexcept { return ((types == dtype::unknown || bits_of(types) != 0) && ...); }
 constexpr bool known_activation(activation act) noexcept { return act <= activation::prelu; }
 
-constexpr bool at_least(count a, count b) noexcept { return a.valid() && b.valid() && a.value() >= b.value(); }
-
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
 /// The passes of an operator with weights.
 constexpr bool has_weights(pass p) noexcept { return p <= pass::bgrad && p != pass::bprop; }

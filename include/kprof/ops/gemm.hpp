@@ -53,14 +53,14 @@ struct Bmm {
 };
 
 /// Batched Gemm whose operands lie a stride apart, in elements. An operand with stride 0 is the same in each product and
-/// counts once; where operands overlap, what they share counts once. `dense`: one behind another.
+/// counts once; others count for each, since operands whose rows lie between one another's, as heads do, overlap nowhere. `dense`: one
+/// behind another.
 /// FLOPs: 2 M N K batch
-/// read: bytes(touched_A, dtypeA) + bytes(touched_B, dtypeB) + [beta] bytes(batch M N, dtypeC)
+/// read: bytes(batch_A M K, dtypeA) + bytes(batch_B K N, dtypeB) + [beta] bytes(batch M N, dtypeC)
 /// written: bytes(batch M N, dtypeC)
-/// where: touched_A = M K + (batch - 1) min(M K, [strideA = -1] M K + [strideA != -1] strideA)
-/// where: touched_B = K N + (batch - 1) min(K N, [strideB = -1] K N + [strideB != -1] strideB)
+/// where: batch_A = [strideA = 0] + [strideA != 0] batch
+/// where: batch_B = [strideB = 0] + [strideB != 0] batch
 /// source: Gemm's, and that a broadcast operand is read once
-/// others: rocBLAS and CUTLASS count a broadcast operand once for each product
 struct GemmStridedBatched {
   static constexpr std::int64_t dense = -1;
 
@@ -73,7 +73,7 @@ struct GemmStridedBatched {
 
   constexpr bool valid() const {
     return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC) && strideA >= dense && strideB >= dense && strideC >= dense &&
-           (batch <= 1 || strideC == dense || detail::at_least(strideC, count{M} * N));   // outputs do not overlap
+           (batch <= 1 || strideC != 0);   // products have outputs of their own
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
@@ -81,14 +81,8 @@ struct GemmStridedBatched {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0 || batch == 0) return {};
     const count c = bytes_for(count{batch} * M * N, dtypeC);
-    return {.read = bytes_for(touched(count{M} * K, strideA), dtypeA) + bytes_for(touched(count{K} * N, strideB), dtypeB) + (beta ? c : 0), .written = c};
-  }
-
- private:
-  /// Elements of `batch` operands of `size` elements each.
-  constexpr count touched(count size, std::int64_t stride) const {
-    if (stride == dense || detail::at_least(stride, size)) return size * batch;
-    return count{stride} * (batch - 1) + size;
+    const count a = count{strideA == 0 ? 1 : batch} * M * K, b = count{strideB == 0 ? 1 : batch} * K * N;
+    return {.read = bytes_for(a, dtypeA) + bytes_for(b, dtypeB) + (beta ? c : 0), .written = c};
   }
 };
 
