@@ -6,13 +6,15 @@ The operators, fields, types, defaults, passes and units are those of the compil
 them. Formulas, fields' meanings and sources are in the comments of include/kprof/ops, which say them so:
 
     /// FLOPs: 2 M N K batch                       for passes that no other line names
-    /// FLOPs(dgrad, wgrad): 2 M N K               also: read, written, transcendentals, parameters, flops_valid, ...
+    /// FLOPs(dgrad, wgrad): 2 M N K               also: read, written, transcendentals, parameters, flops_valid, ...; of an operator
+                                                   without passes that has a `kind`: FLOPs(max): ...
     ///   + M N                                    a line goes on indented
     /// where: P = floor((H - R) / U) + 1          a name that the formulas use
     /// source: PyTorch flop_counter.py            whom the formulas follow
     /// others: CUTLASS adds 2 M N                 who counts differently
     /// like: Conv3d                               formulas, and meanings of fields, of another operator: fields of it that this one lacks
-                                                   have their defaults, or the value given, or that of the field given: "like: Gemm, dtypeA = type"
+                                                   have their defaults, or the value given, or that of the field given: "like: Gemm, dtypeA = type";
+                                                   and names of `where`: "like: Rnn, G = 4"; of a template the parameter: "kind = Kind"
     std::int64_t M = 1, N = 1;                     ///< rows of A; columns of B
 
 Every formula is evaluated for every random call that catalogue_samples made, and must give what the compiled one gave: the page
@@ -28,13 +30,14 @@ import tempfile
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
-from catalogue_formulas import COMPLEX, Formula, Mistake
+from catalogue_formulas import COMPLEX, Formula, Mistake, TooLong
 
 PAGE = "docs/catalogue_reference.md"
-COUNTS = ("FLOPs", "read", "written", "transcendentals", "parameters", "flops_valid", "flops_exact", "sparse_flops")
+COUNTS = ("FLOPs", "read", "written", "transcendentals", "parameters", "flops_valid", "flops_exact", "sparse_flops",
+          "flops_pyprof", "flops_expressions", "transcendentals_expressions")   # the last three of another cost_model
 TAG = re.compile(rf"^({'|'.join(COUNTS)}|where|source|others|like)(?:\(([^)]*)\))?: (.*)$")
 TITLE = {"FLOPs": "FLOPs", "read": "bytes read", "written": "bytes written", "source": "follows", "others": "others",
-         **{name: f"`{name}()`" for name in COUNTS[3:]}}
+         **{name: f"`{name}()`" for name in COUNTS[3:-3]}, **{name: "`{}(cost_model::{})`".format(*name.split("_")) for name in COUNTS[-3:]}}
 FEWEST = 12   # calls of each pass
 UNITS = {frozenset(("cuda_core",)): "scalar", frozenset(("tensor_core",)): "matrix product, on tensor cores",
          frozenset(("unknown",)): "matrix product", frozenset(("unknown", "tensor_core")): "matrix product"}
@@ -45,7 +48,7 @@ class Comment:
 
     def __init__(self, name, header, lines):
         self.name, self.header, self.text, self.tags, self.meanings = name, header, [], [], {}
-        self.enumerator = None   # of an alias: the template's argument
+        self.parameter = self.enumerator = None   # of a template, and its argument of an alias
         for line in lines:
             tag = TAG.match(line)
             if tag:
@@ -72,7 +75,7 @@ def comments_of(header):
     """The operators that a header declares, and its introduction."""
     found, block, struct, templates = [], [], None, {}
     lines = header.read_text().split("\n")
-    introduction = []
+    introduction, parameter = [], None
     for line in lines[4:]:
         if not line.startswith("//"):
             break
@@ -83,30 +86,33 @@ def comments_of(header):
             continue
         if opened := re.match(r"struct (\w+) \{", line):
             struct = Comment(opened[1], header.name, block)
+            struct.parameter = parameter
             found.append(struct)
             templates[struct.name] = struct
         elif alias := re.match(r"using (\w+) = (\w+)<\w+::(\w+)>;", line):
             if alias[2] in templates:
                 of = templates[alias[2]]
                 one = Comment(alias[1], header.name, [])
-                one.text, one.tags, one.meanings, one.enumerator = of.text, of.tags, of.meanings, alias[3]
+                one.text, one.tags, one.meanings, one.parameter, one.enumerator = of.text, of.tags, of.meanings, of.parameter, alias[3]
                 found.append(one)
         elif line == "};" or line.startswith("  constexpr bool valid"):
             struct = None
         elif struct and "///<" in line:
             code, meaning = line.split("///<", 1)
-            names = re.findall(r"(\w+)\s*(?=[={;,])", re.sub(r"=[^,;]*(,(?=\s*\w+\s*[=;{])|;)", r"=\1", re.sub(r"\{[^}]*\}", "{", code)))
+            names = re.findall(r"(\w+)\s*(?=[={;,])", re.sub(r"=[^,;]*(,(?=\s*\w+\s*[=;{])|;)", r"=\1", re.sub(r"\{[^}]*\}", "{", re.sub(r"<[^<>]*>", "", code))))
             parts = meaning.strip().split("; ")
             struct.meanings.update(zip(names, parts if len(parts) == len(names) else [meaning.strip()] * len(names)))
         if not line.startswith("template"):
             block = []
+        parameter = re.match(r"template <\w+ (\w+)>", line)
+        parameter = parameter and parameter[1]
     return " ".join(introduction), found
 
 
 class Operator:
     def __init__(self, compiled, comment):
         self.name, self.comment = compiled["name"], comment
-        self.fields, self.samples = compiled["fields"], compiled["samples"]
+        self.fields, self.samples, self.large = compiled["fields"], compiled["samples"], compiled["large"]
         if not self.samples:
             raise Mistake(f"{self.name}: no random call was valid")
         self.defaults = self.samples[0]["with"]
@@ -123,9 +129,9 @@ class Operator:
         self.like = operators[name]
         for one in given:
             field, _, value = one.partition(" = ")
-            value = self.comment.enumerator if value == "Function" else value
-            if field not in self.like.defaults:
-                raise Mistake(f"{self.name}: like {name}, which has no field {field}")
+            value = self.comment.enumerator if value == self.comment.parameter else value
+            if field not in self.like.defaults and field not in (text.partition(" = ")[0] for _, text in self.like.comment.all("where")):
+                raise Mistake(f"{self.name}: like {name}, which has neither a field nor a `where` {field}")
             self.given[field] = int(value) if value.isdigit() else {"true": True, "false": False}.get(value, value)
             if value in self.defaults:
                 self.renamed[field] = value
@@ -181,6 +187,36 @@ def formula_for(counts, name, direction):
     return (named or rest or [None])[0]
 
 
+def call_of(op, sample):
+    """The values that the formulas see."""
+    call = {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
+    for field, value in call.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            call[field] = value[:call["size"]]
+    return call
+
+
+def check_large(op, counts, where):
+    """Calls with sizes of any magnitude: what fits 61 bits must be counted, exactly, and what does not fit 64 must not be."""
+    for sample in op.large:
+        if any(v in COMPLEX for v in sample["with"].values() if isinstance(v, str)):
+            continue
+        call = call_of(op, sample)
+        direction = call.get("pass") or call.get("kind", "fprop")
+        try:
+            stated = {name: formula_for(counts, name, direction)({**where, **call}) for name in ("FLOPs", "read", "written")}
+        except TooLong:
+            continue
+        largest = max(stated["FLOPs"], stated["read"] + stated["written"])
+        if sample["counted"]:
+            compiled = {"FLOPs": sample["flops"], "read": sample["read"], "written": sample["written"]}
+            if compiled != stated:
+                return [f"{op.name}: of {sample['with']} it counts {compiled}, and the formulas say {({k: int(v) for k, v in stated.items()})}"]
+        elif largest < 2 ** 61:
+            return [f"{op.name}: does not count {sample['with']}, where nothing is larger than {int(largest)}"]
+    return []
+
+
 def check_operator(op):
     errors, met = [], {}
     origin = op.origin()
@@ -197,11 +233,8 @@ def check_operator(op):
     for sample in op.samples:
         if not sees_complex and any(v in COMPLEX for v in sample["with"].values() if isinstance(v, str)):
             continue
-        call = {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
-        for field, value in call.items():
-            if isinstance(value, list) and value and isinstance(value[0], dict):
-                call[field] = value[:call["size"]]
-        direction = call.get("pass", "fprop")
+        call = call_of(op, sample)
+        direction = call.get("pass") or call.get("kind", "fprop")
         met[direction] = met.get(direction, 0) + 1
         for name in COUNTS:
             compiled = sample.get({"FLOPs": "flops"}.get(name, name))
@@ -213,6 +246,8 @@ def check_operator(op):
             if formula is None:
                 if compiled == 0 and name in ("transcendentals", "parameters"):
                     continue
+                if name in COUNTS[-3:] and compiled == sample[name.split("_")[0]]:   # no other than by primitives
+                    continue
                 return errors + [f"{op.name}: the comment has no formula for {name} of {direction}"]
             try:
                 stated = formula({**where, **call})
@@ -220,10 +255,13 @@ def check_operator(op):
                 return errors + [f"{op.name}: `{formula.text}` cannot be evaluated for {sample['with']}: {error!r}"]
             if stated != compiled:
                 return errors + [f"{op.name}: {name} is {compiled}, but `{formula.text}` gives {stated} for {sample['with']}"]
+    for name, stated in counts.items() if op is origin else ():
+        errors += [f"{op.name}: no random call is one of {p}, of which the comment states {name}" for passes, _ in stated for p in passes or () if p not in met]
     for direction, calls in met.items():
-        if calls < FEWEST:
+        by_itself = any(other.like is op and direction in other.given.values() for other in Operator.references.values())   # AllReduce of Collective
+        if calls < FEWEST and not by_itself:
             errors.append(f"{op.name}: only {calls} random calls of {direction} are valid; nothing is shown by so few")
-    return errors
+    return errors + check_large(op, counts, where)
 
 
 # ---- the page
@@ -234,10 +272,12 @@ Made from the code by `tests/docs/catalogue_page.py`, which also evaluates each 
 compiled operator gives. How operators are used, and by what rules they count, is on [the catalogue's page](catalogue.md).
 
 What stands side by side is multiplied. `[condition]` is 1 where the condition holds, else 0. `bytes(n, type)` is what `n` elements take,
-packed: `ceil(n bits(type) / 8)`; `dtypeW or type` is the first of the two that is known. `sum(i < n: ...)` goes over i = 0 to n - 1.
-`fma(type)`, `mul(type)` and `add(type)` are the FLOPs of a multiply-add, a multiplication and an addition: 2, 1 and 1, and 8, 6 and 2
-of complex numbers; where a formula of a product says 2, complex types count 8 as well. Sizes are in elements unless a field says
-otherwise. Of an empty call nothing is read.
+packed: `ceil(n bits(type) / 8)`; `dtypeW or type` is the first of the two that is known, and `[condition] int64` is
+known where the condition holds; `Dv or D` the first that is not 0.
+`sum(i < n: ...)` goes over i = 0 to n - 1. `fma(type)`, `mul(type)` and `add(type)` are the FLOPs of a multiply-add, a multiplication
+and an addition: 2, 1 and 1, and 8, 6 and 2 of complex numbers; where a formula of a product says 2, complex types count 8 as well.
+Of a list of sizes `prod(n)` is the product, `dims(n)` the number, `last(n)` the last; `n - 2 r` takes `2 r` from each.
+Sizes are in elements unless a field says otherwise. Of an empty call nothing is read.
 """
 
 
@@ -259,8 +299,11 @@ def spelt(value):
 def table(op, glossary):
     lines = ["| field | type | default | |", "|---|---|---|---|"]
     rows = []
-    for name, kind, extent in op.fields:
-        row = [[f"`{name}`"], kind + (f"[{extent}]" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(op.meaning(name, glossary) or "")]
+    for name, kind, extent, *values in op.fields:
+        meaning = op.meaning(name, glossary) or ""
+        if not all(re.search(rf"\b{value}\b", meaning) for value in values if value != "none"):
+            meaning += f" ({', '.join(values)})"
+        row = [[f"`{name}`"], kind + (f"[{extent}]" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(meaning)]
         if rows and rows[-1][1:] == row[1:]:
             rows[-1][0] += row[0]
         else:
@@ -272,8 +315,9 @@ def counts_table(op):
     lines = ["| | |", "|---|---|"]
     units = frozenset(s["unit"] for s in op.samples)
     for name in COUNTS:
-        for of, text in op.comment.all(name):
-            lines.append(f"| {TITLE[name]}{' of ' + of if of else ''} | `{cell(text)}` |")
+        stated = op.comment.all(name)
+        for of, text in stated:
+            lines.append(f"| {TITLE[name]}{' of ' + of if of else ' otherwise' if len(stated) > 1 else ''} | `{cell(text)}` |")
     for _, text in op.comment.all("where"):
         lines.append(f"| where | `{cell(text)}` |")
     for name in ("source", "others"):
@@ -301,6 +345,7 @@ def section(op, aliases, glossary):
         lacking = [f for f in op.like.defaults if f not in op.defaults and f not in op.given]
         with_ += [f"`{f} = {spelt(op.like.defaults[f])}`" for f in lacking]
         lines += wrapped(f"Counts as [{op.like.name}](#{op.like.name.lower()}){' with ' + ', '.join(with_) if with_ else ''}.")
+        lines += [f"Others: {others}." for _, others in op.comment.all("others")]
     else:
         lines += counts_table(op)
     if aliases:
@@ -412,7 +457,12 @@ def sample_operators():
             samples.append({"with": call, "unit": "cuda_core", "flops": 2 * m * n + (n if bias and direction == "fprop" else 0),
                             "read": pack(tall, type_) + pack(n, type_ if weight == "unknown" else weight), "written": pack(m * n, type_)})
         kinds = {"M": "int64", "N": "int64", "bias": "bool", "pass": "pass", "type": "dtype", "dtypeW": "dtype"}
-        yield json.dumps({"name": name, "fields": [[f, kinds[f], 0] for f in samples[0]["with"]], "samples": samples})
+        large = []
+        for m in (2 ** 33, 2 ** 61, 2 ** 70):   # their lower triangle is too long for the formulas where N is large
+            call = {"M": m, "type": "int4", "dtypeW": "int4"} if other else {"M": 2, "N": m, "bias": False, "pass": "fprop", "type": "int4", "dtypeW": "int4"}
+            counted = m < 2 ** 61 and not other
+            large.append({"with": call, "counted": counted, "flops": 4 * m if counted else 0, "read": 2 + m // 2 if counted else 0, "written": m if counted else 0})
+        yield json.dumps({"name": name, "fields": [[f, kinds[f], 0] for f in samples[0]["with"]], "samples": samples, "large": large})
 
 
 MISTAKES = (   # what is changed, into what, and what is then said
@@ -431,7 +481,7 @@ MISTAKES = (   # what is changed, into what, and what is then said
     ("2 M N + [bias] N", "2 M N + [bias N", "expected `]`"),
     ("2 M N + [bias] N", "2 M N + % N", "cannot read"),
     ("N = 3", "N = 4", "Other: FLOPs is"),
-    ("like: Product, N = 3", "like: Product, X = 3", "has no field X"),
+    ("like: Product, N = 3", "like: Product, X = 3", "neither a field nor a `where` X"),
     ("like: Product", "like: Nothing", "no operator of the catalogue"),
     ("  ///< added", "", "nothing says what `bias` is"),
     ("   ///< of all", "", "nothing says what `type` is"),
@@ -443,7 +493,7 @@ MISTAKES = (   # what is changed, into what, and what is then said
 def self_test():
     samples = "\n".join(sample_operators())
 
-    def errors_of(text):
+    def errors_of(text, samples=samples):
         with tempfile.TemporaryDirectory() as folder:
             ops = pathlib.Path(folder) / "include/kprof/ops"
             ops.mkdir(parents=True)
@@ -463,9 +513,13 @@ def self_test():
         errors = errors_of(HEADER.replace(was, becomes, 1))
         if not any(said in e for e in errors):
             failures.append(f"`{was}` as `{becomes}` is not found: {errors}")
+    for was, becomes, said in ((f'"flops": {2 ** 35}', '"flops": 7', "it counts {'FLOPs': 7"), ('"counted": true', '"counted": false', "does not count")):
+        if not any(said in e for e in errors_of(HEADER, samples.replace(was, becomes, 1))):
+            failures.append(f"a large call with `{becomes}` is not found: {errors_of(HEADER, samples.replace(was, becomes, 1))}")
     for text, value in (("2 a b", 12), ("a / b a", Fraction(4, 3)), ("2 a^2", 8), ("-a + b", 1), ("ceil(7 / a) + floor(7 / a)", 7), ("[a = 2 and b != 2] b", 3),
-                        ("[not a > b]", 1), ("sum(i < b: i a)", 6), ("sum(list: x)", 7), ("numel(broadcast(s, t))", 24), ("gcd(12, 18) log2(8)", 18)):
-        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, 0], "t": [3, 1]})) != value:
+                        ("[not a > b]", 1), ("sum(i < b: i a)", 6), ("sum(list: x)", 7), ("numel(broadcast(s, t))", 24), ("gcd(12, 18) log2(8)", 18), ("dims(s) + prod(t - 5)", 11),
+                        ("[f in (ne, eq)] b", 3), ("bits([f = eq] int64 or f32)", 64), ("bits([f = a] int64 or f32)", 32)):
+        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, 0], "t": [3, 1], "f": "eq"})) != value:
             failures.append(f"`{text}` gives {found}, not {value}")
     for failure in failures:
         print(failure)

@@ -16,7 +16,7 @@ using kprof::detail::field_kind;
 using kprof::detail::struct_desc;
 using kprof::detail::text;
 
-constexpr int samples_wanted = 160, tries = 60'000;
+constexpr int samples_wanted = 160, large_wanted = 80, tries = 60'000;
 
 std::mt19937 engine;   // seeded for each operator, so that one more changes no other
 std::int64_t draw(std::int64_t low, std::int64_t high) {
@@ -26,6 +26,14 @@ std::int64_t draw_size() {
   constexpr std::int64_t rarer[] = {16, 20, 24, 31, 32, 48, 64, 100};
   return draw(0, 3) != 0 ? draw(1, 9) : rarer[draw(0, 7)];
 }
+
+/// Sizes whose products overflow, among others whose do not.
+std::int64_t draw_large() {
+  constexpr std::int64_t large[] = {(1 << 20) + 1, (1 << 30) - 1, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 40, std::int64_t{1} << 53,
+                                    std::int64_t{1} << 62, INT64_MAX};
+  return large[draw(0, 7)];
+}
+bool larger = false;   // whether sizes may be large ones
 
 std::int64_t get(const field_desc& f, const char* at) {
   std::int64_t value = 0;
@@ -41,6 +49,7 @@ void randomise(const field_desc& f, char* at, const char* default_at) {
   std::int64_t value = get(f, default_at);
   if (f.kind == field_kind::boolean) value = draw(0, 1);
   else if (f.kind == field_kind::enumeration) value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
+  else if (larger && draw(0, 3) == 0) value = draw_large();
   else if (draw(0, 5) != 0) value = draw_size();
   std::memcpy(at, &value, f.size);
 }
@@ -59,7 +68,7 @@ void randomise(const struct_desc& s, char* object, const char* defaults) {
       std::memset(at, 0, size);
       if (e < used && f.kind == field_kind::aggregate) randomise(*f.nested, at, defaults + f.offset + e * size);
       else if (e < used && f.size == 8) {
-        const std::int64_t value = draw(0, 2) == 0 ? 1 : draw(2, 8);
+        const std::int64_t value = larger && draw(0, 2) == 0 ? draw_large() : draw(0, 2) == 0 ? 1 : draw(2, 8);
         std::memcpy(at, &value, 8);
       }
     }
@@ -110,6 +119,14 @@ std::string type_of(const field_desc& f) {
   }
 }
 
+/// Of an enumeration its values, but for the two that every operator shares.
+std::string values_of(const field_desc& f) {
+  if (f.kind != field_kind::enumeration || type_of(f) == "dtype" || type_of(f) == "pass") return "";
+  std::string out;
+  for (std::uint32_t i = 0; i < f.enumerators->size; ++i) out += ", " + quoted(f.enumerators->list[i].name);
+  return out;
+}
+
 template <class Op>
 void print_operator() {
   const struct_desc& params = kprof::detail::describe_op<Op>::params();
@@ -119,7 +136,7 @@ void print_operator() {
 
   std::string fields;
   for (std::uint32_t i = 0; i < params.field_count; ++i)
-    fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" + type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) + "]";
+    fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" + type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) + values_of(params.fields[i]) + "]";
 
   std::string samples;
   int valid = 0;
@@ -135,12 +152,32 @@ void print_operator() {
     if constexpr (requires { op.flops_valid(); }) more += number("flops_valid", op.flops_valid());
     if constexpr (requires { op.flops_exact(); }) more += number("flops_exact", op.flops_exact());
     if constexpr (requires { op.sparse_flops(); }) more += number("sparse_flops", op.sparse_flops());
+    using kprof::ops::cost_model;
+    if constexpr (requires { op.flops(cost_model::pyprof); })
+      more += number("flops_pyprof", op.flops(cost_model::pyprof)) + number("flops_expressions", op.flops(cost_model::expressions));
+    if constexpr (requires { op.transcendentals(cost_model::expressions); })
+      more += number("transcendentals_expressions", op.transcendentals(cost_model::expressions));
     constexpr const char* units[] = {"unknown", "cuda_core", "tensor_core"};
     samples += std::string(valid == 0 ? "" : ", ") + "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) + ", \"unit\": \"" + units[work.on] + "\"" +
                number("flops", work.flops) + number("read", work.read) + number("written", work.written) + more + "}";
     ++valid;
   }
-  std::printf("{\"name\": %s, \"fields\": [%s], \"samples\": [%s]}\n", quoted(kprof::name_of<Op>()).c_str(), fields.c_str(), samples.c_str());
+
+  // Calls that are valid, whether or not their counts fit.
+  std::string large;
+  larger = true;
+  for (int i = 0, found = 0; i < tries && found < large_wanted; ++i) {
+    Op op{};
+    randomise(params, reinterpret_cast<char*>(&op), default_bytes);
+    if (!op.valid()) continue;
+    const auto work = kprof::detail::evaluate(op);
+    large += std::string(found++ == 0 ? "" : ", ") + "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) + ", \"counted\": " +
+             (work.valid != 0 ? "true" : "false") + ", \"flops\": " + std::to_string(work.flops) + ", \"read\": " + std::to_string(work.read) +
+             ", \"written\": " + std::to_string(work.written) + "}";
+  }
+  larger = false;
+  std::printf("{\"name\": %s, \"fields\": [%s], \"samples\": [%s], \"large\": [%s]}\n", quoted(kprof::name_of<Op>()).c_str(), fields.c_str(),
+              samples.c_str(), large.c_str());
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ namespace ops {
 /// flops_exact(fprop): 2 B Hq exact_pairs (D + value_size)
 /// flops_exact(bprop): 2 B Hq exact_pairs ((2 + [backward = flash]) D + 2 value_size)
 /// read(fprop): q + k + v
-/// read(bprop): q + k + v + 2 o + 4 B Hq Sq
-/// written(fprop): o + [lse] 4 B Hq Sq
+/// read(bprop): q + k + v + 2 o + logsumexp
+/// written(fprop): o + [lse] logsumexp
 /// written(bprop): q + k + v
 /// where: pairs = [mask = causal] Sq (max(0, Sk - Sq) + Sk) / 2 + [mask != causal] exact_pairs
 /// where: exact_pairs = [mask = none] Sq Sk + [mask = causal] sum(i < Sq: max(0, place + 1))
@@ -62,20 +62,23 @@ namespace ops {
 /// where: k = bytes(B kv_heads Sk D, type)
 /// where: v = bytes(B kv_heads Sk value_size, type)
 /// where: o = bytes(B Hq Sq value_size, type)
+/// where: logsumexp = 4 B Hq Sq
 /// where: kv_heads = Hkv or Hq
 /// where: value_size = Dv or D
 /// source: FlashAttention hopper/benchmark_attn.py, Megatron, Triton's tutorial 06
-/// others: PyTorch, DeepSpeed and most of NeMo's formulas do not halve causal attention, xformers does whatever Sq and Sk are; PyTorch
-///   before PR #177188 knew no grouped queries; CUTLASS's example 41 counts exact_pairs, and 3 more a pair for the softmax
+/// others: PyTorch, DeepSpeed and most of NeMo's formulas do not halve causal attention, xformers does whatever Sq and Sk are
+/// others: PyTorch knew no grouped queries before PR #177188
+/// others: CUTLASS's example 41 counts exact_pairs, and adds to each 3 for the softmax and Dv for the division
+/// others: FlashAttention's bench_utils reads neither o nor logsumexp in bprop
 struct Sdpa {
   static constexpr std::int64_t unlimited = -1;
 
   std::int64_t B = 1;             ///< sequences
   std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries; heads of keys and values, 0: as Hq
   std::int64_t Sq = 1, Sk = 1;    ///< queries of a sequence; keys of a sequence
-  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of values, 0: as D
-  attention_mask mask = attention_mask::none;   ///< which keys query i sees, whose place is key i + Sk - Sq
-  std::int64_t window_left = unlimited, window_right = unlimited;   ///< of sliding_window: keys before the place, -1: all; behind it, -1: all
+  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of a head of values, 0: as D
+  attention_mask mask = attention_mask::none;   ///< causal: query i sees keys up to its place, i + Sk - Sq; sliding_window: those about it
+  std::int64_t window_left = unlimited, window_right = unlimited;   ///< keys seen before a query's place, -1: all; keys seen behind it, -1: all
   bool lse = false;               ///< fprop writes the logsumexp
   ops::pass pass = ops::pass::fprop;
   attention_backward backward = attention_backward::flash;   ///< of bprop: flash computes the scores again, stored_P does not
@@ -147,7 +150,7 @@ struct DecodeAttention {
   std::int64_t B = 1;
   std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries; heads of keys and values, 0: as Hq
   std::int64_t Sk = 1;            ///< tokens in a sequence's cache, the new one among them
-  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of values, 0: as D
+  std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of a head of values, 0: as D
   bool append = false;            ///< the new key and value are written to the cache
   std::int64_t page_size = 0;     ///< in tokens; 0: the cache is not paged
   dtype type = dtype::f16;        ///< of q and o

@@ -300,7 +300,7 @@ struct Symm {
 struct Syrk {
   std::int64_t n = 1, k = 1;   ///< rows of A, rows and columns of C; columns of A
   dtype type = dtype::f32;
-  bool beta = true;           ///< as in Symm
+  bool beta = true;            ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
@@ -321,7 +321,7 @@ struct Syrk {
 struct Syr2k {
   std::int64_t n = 1, k = 1;   ///< rows of A and B, rows and columns of C; columns of A and B
   dtype type = dtype::f32;
-  bool beta = true;           ///< as in Symm
+  bool beta = true;            ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }

@@ -41,19 +41,21 @@ constexpr count share(count x, count times, count n) noexcept { return x / n * t
 
 namespace ops {
 
-/// A collective of any kind; under names of their own they follow below.
-/// FLOPs(all_reduce, reduce_scatter, reduce): floor((n - 1) / n 8 S / bits(type))
+/// A collective of any kind.
+/// FLOPs(all_reduce, reduce_scatter, reduce): floor((n - 1) elements / n)
 /// FLOPs: 0
 /// read(all_reduce, reduce_scatter, all_to_all, scatter): share
 /// read(reduce, send_recv): S
 /// read: 0
-/// written(all_reduce): floor(2 (n - 1) / n S) - share
+/// written(all_reduce): floor(2 (n - 1) S / n) - share
 /// written(all_gather, gather): share
 /// written(broadcast): S
 /// written: 0
-/// where: share = floor((n - 1) / n S)
+/// where: share = floor((n - 1) S / n)
+/// where: elements = 8 S / bits(type)
 /// source: nccl-tests doc/PERFORMANCE.md, and its src/*.cu for gather, scatter and send_recv
-/// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts an addition of each element of all_reduce, as of 2 ranks
+/// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts one addition for each element of all_reduce, as of 2 ranks
+/// others: nccl-tests rounds the count per rank down to 16 bytes where S is the whole array
 struct Collective {
   collective kind = collective::all_reduce;   ///< which of them
   std::int64_t n = 1;   ///< ranks

@@ -3,7 +3,8 @@
 #define KPROF_OPS_INDEXING_HPP
 
 // Operators that go through indices: embeddings, gathers, scatters, selection by a mask. Only what is touched counts, and
-// indices are taken to be distinct, as XLA and PyProf's embedding have it: of a table of V rows T are read, not V.
+// indices are taken to be distinct, as XLA and PyProf's embedding have it: of a table only as many rows are read as there are
+// indices.
 
 #include <kprof/ops/common.hpp>
 

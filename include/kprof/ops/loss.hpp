@@ -19,11 +19,13 @@ enum class loss_reduction : std::uint8_t { none, mean, sum };
 /// FLOPs(bprop): 3 rows classes
 /// transcendentals: rows classes
 /// read(fprop): logits + targets
-/// read(bprop): logits + targets + 4 rows + 4
-/// written(fprop): 4 rows + 4
+/// read(bprop): logits + targets + lse + loss
+/// written(fprop): lse + loss
 /// written(bprop): logits
 /// where: logits = bytes(rows classes, type)
 /// where: targets = bytes(rows, dtypeTarget)
+/// where: lse = 4 rows
+/// where: loss = 4
 /// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 struct CrossEntropy {
   std::int64_t rows = 1, classes = 1;   ///< tokens or samples; logits of each
@@ -91,7 +93,7 @@ using NllLoss = Nll;
 /// where: x = bytes(numel, type)
 /// where: loss = bytes([reduction = none] numel + [reduction != none], type)
 /// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
-/// others: PyProf counts 4 numel + 1 reduced in fprop: twice the elements it moves, and 1
+/// others: PyProf counts twice the elements that are moved, and 1: reduced, in fprop, 4 numel + 1
 struct Mse {
   std::int64_t numel = 1;   ///< of each tensor
   loss_reduction reduction = loss_reduction::mean;   ///< mean and sum give one number, none one for each element

@@ -19,7 +19,7 @@ namespace ops {
 /// source: EleutherAI cookbook calc_transformer_flops.py; Softmax's for the softmax
 /// others: Megatron does not count the router
 struct MoeRouter {
-  std::int64_t tokens = 1;
+  std::int64_t tokens = 1;                ///< rows of x
   std::int64_t hidden = 1, experts = 1;   ///< elements of a token; logits of a token
   bool softmax = false;                   ///< a softmax is fused
   dtype type = dtype::bf16;               ///< of x and w

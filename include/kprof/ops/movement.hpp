@@ -80,8 +80,8 @@ struct Copy {
 /// FLOPs: 0
 /// read: bytes(batch M N, type)
 /// written: bytes(batch M N, type)
-/// source: ParRes Kernels (SERIAL), RAJAPerf
-/// others: ParRes Kernels (Cxx11) counts 4 M N elements, not 2
+/// source: ParRes Kernels, SERIAL
+/// others: ParRes Kernels, Cxx11, counts 4 M N elements, not 2
 struct Transpose {
   std::int64_t M = 1, N = 1;   ///< rows of x; columns of x
   std::int64_t batch = 1;      ///< matrices

@@ -32,7 +32,7 @@ struct step {
 
 namespace ops {
 
-/// p -= lr g, and with decay g += wd p before.
+/// p -= lr g.
 /// FLOPs: (2 + 2 [weight_decay]) numel
 /// read: g + p
 /// written: p + bytes(numel, dtypeCopy)
@@ -41,7 +41,7 @@ namespace ops {
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Sgd {
   std::int64_t numel = 1;                ///< parameters
-  bool weight_decay = false;             ///< decay is asked for
+  bool weight_decay = false;             ///< g += wd p before
   dtype type = dtype::f32;               ///< of the parameters
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
   dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
@@ -63,7 +63,7 @@ struct Sgd {
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Momentum {
-  std::int64_t numel = 1;
+  std::int64_t numel = 1;                ///< parameters
   bool nesterov = false;                 ///< p -= lr (g + mu m)
   bool dampening = false;                ///< m = mu m + (1 - d) g; not with nesterov, which PyTorch refuses too
   bool weight_decay = false;
@@ -82,18 +82,17 @@ struct Momentum {
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 1}; }
 };
 
-/// m = b1 m + (1 - b1) g (3 FLOPs), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7, with the root); L2 decay
-/// is g += wd p.
+/// m = b1 m + (1 - b1) g (3 FLOPs), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7, with the root).
 /// FLOPs: (14 + 2 [weight_decay]) numel
 /// transcendentals: numel
 /// read: g + 3 p
 /// written: 3 p + bytes(numel, dtypeCopy)
 /// where: p = bytes(numel, type)
 /// where: g = bytes(numel, dtypeG or type)
-/// source: apex multi_tensor_adam.cu; the bytes PyProf optim.py
+/// source: apex multi_tensor_adam.cu, PyProf optim.py for the bytes
 /// others: apex evaluates the decay even where it is 0, 16 numel; PyProf counts no FLOPs
 struct Adam {
-  std::int64_t numel = 1;
+  std::int64_t numel = 1;                ///< parameters
   bool weight_decay = false;
   dtype type = dtype::f32;               ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
@@ -114,7 +113,7 @@ struct Adam {
 /// like: Adam
 struct AdamW {
   std::int64_t numel = 1;
-  bool weight_decay = true;
+  bool weight_decay = true;              ///< lr wd p is taken from p too
   dtype type = dtype::f32;               ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
   dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
@@ -138,8 +137,8 @@ struct AdamW {
 /// source: apex multi_tensor_lamb.cu
 /// others: apex evaluates the decay even where it is 0; its two stages move 10 numel elements, not 7
 struct Lamb {
-  std::int64_t numel = 1;
-  bool weight_decay = false;
+  std::int64_t numel = 1;                ///< parameters
+  bool weight_decay = false;             ///< wd p is added, to the gradient or to the update
   dtype type = dtype::f32;               ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
   dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none

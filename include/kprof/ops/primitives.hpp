@@ -30,7 +30,7 @@ struct Sort {
     const count all = bytes_for(n, type) + bytes_for(n, dtypeValue);
     return {.read = all, .written = all};
   }
-  /// Traffic of a radix sort from the least significant digit: all of it once more for each 8 bits of the key.
+  /// Traffic of a radix sort from the least significant digit: all of it once for each 8 bits of the key.
   constexpr traffic radix_bytes() const {
     const count passes = (bits_of(type) + 7) / 8;
     const traffic one = bytes();

@@ -2,19 +2,18 @@
 #ifndef KPROF_OPS_RNN_HPP
 #define KPROF_OPS_RNN_HPP
 
-// Recurrent networks with G gates (plain 1, LSTM 4, GRU 3): one step of one layer (RnnCell, LstmCell, GruCell), and whole
-// sequences through layers, in one or both directions (Rnn, Lstm, Gru).
+// Recurrent networks: one step of one layer (RnnCell, LstmCell, GruCell), and whole sequences through layers, in one or both
+// directions (Rnn, Lstm, Gru).
 //
-// FLOPs are the products of matrices, 2 B G H (I + H) a step, layer and direction, twice that backward (by the data and by the
-// weights), as oneDNN and PyProf have it: "no theoretical number of ops for the post-gemm operations". I, the width of the
-// input, is called input_size here, since <complex.h> defines I.
+// FLOPs are those of the products of matrices, backward twice as many (by the data and by the weights), as oneDNN and PyProf
+// have it: "no theoretical number of ops for the post-gemm operations". The width of the input is called input_size, not I,
+// which <complex.h> defines.
 //
 // Forward reads x, the state (h, and c of an LSTM), weights and two biases a gate, and writes the new state; a sequence also
-// writes y, the hidden state of its last layer at each step. What passes from layer to layer stays inside. bprop reads
-// x, the initial state, the weights, the gates that fprop saved, and the gradients of what fprop writes; it writes the gradients
-// of what fprop reads. The saved gates are G B H elements a step, layer and direction, the least that spares bprop a third
-// product; some libraries save more. That fprop writes them is not counted. Of an empty batch nothing is read; gradients of
-// the weights are written, as zeros.
+// writes y, the hidden state of its last layer at each step. What passes from layer to layer stays inside. bprop reads x,
+// the initial state, the weights, the gates that fprop saved, and the gradients of what fprop writes; it writes the
+// gradients of what fprop reads. The saved gates are the least that spares bprop a third product; some libraries save more.
+// That fprop writes them is not counted. Of an empty batch nothing is read; gradients of the weights are written, as zeros.
 
 #include <kprof/ops/common.hpp>
 
@@ -66,7 +65,7 @@ struct recurrent {
 
 namespace ops {
 
-/// h' = tanh(W x + b + R h + c).
+/// h' = tanh(W x + R h + biases): one gate, and one tensor of state, h.
 /// FLOPs(fprop): 2 B weights
 /// FLOPs(bprop): 4 B weights
 /// read(fprop): x + state + w + b
@@ -84,7 +83,7 @@ namespace ops {
 /// where: w = bytes(weights, dtypeW or type)
 /// where: b = bytes(biases, dtypeW or type)
 /// source: oneDNN benchdnn rnn.hpp, PyProf recurrentCell.py
-/// others: DeepSpeed counts a dot product of K as 2 K - 1, and adds biases and of each hidden element 1, of a GRU 7, of an LSTM 10
+/// others: DeepSpeed counts 2 K - 1 for a dot product of K, the biases, and for each hidden element 1, of a GRU 7, of an LSTM 10
 struct RnnCell {
   std::int64_t B = 1, input_size = 1, H = 1;   ///< sequences; elements of an input; elements of a hidden state
   bool bias = true;                ///< two biases a gate, of the input and of the state

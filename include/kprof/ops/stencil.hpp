@@ -33,7 +33,7 @@ struct Stencil {
   fixed_list<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
   std::int64_t r = 1;                       ///< radius
   stencil_shape shape = stencil_shape::star;                ///< star: the neighbours along the axes; box: all of the cube
-  stencil_counting counting = stencil_counting::weighted;   ///< FLOPs a point: weighted 2 k - 1, a weight each; uniform k, one of all; parres 2 k + 1
+  stencil_counting counting = stencil_counting::weighted;   ///< FLOPs a point: weighted 2 k - 1, a weight each; uniform k, one weight; parres 2 k + 1
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
