@@ -42,12 +42,14 @@ std::int64_t get(const field_desc& f, const char* at) {
 }
 
 void randomise(const struct_desc& s, char* object, const char* defaults);
+std::string type_of(const field_desc& f);
 
 void randomise(const field_desc& f, char* at, const char* default_at) {
   if (f.kind == field_kind::aggregate) return randomise(*f.nested, at, default_at);
   if (f.kind == field_kind::floating || f.kind == field_kind::string) return;
   std::int64_t value = get(f, default_at);
   if (f.kind == field_kind::boolean) value = draw(0, 1);
+  else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" && draw(0, 1) == 0) return;   // a type that is left out stays so in half the calls
   else if (f.kind == field_kind::enumeration) value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
   else if (larger && draw(0, 3) == 0) value = draw_large();
   else if (draw(0, 5) != 0) value = draw_size();
@@ -135,12 +137,15 @@ void print_operator() {
   const char* default_bytes = reinterpret_cast<const char*>(&defaults);
 
   std::string fields;
-  for (std::uint32_t i = 0; i < params.field_count; ++i)
+  int wanted = samples_wanted;   // more, where an enumeration has so many values that some would be drawn too rarely
+  for (std::uint32_t i = 0; i < params.field_count; ++i) {
+    if (!values_of(params.fields[i]).empty()) wanted += 16 * static_cast<int>(params.fields[i].enumerators->size);
     fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" + type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) + values_of(params.fields[i]) + "]";
+  }
 
   std::string samples;
   int valid = 0;
-  for (int i = 0; i < tries && valid < samples_wanted; ++i) {
+  for (int i = 0; i < tries && valid < wanted; ++i) {
     Op op{};
     if (i != 0) randomise(params, reinterpret_cast<char*>(&op), default_bytes);
     const auto work = kprof::detail::evaluate(op);

@@ -7,6 +7,7 @@
 
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 using kprof_test::costs;
 using kprof_test::is_constant;
@@ -85,6 +86,8 @@ static_assert(costs(Rope{.B = 2, .S = 3, .H = 5, .D = 6, .pass = pass::bprop}, 5
 static_assert(costs(Rope{.D = 0}, 0, 0));
 static_assert(moves(Rope{.S = 1, .H = 3, .D = 2, .type = dtype::fp6_e2m3}, 5 + 8, 5));
 
+static_assert(!Sdpa{.type = dtype::c64}.valid() && !DecodeAttention{.type = dtype::c128}.valid() && !MlaDecode{.type = dtype::c64}.valid());
+static_assert(std::is_same_v<DecodeAttn, DecodeAttention>);
 static_assert(!is_constant([] { return Sdpa{.Sq = -1}.flops(); }) && !is_constant([] { return Sdpa{.Hq = 6, .Hkv = 4}.flops(); }));
 static_assert(!is_constant([] { return Sdpa{.window_left = 3}.flops(); }) && !is_constant([] { return Sdpa{.B = most, .Hq = 9}.flops(); }));
 static_assert(!is_constant([] { return Sdpa{.D = 0}.bytes(); }) && !is_constant([] { return Sdpa{.Hq = 0}.flops_exact(); }));

@@ -31,6 +31,8 @@ constexpr std::int64_t sum_of_ramp(std::int64_t n, std::int64_t from, std::int64
   return rising * (begin + from) + rising * (rising - 1) / 2 + (n - end) * limit;
 }
 
+/// No library has attention of complex numbers.
+constexpr bool real(dtype type) noexcept { return known(type) && !is_complex(type); }
 /// Heads of queries share heads of keys evenly.
 constexpr bool heads_fit(std::int64_t Hq, std::int64_t Hkv) noexcept { return positive(Hq, Hkv) && Hq % Hkv == 0; }
 constexpr std::int64_t given_or(std::int64_t size, std::int64_t otherwise) noexcept { return size == 0 ? otherwise : size; }
@@ -88,7 +90,7 @@ struct Sdpa {
   constexpr std::int64_t value_size() const { return detail::given_or(Dv, D); }
   constexpr bool valid() const {
     return detail::not_negative(B) && detail::extents(Sq, Sk) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) &&
-           detail::known(type) && mask <= attention_mask::sliding_window && window_left >= unlimited && window_right >= unlimited &&
+           detail::real(type) && mask <= attention_mask::sliding_window && window_left >= unlimited && window_right >= unlimited &&
            (mask == attention_mask::sliding_window || (window_left == unlimited && window_right == unlimited)) &&
            detail::is_fprop_or_bprop(pass) && backward <= attention_backward::stored_P;
   }
@@ -159,7 +161,7 @@ struct DecodeAttention {
   constexpr std::int64_t kv_heads() const { return detail::given_or(Hkv, Hq); }
   constexpr std::int64_t value_size() const { return detail::given_or(Dv, D); }
   constexpr bool valid() const {
-    return detail::not_negative(B, Sk, page_size) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) && detail::known(type) &&
+    return detail::not_negative(B, Sk, page_size) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) && detail::real(type) &&
            detail::known_or_left_out(dtypeKV) && !(append && Sk == 0);   // the new token is in the cache
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
@@ -175,6 +177,8 @@ struct DecodeAttention {
     return {.read = Sk == 0 ? count{0} : q + cache + table, .written = o + added};
   }
 };
+
+using DecodeAttn = DecodeAttention;
 
 /// Decoding with DeepSeek's latent cache, weights absorbed: one head of keys, of L latent and R rotary elements, whose latent
 /// part is also the value: q[B,H,L+R], cache[B,Sk,L+R], o[B,H,L]. Pages as of DecodeAttention.
@@ -192,7 +196,7 @@ struct MlaDecode {
   dtype type = dtype::bf16;
 
   constexpr bool valid() const {
-    return detail::not_negative(B, Sk, R, page_size) && detail::positive(H, L) && detail::known(type) && !(append && Sk == 0);
+    return detail::not_negative(B, Sk, R, page_size) && detail::positive(H, L) && detail::real(type) && !(append && Sk == 0);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * B * H * Sk * (2 * count{L} + R) : count::invalid(); }

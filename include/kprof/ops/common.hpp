@@ -5,6 +5,7 @@
 // What the operators of the catalogue share, and the rules by which all of them count. Included by each header of ops/.
 //
 // - One multiply-add is 2 FLOPs; of complex numbers 8. Scale factors cost nothing; beta != 0 costs one more read of C.
+//   Elementwise primitives, and the additions of scatters and collectives, are one whatever the type.
 // - FLOPs follow from the shape, never from the kernel: padding taps count, causal attention counts its half.
 // - A bias, a residual, an activation and any other elementwise primitive are one FLOP per output element each.
 // - Bytes are the least possible: each distinct input element is read once, each output element written once, each at its
