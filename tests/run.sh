@@ -4,6 +4,7 @@
 # full, sanitizers, compiled out, and without exceptions and RTTI. The last lines are ctest's summary.
 #
 #   tests/run.sh [configuration...]     all of them, or only those named, for instance: tests/run.sh ci-gcc
+#   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop counter, 0.55 GB from PyPI
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a time.
 
@@ -21,6 +22,7 @@ say() { printf '\n== %s\n' "$*"; }
 install_packages() {
   command -v dpkg-query > /dev/null || { echo "no dpkg here: the packages are taken to be installed"; return 0; }
   local wanted=(g++ clang libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind python3 binutils) missing=() package
+  case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] || missing+=("$package")
   done
@@ -39,20 +41,21 @@ install_packages() {
 
 # Configures and builds into $build/<configuration>; the log is shown where that fails.
 build_configuration() {
-  local name=$1 folder=$build/$1 options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
+  local name=$1 folder=$build/$1 preset=$1 targets=() options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
   # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them out.
   case $name in
     off-* | noexcept-*) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF) ;;   # they print what a recording found, and use exceptions
     asan-* | tsan-*) options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF) ;;
     ci-clang) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;   # once, with g++, is enough
+    torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
   esac
   mkdir -p "$folder"
-  if ! cmake --preset "$name" -B "$folder" "${options[@]}" > "$folder/configure.log" 2>&1; then
+  if ! cmake --preset "$preset" -B "$folder" "${options[@]}" > "$folder/configure.log" 2>&1; then
     cat "$folder/configure.log"
     return 1
   fi
   grep -aE -- '-- kprof.*(left out|skipped)' "$folder/configure.log" || true
-  if ! cmake --build "$folder" -j "$jobs" -- -k 0 > "$folder/build.log" 2>&1; then
+  if ! cmake --build "$folder" -j "$jobs" "${targets[@]}" -- -k 0 > "$folder/build.log" 2>&1; then
     grep -avE '^\[[0-9]+/[0-9]+\] ' "$folder/build.log" | tail -n 100
     return 1
   fi
@@ -61,6 +64,7 @@ build_configuration() {
 test_configuration() {
   local options=()
   case $1 in
+    torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
     # What reads sources, or builds the same small programs again, is done by ci-gcc.

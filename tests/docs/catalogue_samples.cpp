@@ -49,7 +49,8 @@ void randomise(const field_desc& f, char* at, const char* default_at) {
   if (f.kind == field_kind::floating || f.kind == field_kind::string) return;
   std::int64_t value = get(f, default_at);
   if (f.kind == field_kind::boolean) value = draw(0, 1);
-  else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" && draw(0, 1) == 0) return;   // a type that is left out stays so in half the calls
+  // A type that may be left out is so in half the calls.
+  else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" && draw(0, 1) == 0) return;
   else if (f.kind == field_kind::enumeration) value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
   else if (larger && draw(0, 3) == 0) value = draw_large();
   else if (draw(0, 5) != 0) value = draw_size();

@@ -106,7 +106,8 @@ static_assert(linear_of(pass::wgrad, true).bytes().written == 2 * 768 * 3072 && 
 static_assert(linear_of(pass::fprop, true).parameters() == 768 * 3072 + 3072 && linear_of(pass::fprop, false).parameters() == 768 * 3072);
 static_assert(!linear_of(pass::bprop, true).valid());
 static_assert(linear_of(pass::bgrad, true).arithmetic().on == unit::cuda_core && linear_of(pass::fprop, true).arithmetic().on == unit::unknown);
-static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20}, 0, 400));   // the weights are read all the same
+static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20}, 0, 0) && costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20, .pass = pass::wgrad}, 0, 400));
+static_assert(costs(Linear{.tokens = 3, .in_features = 0, .out_features = 20, .bias = true}, 60, 320) && costs(Linear{.tokens = 3, .in_features = 0, .pass = pass::dgrad}, 0, 0));
 
 // 128 x 256 x 512 in f16: half of A is 65,536 bytes, its metadata 2 bits for each of 32,768 elements.
 static_assert(costs(SparseGemm{.M = 128, .N = 256, .K = 512}, 33'554'432, 65'536 + 8'192 + 262'144 + 65'536));

@@ -85,7 +85,7 @@ namespace ops {
 /// where: taps_h = sum(p < P: sum(r < R: [0 <= p U + r dh - ph and p U + r dh - ph < H]))
 /// where: taps_w = sum(q < Q: sum(s < S: [0 <= q V + s dw - pw and q V + s dw - pw < W]))
 /// source: PyProf conv.py, PyTorch flop_counter.py, MIOpen's driver; flops_valid: oneDNN's benchdnn, XLA
-/// others: oneDNN and XLA count flops_valid; PyTorch, fvcore and PyProf no bias; PyTorch before May 2026 wgrad of groups g times; CUTLASS
+/// others: oneDNN and XLA count flops_valid; PyTorch, fvcore and PyProf no bias; PyTorch (2.15 still) wgrad of groups g times; CUTLASS
 ///   dgrad and wgrad without regard to groups, strided dgrad by the input's extents, and bytes of the unrolled input, R S times as many
 struct Conv3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;   ///< images; channels of x; depth of x; height of x; width of x

@@ -247,10 +247,10 @@ struct Linear {
     const count x = bytes_for(count{tokens} * in_features, type), y = bytes_for(count{tokens} * out_features, type);
     const count w = bytes_for(count{in_features} * out_features, weight_type()), b = bytes_for(out_features, weight_type());
     switch (pass) {
-      case ops::pass::dgrad: return {.read = y + w, .written = x};
-      case ops::pass::wgrad: return {.read = y + x, .written = w};
+      case ops::pass::dgrad: return {.read = x == 0 ? 0 : y + w, .written = x};
+      case ops::pass::wgrad: return {.read = w == 0 ? 0 : y + x, .written = w};
       case ops::pass::bgrad: return {.read = y, .written = b};
-      default: return {.read = x + w + (bias ? b : 0), .written = y};
+      default: return {.read = y == 0 ? 0 : x + w + (bias ? b : 0), .written = y};
     }
   }
   /// Weights and bias.
