@@ -33,7 +33,7 @@ void print(const char* name, const network& n) {
 int main() {
   std::printf("%-36s %12s %14s %13s %9s\n", "model", "parameters", "FLOPs", "bytes", "FLOP/B");
   print("ResNet-50, 32 images, f16", resnet50);
-  print("ResNet-50, 32 images, f16, training", training);
+  print("ResNet-50, 32 images, with backward", training);
   print("BERT-base, 8 x 128 tokens, f16", bert);
   print("GPT-2, 1,024 tokens, f16", gpt2);
   print("Llama 2 7B, 2,048 tokens, bf16", prefill);
@@ -43,7 +43,7 @@ int main() {
 // Output:
 // model                                  parameters          FLOPs         bytes    FLOP/B
 // ResNet-50, 32 images, f16                 25.56 M       262.96 G       5.23 GB      50.3
-// ResNet-50, 32 images, f16, training       25.56 M       792.03 G      12.93 GB      61.3
+// ResNet-50, 32 images, with backward       25.56 M       792.03 G      13.33 GB      59.4
 // BERT-base, 8 x 128 tokens, f16           109.48 M       179.09 G       0.91 GB     196.7
 // GPT-2, 1,024 tokens, f16                 124.44 M       272.62 G       1.08 GB     251.7
 // Llama 2 7B, 2,048 tokens, bf16          6738.42 M     27631.26 G      37.54 GB     736.0

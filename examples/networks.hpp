@@ -81,7 +81,7 @@ constexpr resnet50_layers layers_of_resnet50(std::int64_t batch, dtype type = dt
   return net;
 }
 
-/// Inference, or with `train` one step of training.
+/// Inference, or with `train` forward and backward of all layers: of a step of training what is not the loss and the optimizer.
 constexpr model resnet50(std::int64_t batch, dtype type = dtype::f32, bool train = false) {
   const resnet50_layers net = layers_of_resnet50(batch, type);
   model out;

@@ -35,7 +35,7 @@ constexpr count flops_of(const Op& params) noexcept {
   static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
   if (w.valid != 0) return w.flops;
-  detail::parameters_make_no_sense();
+  detail::parameters_make_no_sense("kprof: valid() does not hold for these parameters");
   return count::invalid();
 }
 

@@ -677,7 +677,7 @@ inline void formula_overflows_64_bits() noexcept {}
 inline void formula_divides_by_zero() noexcept {}
 inline void formula_has_a_negative_count() noexcept {}
 inline void dtype_has_no_whole_byte_size() noexcept {}
-inline void parameters_make_no_sense() noexcept {}
+inline void parameters_make_no_sense(const char*) noexcept {}
 }  // namespace detail
 
 /// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
@@ -1324,7 +1324,7 @@ constexpr count flops_of(const Op& params) noexcept {
   static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
   if (w.valid != 0) return w.flops;
-  detail::parameters_make_no_sense();
+  detail::parameters_make_no_sense("kprof: valid() does not hold for these parameters");
   return count::invalid();
 }
 

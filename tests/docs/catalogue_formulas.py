@@ -62,11 +62,8 @@ def broadcast(*shapes):
 
 
 def sizes(shape):
-    """Without the zeros behind the last."""
-    shape = list(shape)
-    while len(shape) > 1 and shape[-1] == 0:
-        shape.pop()
-    return shape
+    """Without those that are left out."""
+    return [size for size in shape if size != -1]
 
 
 FUNCTIONS = {

@@ -192,7 +192,7 @@ def call_of(op, sample):
     call = {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
     for field, value in call.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            call[field] = value[:call["size"]]
+            call[field] = value
     return call
 
 
@@ -278,7 +278,8 @@ known where the condition holds; `Dv or D` the first that is not 0.
 `sum(i < n: ...)` goes over i = 0 to n - 1. `fma(type)`, `mul(type)` and `add(type)` are the FLOPs of a multiply-add, a multiplication
 and an addition: 2, 1 and 1, and 8, 6 and 2 of complex numbers; where a formula of a product says 2, complex types count 8 as well.
 Of a list of sizes `prod(n)` is the product, `dims(n)` the number, `last(n)` the last; `n - 2 r` takes `2 r` from each.
-Sizes are in elements unless a field says otherwise. Of an empty call nothing is read.
+Sizes are in elements unless a field says otherwise. A call without output reads nothing. Enumerations are in `kprof::ops`, but for
+`kprof::dtype`.
 """
 
 
@@ -290,10 +291,7 @@ def spelt(value):
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        shown = [v for v in value]
-        while len(shown) > 1 and shown[-1] in (0, shown[0]) and not isinstance(shown[-1], dict):
-            shown.pop()
-        return "{}" if shown and isinstance(shown[0], dict) else "{" + ", ".join(map(str, shown)) + "}"
+        return "{" + ", ".join(str(v) for v in value if not isinstance(v, dict) and v != -1 and any(value)) + "}"
     return str(value)
 
 
@@ -301,10 +299,10 @@ def table(op, glossary):
     lines = ["| field | type | default | |", "|---|---|---|---|"]
     rows = []
     for name, kind, extent, *values in op.fields:
-        meaning = op.meaning(name, glossary) or ""
+        meaning = f"direction: one of {', '.join(op.passes)}" if kind == "pass" else op.meaning(name, glossary) or ""
         if not all(re.search(rf"\b{value}\b", meaning) for value in values if value != "none"):
             meaning += f" ({', '.join(values)})"
-        row = [[f"`{name}`"], kind + (f"[{extent}]" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(meaning)]
+        row = [[f"`{name}`"], kind + (f", at most {extent}" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(meaning)]
         if rows and rows[-1][1:] == row[1:]:
             rows[-1][0] += row[0]
         else:
@@ -356,8 +354,22 @@ def section(op, aliases, glossary):
     return lines
 
 
+def index(operators):
+    """All operators in the order of their names, as a table."""
+    lines = ["", "| operator | header | FLOPs, of passes forward | passes |", "|---|---|---|---|"]
+    for op in sorted(operators.values(), key=lambda o: o.name.lower()):
+        of = op.like if op.comment.enumerator else op
+        if op.like:
+            counts = f"as [{op.like.name}](#{op.like.name.lower()})"
+        else:
+            stated = [(p, f.text) for p, f in formulas_of(op)[0].get("FLOPs", []) if not p or not set(p) <= {"bprop", "dgrad", "wgrad", "bgrad"}]
+            counts = "; ".join(f"`{cell(f)}`" + (f" of {', '.join(p)}" if p and p != ["fprop"] else "") for p, f in stated)
+        lines.append(f"| [{op.name}](#{of.name.lower()}) | `{op.comment.header}` | {counts} | {', '.join(op.passes)} |")
+    return lines
+
+
 def page(operators, introductions, glossary):
-    lines = PREFACE.rstrip().split("\n")
+    lines = PREFACE.rstrip().split("\n") + index(operators)
     headers = []
     for op in operators.values():
         if op.comment.header not in headers:
@@ -522,7 +534,7 @@ def self_test():
                         ("[not a > b]", 1), ("sum(i < b: i a)", 6), ("sum(list: x)", 7), ("numel(broadcast(s, t))", 24), ("gcd(12, 18) log2(8)", 18), ("dims(s) + prod(t - 5)", 11),
                         ("[f in (ne, eq)] b", 3), ("bits([f = eq] int64 or f32)", 64), ("bits([f = a] int64 or f32)", 32), ("sum(n in t: n a)", 8),
                         ("[a != 2] ceil(b / (a - 2))", 0), ("a - 2 or b", 3)):
-        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, 0], "t": [3, 1], "f": "eq"})) != value:
+        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, -1], "t": [3, 1], "f": "eq"})) != value:
             failures.append(f"`{text}` gives {found}, not {value}")
     for failure in failures:
         print(failure)

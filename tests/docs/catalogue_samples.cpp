@@ -68,7 +68,7 @@ void randomise(const struct_desc& s, char* object, const char* defaults) {
     const std::int64_t used = draw(1, f.extent);   // sizes stand in front, zeros behind them
     for (std::uint32_t e = 0; e < f.extent; ++e) {
       char* at = object + f.offset + e * size;
-      std::memset(at, 0, size);
+      std::memcpy(at, defaults + f.offset + (f.extent - 1) * size, size);   // as where nothing is given
       if (e < used && f.kind == field_kind::aggregate) randomise(*f.nested, at, defaults + f.offset + e * size);
       else if (e < used && f.size == 8) {
         const std::int64_t value = larger && draw(0, 2) == 0 ? draw_large() : draw(0, 2) == 0 ? 1 : draw(2, 8);

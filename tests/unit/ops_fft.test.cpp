@@ -39,7 +39,7 @@ static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .kind = fft_kind::c2r, .type = 
 static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .kind = fft_kind::r2c, .type = dtype::f64}, 840, 960));
 static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .type = dtype::f64}, 1680, 1680));
 static_assert(costs(Fft{.n = {4, 2, 3}, .kind = fft_kind::r2c, .type = dtype::f16}, 275, 48 + 64));   // 60 log2 24 = 275.1; 8 (3 / 2 + 1) 4
-static_assert(costs(Fft{.n = {7}, .type = dtype::int4}, 98, 14));   // 35 log2 7 = 98.26; 14 components of 4 bits, twice
+static_assert(costs(Fft{.n = {7}, .type = dtype::fp4_e2m1}, 98, 14));   // 35 log2 7 = 98.26; 14 components of 4 bits, twice
 static_assert(costs(Fft{.n = {8}, .batch = 0}, 0, 0));
 static_assert(costs(Fft{.n = {1, 1, 1}, .batch = 9}, 0, 144));
 
@@ -85,7 +85,7 @@ static_assert(detail::fft_times(7 * (top >> 2), {0, {1, ones}}) == 2);   // 1.75
 static_assert(Fft{}.arithmetic().type == dtype::f32 && Fft{}.arithmetic().on == kprof::unit::cuda_core);
 
 static_assert(!is_constant([] { return Fft{.n = {0}}.flops(); }) && !is_constant([] { return Fft{.n = {0}}.bytes(); }));
-static_assert(!is_constant([] { return Fft{.n = {4, 0, 4}}.flops(); }));
+static_assert(!is_constant([] { return Fft{.n = {4, 0, 4}}.flops(); }) && !Fft{.n = {4, 0}}.valid() && !Fft{.n = {}}.valid() && !Fft{.type = dtype::int8}.valid());
 static_assert(!is_constant([] { return Fft{.n = {4, -1}}.flops(); }));
 static_assert(!is_constant([] { return Fft{.n = {4}, .batch = -1}.flops(); }));
 static_assert(!is_constant([] { return Fft{.n = {4}, .type = dtype::c64}.flops(); }));
@@ -231,7 +231,7 @@ TEST_CASE("ops_fft.senseless_parameters_have_no_numbers") {
           for (const std::int64_t batch : values) {
             const Fft op{.n = {a, b, c}, .batch = batch, .kind = kind};
             CAPTURE(a, b, c, batch);
-            if (op.valid() != (a >= 1 && b >= 0 && c >= 0 && batch >= 0 && (b != 0 || c == 0))) FAIL("valid");
+            if (op.valid() != (a >= 1 && b >= 1 && c >= 1 && batch >= 0)) FAIL("valid");
             if (!op.valid() && !is_refused(op)) FAIL("refused");
             const bool huge = a > 3 || b > 3 || c > 3 || batch > 3;
             if (op.valid() && huge && batch != 0 && op.bytes().total().valid()) FAIL("bytes");

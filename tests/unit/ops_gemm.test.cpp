@@ -35,6 +35,7 @@ static_assert(costs(Gemm{.M = 3, .N = 5, .K = 7, .batch = 2, .dtypeA = dtype::fp
                     420, 32 + 35 + 60));   // ceil(42 * 6 / 8), ceil(70 * 4 / 8), 30 * 2
 static_assert(costs(Gemm{.M = 3, .N = 5, .K = 7, .batch = 2, .dtypeA = dtype::bf16, .dtypeB = dtype::int8, .dtypeC = dtype::f32, .beta = true},
                     420, 2 * 42 + 70 + 2 * 4 * 30));
+static_assert(costs(Gemm{.M = 3, .N = 5, .K = 7, .dtypeA = dtype::bf16}, 210, 2 * 71) && Gemm{.dtypeA = dtype::int4, .dtypeB = dtype::f16}.arithmetic().type == dtype::f16);
 static_assert(costs(gemm_of(dtype::f32, 0, 5, 7, true), 0, 0) && costs(gemm_of(dtype::f32, 3, 0, 7), 0, 0));
 static_assert(costs(gemm_of(dtype::f32, 3, 5, 0), 0, 60));   // no products: zeros are written
 static_assert(gemm_of(dtype::f32, 3, 5, 7, true).bytes().written == 60 && gemm_of(dtype::f32, 3, 5, 7, true).bytes().read == 4 * (21 + 35 + 15));
@@ -61,13 +62,12 @@ static_assert(costs(GemmStridedBatched{.M = 1, .N = 1, .K = 3, .batch = 3, .stri
                     18, 2 + 5 + 24));
 static_assert(costs(GemmStridedBatched{.M = 3, .N = 5, .K = 7, .batch = 0, .strideA = 0}, 0, 0));
 
-static_assert(costs(GroupedGemm<8>{.size = 3, .groups = {{{64, 128, 32}, {0, 128, 32}, {16, 128, 32}}}, .dtypeA = dtype::bf16, .dtypeB = dtype::bf16, .dtypeC = dtype::bf16},
+static_assert(costs(GroupedGemm<8>{.groups = {{{64, 128, 32}, {0, 128, 32}, {16, 128, 32}}}, .dtypeA = dtype::bf16, .dtypeB = dtype::bf16, .dtypeC = dtype::bf16},
                     655'360, 41'984));
-static_assert(costs(GroupedGemm<2>{.size = 2, .groups = {{{3, 5, 7}, {1, 2, 3}}}}, 210 + 12, 4 * (21 + 35 + 15) + 4 * (3 + 6 + 2)));
-static_assert(costs(GroupedGemm<2>{.size = 1, .groups = {{{3, 5, 7}, {-1, 2, 3}}}}, 210, 284));   // beyond `size` nothing is looked at
+static_assert(costs(GroupedGemm<2>{.groups = {{{3, 5, 7}, {1, 2, 3}}}}, 210 + 12, 4 * (21 + 35 + 15) + 4 * (3 + 6 + 2)));
+static_assert(costs(GroupedGemm<4>{.groups = {{{3, 5, 7}}}}, 210, 284) && !GroupedGemm<2>{.groups = {{{3, 5, 7}, {-1, 2, 3}}}}.valid());
 static_assert(costs(GroupedGemm<>{}, 0, 0));
-static_assert(costs(GroupedGemm<2>{.size = 2, .groups = {{{1, 1, 3}, {1, 1, 3}}}, .dtypeA = dtype::int4, .dtypeB = dtype::int4, .dtypeC = dtype::int8}, 12, 2 * (2 + 2 + 1)));
-static_assert(!GroupedGemm<2>{.size = 3}.valid() && !GroupedGemm<2>{.size = -1}.valid() && !GroupedGemm<1>{.size = 1, .groups = {{{1, -1, 1}}}}.valid());
+static_assert(costs(GroupedGemm<2>{.groups = {{{1, 1, 3}, {1, 1, 3}}}, .dtypeA = dtype::int4, .dtypeB = dtype::int4, .dtypeC = dtype::int8}, 12, 2 * (2 + 2 + 1)));
 static_assert(kprof::detail::same_text(kprof::name_of<GroupedGemm<3>>(), kprof::detail::text_of("GroupedGemm")));
 
 static_assert(costs(RaggedGemm{.M = 80, .N = 128, .K = 32, .groups = 3, .active_groups = 2, .dtypeA = dtype::bf16, .dtypeB = dtype::bf16, .dtypeC = dtype::bf16}, 655'360, 41'984));
@@ -77,6 +77,7 @@ static_assert(costs(RaggedGemm{.M = 1, .N = 1, .K = 3, .groups = 2, .dtypeA = dt
 static_assert(!RaggedGemm{.M = 4, .groups = 2, .active_groups = 3}.valid() && !RaggedGemm{.M = 1, .groups = 9, .active_groups = 2}.valid());
 static_assert(!RaggedGemm{.M = 0, .groups = 2, .active_groups = 1}.valid() && !RaggedGemm{.M = 2, .groups = 2, .active_groups = 0}.valid());
 
+static_assert(costs(RaggedGemm{.M = 5, .N = 0, .K = 7}, 0, 0) && costs(RaggedGemm{.M = 5, .N = 3, .K = 0}, 0, 60));
 constexpr GemmEpilogue fused(bias_kind bias, activation act, bool residual, bool beta = false) {
   return {.M = 128, .N = 256, .K = 512, .dtypeA = dtype::f16, .dtypeB = dtype::f16, .dtypeC = dtype::f16, .beta = beta, .bias = bias, .act = act, .residual = residual};
 }
@@ -87,6 +88,7 @@ static_assert(costs(fused(bias_kind::per_row, activation::none, false), 33'587'2
 static_assert(costs(fused(bias_kind::none, activation::relu, false, true), 33'587'200, 458'752 + 2 * 32'768));
 static_assert(fused(bias_kind::per_col, activation::gelu, true).bytes().written == 65'536);
 static_assert(costs(GemmEpilogue{.M = 3, .N = 5, .K = 7, .batch = 2, .bias = bias_kind::per_row, .residual = true}, 420 + 60, 4 * (42 + 70 + 30 + 3 + 30)));
+static_assert(GemmEpilogue{.M = 10, .N = 20, .K = 5, .act = activation::sigmoid}.transcendentals() == 200 && fused(bias_kind::none, activation::relu, true).transcendentals() == 0);
 static_assert(costs(GemmEpilogue{.M = 0, .N = 5, .K = 7, .bias = bias_kind::per_col, .act = activation::relu}, 0, 0));
 static_assert(costs(GemmEpilogue{.M = 1, .N = 3, .K = 1, .dtypeA = dtype::int8, .dtypeB = dtype::int4, .dtypeC = dtype::int4, .bias = bias_kind::per_col}, 9, 1 + 2 + 2 + 2));
 static_assert(GemmEpilogue{.dtypeA = dtype::fp8_e4m3}.arithmetic().on == unit::tensor_core);
@@ -106,6 +108,7 @@ static_assert(linear_of(pass::wgrad, true).bytes().written == 2 * 768 * 3072 && 
 static_assert(linear_of(pass::fprop, true).parameters() == 768 * 3072 + 3072 && linear_of(pass::fprop, false).parameters() == 768 * 3072);
 static_assert(!linear_of(pass::bprop, true).valid());
 static_assert(linear_of(pass::bgrad, true).arithmetic().on == unit::cuda_core && linear_of(pass::fprop, true).arithmetic().on == unit::unknown);
+static_assert(costs(Linear{.tokens = 2, .out_features = 3, .pass = pass::bgrad, .type = dtype::f16, .dtypeW = dtype::f32}, 6, 12 + 12));
 static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20}, 0, 0) && costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20, .pass = pass::wgrad}, 0, 400));
 static_assert(costs(Linear{.tokens = 3, .in_features = 0, .out_features = 20, .bias = true}, 60, 320) && costs(Linear{.tokens = 3, .in_features = 0, .pass = pass::dgrad}, 0, 0));
 
@@ -114,6 +117,7 @@ static_assert(costs(SparseGemm{.M = 128, .N = 256, .K = 512}, 33'554'432, 65'536
 static_assert(SparseGemm{.M = 128, .N = 256, .K = 512}.sparse_flops() == 16'777'216);
 static_assert(costs(SparseGemm{.M = 3, .N = 5, .K = 4, .beta = true}, 120, 2 * 6 + 2 + 2 * 20 + 2 * 2 * 15));   // 6 kept: 12 bits
 static_assert(costs(SparseGemm{.M = 3, .N = 5, .K = 2, .dtypeA = dtype::tf32, .dtypeB = dtype::tf32, .dtypeC = dtype::f32}, 60, 12 + 2 + 40 + 60));   // 3 kept: 12 bits
+static_assert(costs(SparseGemm{.M = 3, .N = 1, .K = 8, .dtypeA = dtype::int4, .dtypeB = dtype::int4, .dtypeC = dtype::int32}, 48, 6 + 2 + 4 + 12));   // 12 bits
 static_assert(costs(SparseGemm{.M = 1, .N = 1, .K = 8, .dtypeA = dtype::int4, .dtypeB = dtype::int4, .dtypeC = dtype::int32}, 16, 2 + 1 + 4 + 4));    // 4 kept: 4 bits
 static_assert(!SparseGemm{.K = 6}.valid() && !SparseGemm{.K = 3, .dtypeA = dtype::tf32}.valid() && !SparseGemm{.K = 4, .dtypeA = dtype::int4}.valid());
 static_assert(!SparseGemm{.dtypeA = dtype::f64}.valid() && SparseGemm{}.arithmetic().on == unit::tensor_core);
@@ -132,14 +136,17 @@ static_assert(BlockScaledGemm{}.arithmetic().on == unit::tensor_core && BlockSca
 constexpr std::int64_t huge = std::int64_t{1} << 62U;
 REFUSED(Gemm{.M = -1});
 REFUSED(Gemm{.batch = -1});
-REFUSED(Gemm{.dtypeB = dtype::unknown});
+REFUSED(Gemm{.dtypeA = dtype::unknown});
+REFUSED(Gemm{.dtypeA = dtype::c64, .dtypeB = dtype::f32});
+REFUSED(Linear{.type = dtype::c64, .dtypeW = dtype::f32});
+REFUSED(SparseGemm{.dtypeB = dtype::c64});
+REFUSED(BlockScaledGemm{.dtypeB = dtype::f16});
 REFUSED(Gemm{.M = huge, .N = huge, .K = huge});
 REFUSED(Bmm{.K = -1});
 REFUSED(Bmm{.batch = huge, .M = 8, .N = 8, .K = 8});
 REFUSED(GemmStridedBatched{.batch = 2, .strideC = 0});
 REFUSED(GemmStridedBatched{.M = huge, .N = huge, .K = 2});
-REFUSED(GroupedGemm<2>{.size = 3});
-REFUSED(GroupedGemm<2>{.size = 2, .groups = {{{huge, 1, 2}, {huge, 1, 2}}}});
+REFUSED(GroupedGemm<2>{.groups = {{{huge, 1, 2}, {huge, 1, 2}}}});
 REFUSED(RaggedGemm{.active_groups = 2});
 REFUSED(RaggedGemm{.M = huge, .N = 8, .K = 8});
 REFUSED(GemmEpilogue{.N = -1, .bias = bias_kind::per_col});
@@ -205,9 +212,9 @@ TEST_CASE("ops_gemm.operands_a_stride_apart_count_what_they_touch") {
 TEST_CASE("ops_gemm.groups_of_one_shape_are_ragged") {
   kprof_test::random_shape draw(3);
   for (int i = 0; i < 1000; ++i) {
-    GroupedGemm<6> grouped{.size = draw(0, 6)};
-    RaggedGemm ragged{.M = 0, .N = draw(1, 5), .K = draw(1, 5), .groups = grouped.size, .active_groups = 0};
-    for (std::int64_t g = 0; g < grouped.size; ++g) {
+    GroupedGemm<6> grouped;
+    RaggedGemm ragged{.M = 0, .N = draw(1, 5), .K = draw(1, 5), .groups = draw(0, 6), .active_groups = 0};
+    for (std::int64_t g = 0; g < ragged.groups; ++g) {
       const std::int64_t rows = draw(0, 3);
       grouped.groups[static_cast<std::size_t>(g)] = {rows, ragged.N, ragged.K};
       ragged.M += rows;
@@ -248,8 +255,7 @@ TEST_CASE("ops_gemm.senseless_parameters_have_no_numbers") {
     CHECK(is_refused(Bmm{.M = bad}));
     CHECK(is_refused(GemmStridedBatched{.K = bad}));
     CHECK(is_refused(GemmStridedBatched{.strideA = bad - (bad == -1 ? 1 : 0)}));
-    CHECK(is_refused(GroupedGemm<1>{.size = bad}));
-    CHECK(is_refused(GroupedGemm<1>{.size = 1, .groups = {{{1, 1, bad}}}}));
+    CHECK(is_refused(GroupedGemm<1>{.groups = {{{1, 1, bad}}}}));
     CHECK(is_refused(RaggedGemm{.M = bad}));
     CHECK(is_refused(RaggedGemm{.active_groups = bad}));
     CHECK(is_refused(GemmEpilogue{.M = bad, .residual = true}));
@@ -264,7 +270,7 @@ TEST_CASE("ops_gemm.senseless_parameters_have_no_numbers") {
   CHECK_FALSE(kprof::flops_of(Gemm{.M = most}).valid());   // neither its FLOPs nor its bytes fit 63 bits
   CHECK_FALSE(Gemm{.M = most}.bytes().total().valid());
   CHECK_FALSE(kprof::flops_of(GemmStridedBatched{.batch = most, .strideA = most, .strideB = most}).valid());
-  CHECK(is_refused(GroupedGemm<1>{.size = 1, .groups = {{{most, most, most}}}}));
+  CHECK(is_refused(GroupedGemm<1>{.groups = {{{most, most, most}}}}));
   CHECK(is_refused(RaggedGemm{.M = most, .N = most}));
   CHECK(is_refused(GemmEpilogue{.M = most, .N = most, .residual = true}));
   CHECK(is_refused(Linear{.tokens = most, .in_features = most}));

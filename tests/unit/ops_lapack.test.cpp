@@ -57,10 +57,11 @@ static_assert(costs(Getri{.n = 5}, 150, 400) && costs(Getri{.n = 5, .type = c64}
 // gesv 5 3: 125 - 125/3 - 25/2 + 25/6 = 75, and 135
 static_assert(costs(Gesv{.n = 5, .nrhs = 3}, 210, 640) && moves(Gesv{.n = 5, .nrhs = 3, .type = f32}, 160, 160) && costs(Gesv{.n = 5, .nrhs = 0}, 75, 400));
 static_assert(costs(Gesv{.n = 0, .nrhs = 3}, 0, 0) && costs(Gesv{.n = 5, .nrhs = 3, .type = c64}, 330 + 570, 640));   // getrf: 6 45 + 2 30
-// int4, each matrix and vector packed by itself: 25 elements in 13 bytes, 15 in 8, 5 in 3
-static_assert(moves(Getrf{.m = 3, .n = 5, .type = dtype::int4}, 8, 8) && moves(Geqrf{.m = 5, .n = 5, .type = dtype::int4}, 13, 13 + 3));
-static_assert(moves(Getrs{.n = 5, .nrhs = 3, .type = dtype::int4}, 13 + 8, 8) && moves(Potrs{.n = 5, .nrhs = 3, .type = dtype::int4}, 8 + 8, 8));
-static_assert(moves(Gesv{.n = 5, .nrhs = 3, .type = dtype::int4}, 13 + 8, 13 + 8));
+// 4 bits, each matrix and vector packed by itself: 25 elements in 13 bytes, 15 in 8, 5 in 3
+static_assert(moves(Getrf{.m = 3, .n = 5, .type = dtype::fp4_e2m1}, 8, 8) && moves(Geqrf{.m = 5, .n = 5, .type = dtype::fp4_e2m1}, 13, 13 + 3));
+static_assert(moves(Getrs{.n = 5, .nrhs = 3, .type = dtype::fp4_e2m1}, 13 + 8, 8) && moves(Potrs{.n = 5, .nrhs = 3, .type = dtype::fp4_e2m1}, 8 + 8, 8));
+static_assert(moves(Gesv{.n = 5, .nrhs = 3, .type = dtype::fp4_e2m1}, 13 + 8, 13 + 8));
+static_assert(!Getrf{.type = dtype::int4}.valid() && !Potrf{.type = dtype::boolean}.valid() && !Gesv{.type = dtype::int32}.valid());
 // HPL's 2 n^3 / 3 + 3 n^2 / 2 is n / 6 more.
 static_assert((Gesv{.n = 600}.flops() + 100) == 2 * 600 * 600 * 200 + 3 * 600 * 300);
 static_assert(Getrf{}.arithmetic().type == f64 && Gesv{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);

@@ -71,8 +71,46 @@ static_assert(network{}.total().calls == 0 && network{}.valid());
 struct Mine {   // an operator of somebody else's, with no pass and no parameters
   std::int64_t n = 1;
   constexpr kprof::count flops() const { return n; }
+  constexpr kprof::traffic bytes() const { return {}; }
 };
 static_assert(network{}.add(Mine{.n = 3}, 5).total().flops == 15);
+
+struct Every {   // has all passes, and sums that tell them apart
+  std::int64_t n = 1;
+  bool bias = true;
+  kprof::ops::pass pass = pass::fprop;
+  constexpr kprof::count scaled(std::int64_t by) const { return kprof::count{n} * by * (std::int64_t{1} << (4 * static_cast<int>(pass))); }
+  constexpr bool valid() const { return n >= 0 && pass <= pass::bgrad; }
+  constexpr kprof::count flops() const { return scaled(7); }
+  constexpr kprof::count transcendentals() const { return scaled(2); }
+  constexpr kprof::traffic bytes() const { return {.read = scaled(5), .written = scaled(3)}; }
+  constexpr kprof::count parameters() const { return kprof::count{n} * 11; }
+};
+struct Saving {   // writes what its backward call needs where it is told to
+  bool return_indices = false, lse = false;
+  gradient_of gradient = gradient_of::a;
+  kprof::ops::pass pass = pass::fprop;
+  constexpr bool valid() const { return pass <= pass::bgrad; }
+  constexpr kprof::count flops() const { return pass == pass::bprop && gradient == gradient_of::both ? 2 : 1; }
+  constexpr kprof::traffic bytes() const { return {.read = 0, .written = 1 + (return_indices ? 10 : 0) + (lse ? 100 : 0)}; }
+};
+struct Weights {   // costs nothing
+  constexpr kprof::count flops() const { return 0; }
+  constexpr kprof::traffic bytes() const { return {}; }
+  constexpr kprof::count parameters() const { return 2; }
+};
+constexpr kprof::ops::pass passes[] = {pass::fprop, pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad};
+/// `times` as many calls as `of_pass` counts from one on, of Every.
+constexpr bool holds(const cost& sum, pass of_pass, std::uint64_t times) {
+  const std::uint64_t calls = times * (static_cast<std::uint64_t>(of_pass) + 1), all = calls << (4 * static_cast<int>(of_pass));
+  return sum.calls == calls && sum.flops == 7 * all && sum.transcendentals == 2 * all && sum.bytes.read == 5 * all && sum.bytes.written == 3 * all;
+}
+/// One forward call, two of bprop, and so on to five of bgrad.
+constexpr network every_pass() {
+  network n;
+  for (const pass p : passes) n.repeat(Every{.pass = p}, static_cast<std::int64_t>(p) + 1);
+  return n;
+}
 
 static_assert(!is_constant([] { return network{}.add(Linear{.tokens = -1}).total().flops; }));
 static_assert(!is_constant([] { return network{}.add(Mine{.n = std::int64_t{1} << 62U}, 8).total().flops; }));
@@ -99,6 +137,113 @@ TEST_CASE("ops_network.what_makes_no_sense_spoils_the_sums_and_nothing_else") {
   network many;
   many.add(Mine{.n = bad + 2}, std::int64_t{1} << 62U).add(Mine{.n = 3}, std::int64_t{1} << 62U);
   CHECK_FALSE(many.total().flops.valid());
+}
+
+TEST_CASE("ops_network.a_part_keeps_the_sums_of_each_pass") {
+  const network part = every_pass();
+  network added, repeated, twice = part, weights;
+  added.add(part).add(part, 2);
+  repeated.repeat(part).repeat(part, 2);
+  twice.add(twice).repeat(twice);   // into itself
+  for (const pass p : passes) {
+    INFO("pass " << static_cast<int>(p));
+    CHECK(holds(part.of(p), p, 1));
+    CHECK(holds(added.of(p), p, 3));
+    CHECK(holds(repeated.of(p), p, 3));
+    CHECK(holds(twice.of(p), p, 4));
+  }
+  cost sum;
+  std::uint64_t flops = 0;
+  for (const pass p : passes) {
+    sum += part.of(p) * 3;
+    flops += 3 * (static_cast<std::uint64_t>(p) + 1) * 7 << (4 * static_cast<int>(p));
+  }
+  const cost total = added.total();
+  CHECK(total.calls == 3 * 15);
+  CHECK(total.flops == flops);
+  CHECK(total.transcendentals.value() * 7 == flops * 2);
+  CHECK(total.bytes.read.value() * 7 == flops * 5);
+  CHECK(total.bytes.written.value() * 7 == flops * 3);
+  CHECK((sum.calls == total.calls && sum.flops == total.flops && sum.transcendentals == total.transcendentals));
+  CHECK((sum.bytes.read == total.bytes.read && sum.bytes.written == total.bytes.written));
+  // Only forward calls that are added bring weights.
+  for (const pass p : passes) weights.add(Every{.pass = p}, 2);
+  CHECK(weights.parameters() == 2 * 11);
+  CHECK(network{}.add(weights, 3).add(weights).parameters() == 4 * 2 * 11);
+  CHECK(network{}.repeat(weights, 3).parameters() == 0);
+  CHECK(part.parameters() == 0);
+}
+
+TEST_CASE("ops_network.backward_calls_follow_the_forward_one") {
+  for (const bool bias : {false, true}) {
+    network n;
+    n.add_with_backward(Every{.bias = bias}, 3);
+    for (const pass p : passes) {
+      const std::uint64_t calls = p == pass::bgrad && !bias ? 0 : 3;
+      INFO("pass " << static_cast<int>(p));
+      CHECK(n.of(p).calls == calls);
+      CHECK(n.of(p).flops == calls * 7 << (4 * static_cast<int>(p)));
+    }
+    CHECK(n.parameters() == 3 * 11);
+  }
+  // A pass that the operator does not have is left out.
+  const network linear = network{}.add_with_backward(layer), relu = network{}.add_with_backward(Relu{.numel = 4});
+  CHECK((linear.of(pass::bprop).calls == 0 && linear.of(pass::bgrad).calls == 1 && linear.valid()));
+  CHECK((relu.of(pass::bprop).calls == 1 && relu.of(pass::dgrad).calls == 0 && relu.valid()));
+  // Forward saves for backward, which has the gradients of both operands.
+  const network saving = network{}.add_with_backward(Saving{}, 2);
+  CHECK(saving.of(pass::fprop).bytes.written == 2 * 111);
+  CHECK(saving.of(pass::bprop).flops == 2 * 2);
+  CHECK(saving.of(pass::bgrad).calls == 0);   // it has no bias
+  CHECK(network{}.add(Saving{}, 2).total().bytes.written == 2 * 1);
+  // Of a call that is itself backward nothing is known.
+  volatile auto backward = static_cast<int>(pass::dgrad);
+  CHECK_FALSE(network{}.add_with_backward(Every{.pass = static_cast<pass>(backward)}).of(pass::fprop).valid());
+}
+
+TEST_CASE("ops_network.passes_that_there_are_not") {
+  volatile int none = 5;
+  network n = every_pass();
+  CHECK(n.of(static_cast<pass>(none)).calls == 0);
+  CHECK(n.of(static_cast<pass>(none + 200)).valid());
+  n.add(Every{.pass = static_cast<pass>(none)}, 2);
+  CHECK(n.of(pass::fprop).calls == 3);
+  CHECK_FALSE(n.of(pass::fprop).flops.valid());
+  CHECK_FALSE(n.valid());
+  CHECK(n.parameters() == 0);
+  for (const pass p : passes)
+    if (p != pass::fprop) CHECK(holds(n.of(p), p, 1));
+}
+
+TEST_CASE("ops_network.each_sum_that_does_not_fit_is_not_valid") {
+  constexpr kprof::count none = kprof::count::invalid();
+  CHECK(cost{1, 2, 3, {4, 5}}.valid());
+  CHECK_FALSE(cost{none, 2, 3, {4, 5}}.valid());
+  CHECK_FALSE(cost{1, none, 3, {4, 5}}.valid());
+  CHECK_FALSE(cost{1, 2, none, {4, 5}}.valid());
+  CHECK_FALSE(cost{1, 2, 3, {none, 5}}.valid());
+  CHECK_FALSE(cost{1, 2, 3, {4, none}}.valid());
+  network weights;   // all that a call without elements costs
+  volatile std::int64_t many = std::int64_t{1} << 62;
+  weights.add(Weights{}, many).add(Weights{}, many);
+  CHECK(weights.total().valid());
+  CHECK_FALSE(weights.parameters().valid());
+  CHECK_FALSE(weights.valid());
+  // In a backward pass as in the forward one.
+  for (const pass p : passes) {
+    network n = every_pass();
+    n.repeat(Every{.n = many, .pass = p});
+    CHECK_FALSE(n.valid());
+    for (const pass other : passes) CHECK(n.of(other).valid() == (other != p));
+    // A call whose parameters make no sense counts, without numbers.
+    network senseless = every_pass();
+    senseless.repeat(Every{.n = -many, .pass = p});
+    CHECK(senseless.of(p).calls == static_cast<std::uint64_t>(p) + 2);
+    CHECK_FALSE(senseless.of(p).flops.valid());
+    CHECK_FALSE(senseless.of(p).transcendentals.valid());
+    CHECK_FALSE(senseless.of(p).bytes.read.valid());
+    CHECK_FALSE(senseless.of(p).bytes.written.valid());
+  }
 }
 
 TEST_CASE("ops_network.sums_at_run_time_are_those_of_the_compiler") {

@@ -35,7 +35,6 @@ constexpr activation_cost cost_of(activation act) noexcept {
 }
 inline constexpr int gelu_tanh_expression = 9;   // 0.5 x (1 + tanh(c (x + d x x x)))
 
-
 }  // namespace ops::detail
 
 namespace ops {

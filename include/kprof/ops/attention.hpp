@@ -31,8 +31,6 @@ constexpr std::int64_t sum_of_ramp(std::int64_t n, std::int64_t from, std::int64
   return rising * (begin + from) + rising * (rising - 1) / 2 + (n - end) * limit;
 }
 
-/// No library has attention of complex numbers.
-constexpr bool real(dtype type) noexcept { return known(type) && !is_complex(type); }
 /// Heads of queries share heads of keys evenly.
 constexpr bool heads_fit(std::int64_t Hq, std::int64_t Hkv) noexcept { return positive(Hq, Hkv) && Hq % Hkv == 0; }
 constexpr std::int64_t given_or(std::int64_t size, std::int64_t otherwise) noexcept { return size == 0 ? otherwise : size; }

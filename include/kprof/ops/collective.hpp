@@ -52,26 +52,24 @@ namespace ops {
 /// written(broadcast): S
 /// written: 0
 /// where: share = floor((n - 1) S / n)
-/// where: elements = 8 S / bits(type)
+/// where: elements = floor(8 S / bits(type))
 /// source: nccl-tests doc/PERFORMANCE.md, and its src/*.cu for gather, scatter and send_recv
 /// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts one addition for each element of all_reduce, as of 2 ranks
 /// others: nccl-tests rounds the count per rank down to 16 bytes where S is the whole array
 struct Collective {
   collective kind = collective::all_reduce;   ///< which of them
   std::int64_t n = 1;   ///< ranks
-  std::int64_t S = 4;   ///< size in bytes; whole elements
+  std::int64_t S = 4;   ///< size in bytes
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    const unsigned bits = bits_of(type);
-    return detail::positive(n) && detail::extents(n) && detail::not_negative(S) && kind <= collective::send_recv && bits >= 8 && bits % 8 == 0 &&
-           S % (bits / 8) == 0;
+    return detail::positive(n) && detail::extents(n) && detail::not_negative(S) && kind <= collective::send_recv && detail::known(type);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     const bool adds = kind == collective::all_reduce || kind == collective::reduce_scatter || kind == collective::reduce;
-    return adds ? detail::share(count{S} / size_of(type), n - 1, n) : count{0};
+    return adds ? detail::share(elements(), n - 1, n) : count{0};
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -83,6 +81,13 @@ struct Collective {
       case collective::broadcast: return {.read = 0, .written = S};
       default: return {.read = S, .written = 0};
     }
+  }
+
+ private:
+  /// Whole ones. S is divided by whole bytes first: 8 S need not fit.
+  constexpr count elements() const {
+    const unsigned bits = bits_of(type);
+    return bits % 8 == 0 ? count{S} / (bits / 8) : count{S} / bits * 8 + (count{S} - count{S} / bits * bits) * 8 / bits;
   }
 };
 

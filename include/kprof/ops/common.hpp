@@ -57,6 +57,9 @@ enum class cost_model : std::uint8_t { primitives, pyprof, expressions };
 /// Direction of a call: forward, backward of an operator without weights, or with respect to the input, weights or bias.
 enum class pass : std::uint8_t { fprop, bprop, dgrad, wgrad, bgrad };
 
+/// The operands of a product or a quotient that bprop computes a gradient of.
+enum class gradient_of : std::uint8_t { a, b, both };
+
 /// Named activation functions; each counts one FLOP an element.
 enum class activation : std::uint8_t { none, relu, gelu, silu, sigmoid, tanh, elu, leaky_relu, softplus, hardswish, mish, prelu };
 
@@ -64,9 +67,10 @@ enum class activation : std::uint8_t { none, relu, gelu, silu, sigmoid, tanh, el
 
 namespace ops::detail {
 
-/// `valid`; where it is false, a compile error in a constant expression.
+using ::kprof::KPROF_DETAIL_ABI::detail::parameters_make_no_sense;
+/// `valid`; where it is false, a compile error in a constant expression, which shows this line and the call's parameters.
 constexpr bool sensible(bool valid) noexcept {
-  if (!valid) ::kprof::KPROF_DETAIL_ABI::detail::parameters_make_no_sense();
+  if (!valid) parameters_make_no_sense("kprof: a size is negative or too large, or sizes, element types or the pass do not fit together");
   return valid;
 }
 inline constexpr traffic invalid_traffic{count::invalid(), count::invalid()};
@@ -80,6 +84,9 @@ constexpr bool not_negative(auto... sizes) noexcept { return ((sizes >= 0) && ..
 constexpr bool known(auto... types) noexcept { return ((bits_of(types) != 0) && ...); }
 constexpr bool known_or_left_out(auto... types) noexcept { return ((types == dtype::unknown || bits_of(types) != 0) && ...); }
 constexpr bool known_activation(activation act) noexcept { return act <= activation::prelu; }
+constexpr bool is_transcendental(activation act) noexcept {
+  return (act >= activation::gelu && act <= activation::elu) || act == activation::softplus || act == activation::mish;
+}
 
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
 /// The passes of an operator with weights.
@@ -88,6 +95,14 @@ constexpr bool has_weights(pass p) noexcept { return p <= pass::bgrad && p != pa
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept { return given == dtype::unknown ? otherwise : given; }
 
 constexpr bool is_complex(dtype type) noexcept { return type == dtype::c64 || type == dtype::c128; }
+constexpr bool is_integer(dtype type) noexcept { return type >= dtype::int64 && type <= dtype::uint4; }
+/// Known and not complex; real numbers in floating point; what counts or points at elements.
+constexpr bool real(auto... types) noexcept { return known(types...) && !(is_complex(types) || ...); }
+constexpr bool floating(dtype type) noexcept { return real(type) && !is_integer(type) && type != dtype::boolean; }
+constexpr bool fractional(dtype type) noexcept { return floating(type) || is_complex(type); }
+constexpr bool is_index(dtype type) noexcept { return is_integer(type) && bits_of(type) >= 8; }
+/// Types of the operands and the result of a product: all are complex, or none is.
+constexpr bool multiplies(dtype a, dtype b, dtype c) noexcept { return known(a, b, c) && is_complex(a) == is_complex(b) && is_complex(a) == is_complex(c); }
 /// FLOPs of one multiply-add.
 constexpr count fma_flops(dtype type) noexcept { return is_complex(type) ? 8 : 2; }
 
@@ -108,6 +123,8 @@ constexpr unit matmul_unit(dtype type) noexcept {
   }
 }
 constexpr arithmetic matmul(dtype type) noexcept { return {type, matmul_unit(type)}; }
+/// Of two operands: the narrower one is converted first.
+constexpr arithmetic matmul(dtype a, dtype b) noexcept { return matmul(bits_of(b) > bits_of(a) ? b : a); }
 /// Of everything that is no product of matrices.
 constexpr arithmetic scalar(dtype type) noexcept { return {type, unit::cuda_core}; }
 

@@ -30,7 +30,7 @@ struct spread {
 };
 
 constexpr bool conv_common_valid(const auto& op) {
-  return not_negative(op.N, op.C, op.K) && positive(op.g) && op.C % op.g == 0 && op.K % op.g == 0 && known(op.type, op.weight_type(), op.output_type()) &&
+  return not_negative(op.N, op.C, op.K) && positive(op.g) && op.C % op.g == 0 && op.K % op.g == 0 && multiplies(op.type, op.weight_type(), op.output_type()) &&
          known_activation(op.act) && has_weights(op.pass);
 }
 constexpr kprof::arithmetic conv_arithmetic(const auto& op) { return op.pass == pass::bgrad ? scalar(op.type) : matmul(op.type); }
@@ -40,6 +40,7 @@ constexpr count conv_flops(const auto& op, count macs, count y) {
   const int fused = (op.bias ? 1 : 0) + (op.act != activation::none ? 1 : 0) + (op.residual ? 1 : 0);
   return fma_flops(op.type) * macs + (op.pass == pass::fprop ? y * fused : 0);
 }
+constexpr count conv_transcendentals(const auto& op, count y) { return op.pass == pass::fprop && is_transcendental(op.act) ? y : count{0}; }
 /// From the elements of input, filter and output.
 constexpr traffic conv_bytes(const auto& op, count x_size, count w_size, count y_size) {
   const count x = bytes_for(x_size, op.type), w = bytes_for(w_size, op.weight_type()), y = bytes_for(y_size, op.output_type());
@@ -69,6 +70,8 @@ namespace ops {
 /// written(dgrad): x
 /// written(wgrad): w
 /// written(bgrad): b
+/// transcendentals(fprop): [act in (gelu, silu, sigmoid, tanh, elu, softplus, mish)] N K Z P Q
+/// transcendentals: 0
 /// parameters: K (C / g) T R S + [bias] K
 /// flops_valid(fprop): 2 N K (C / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
 /// flops_valid(dgrad, wgrad): 2 N K (C / g) taps
@@ -118,6 +121,8 @@ struct Conv3d {
     if (!detail::sensible(valid())) return count::invalid();
     return detail::conv_flops(*this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
   }
+  /// Of the activation.
+  constexpr count transcendentals() const { return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs()) : count::invalid(); }
   constexpr traffic bytes() const {
     return detail::sensible(valid()) ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs()) : detail::invalid_traffic;
   }
@@ -160,6 +165,7 @@ struct Conv2d {
   constexpr kprof::arithmetic arithmetic() const { return conv3d().arithmetic(); }
   constexpr count flops() const { return conv3d().flops(); }
   constexpr count flops_valid() const { return conv3d().flops_valid(); }
+  constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
 };
@@ -189,6 +195,7 @@ struct Conv1d {
   constexpr kprof::arithmetic arithmetic() const { return conv3d().arithmetic(); }
   constexpr count flops() const { return conv3d().flops(); }
   constexpr count flops_valid() const { return conv3d().flops_valid(); }
+  constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
 };
@@ -206,6 +213,8 @@ struct Conv1d {
 /// written(dgrad): x
 /// written(wgrad): w
 /// written(bgrad): b
+/// transcendentals(fprop): [act in (gelu, silu, sigmoid, tanh, elu, softplus, mish)] N K Z P Q
+/// transcendentals: 0
 /// parameters: C (K / g) T R S + [bias] K
 /// flops_valid(fprop): 2 N C (K / g) taps + ([bias] + [act != none] + [residual]) N K Z P Q
 /// flops_valid(dgrad, wgrad): 2 N C (K / g) taps
@@ -253,6 +262,8 @@ struct ConvTranspose3d {
     if (!detail::sensible(valid())) return count::invalid();
     return detail::conv_flops(*this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
   }
+  /// Of the activation.
+  constexpr count transcendentals() const { return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs()) : count::invalid(); }
   constexpr traffic bytes() const {
     return detail::sensible(valid()) ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs()) : detail::invalid_traffic;
   }
@@ -295,6 +306,7 @@ struct ConvTranspose2d {
   constexpr kprof::arithmetic arithmetic() const { return conv3d().arithmetic(); }
   constexpr count flops() const { return conv3d().flops(); }
   constexpr count flops_valid() const { return conv3d().flops_valid(); }
+  constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
 };
@@ -325,6 +337,7 @@ struct ConvTranspose1d {
   constexpr kprof::arithmetic arithmetic() const { return conv3d().arithmetic(); }
   constexpr count flops() const { return conv3d().flops(); }
   constexpr count flops_valid() const { return conv3d().flops_valid(); }
+  constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
 };

@@ -7,7 +7,7 @@
 // integer, from a logarithm with an error below 2^-95: wrong by one at the most, and only where the result is next to a half.
 
 #include <kprof/ops/common.hpp>
-
+#include <kprof/ops/shape.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
@@ -88,15 +88,17 @@ enum class fft_kind : std::uint8_t { c2c, r2c, c2r };
 /// source: FFTW's benchfft, libbench/mflops.c
 /// others: XLA counts 8 N times the product of floor(log2) of each length: 1.6 times this for one power of two, 34 times for 256^3
 struct Fft {
-  fixed_list<std::int64_t, 3> n{1, 0, 0};   ///< lengths, slowest first; 0 behind the last
+  size_list<std::int64_t, 3> n{1};          ///< lengths, slowest first
   std::int64_t batch = 1;                   ///< transforms
   fft_kind kind = fft_kind::c2c;            ///< c2c: complex to complex; r2c: real to half of the spectrum; c2r: back from there
   bool inverse = false;                     ///< of c2c; of no consequence for the counts
   dtype type = dtype::f32;                  ///< of real numbers and of each component of complex ones
 
   constexpr bool valid() const {
-    return detail::positive(n[0]) && detail::not_negative(n[1], n[2], batch) && (n[1] != 0 || n[2] == 0) && kind <= fft_kind::c2r &&
-           detail::known(type) && !detail::is_complex(type);
+    if (!n.valid()) return false;
+    for (std::size_t d = 0; d < n.rank(); ++d)
+      if (n[d] == 0) return false;
+    return detail::not_negative(batch) && kind <= fft_kind::c2r && detail::floating(type);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -115,9 +117,13 @@ struct Fft {
   }
 
  private:
-  constexpr std::int64_t last() const { return n[2] != 0 ? n[2] : n[1] != 0 ? n[1] : n[0]; }
+  constexpr std::int64_t last() const { return n[n.rank() - 1]; }
   /// Product of the lengths before the last.
-  constexpr count outer() const { return n[2] != 0 ? count{n[0]} * n[1] : n[1] != 0 ? count{n[0]} : count{1}; }
+  constexpr count outer() const {
+    count product = 1;
+    for (std::size_t d = 0; d + 1 < n.rank(); ++d) product *= n[d];
+    return product;
+  }
 };
 
 }  // namespace ops

@@ -16,25 +16,27 @@ namespace ops {
 /// D = A B, and + beta C where `beta`; `batch` times, each time with operands of its own.
 ///     KPROF_OP(kprof::ops::Gemm, {.M = m, .N = n, .K = k, .dtypeA = f16, .dtypeB = f16, .dtypeC = f16});
 /// FLOPs: 2 M N K batch
-/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB) + [beta] bytes(batch M N, dtypeC)
-/// written: bytes(batch M N, dtypeC)
+/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB or dtypeA) + [beta] bytes(batch M N, dtypeC or dtypeA)
+/// written: bytes(batch M N, dtypeC or dtypeA)
 /// source: PyProf blas.py, PyTorch flop_counter.py, Triton's Proton, oneDNN
 /// others: CUTLASS adds 2 M N for its epilogue; DeepSpeed adds M N for addmm; fvcore counts M N K; rocBLAS takes K = 0 for 1
 struct Gemm {
   std::int64_t M = 1, N = 1, K = 1;   ///< rows of A and D; columns of B and D; columns of A, rows of B
   std::int64_t batch = 1;
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;   ///< of A; of B; of C and D
+  dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;   ///< of A; of B, unknown: as of A; of C and D, unknown: as of A
   bool beta = false;                     ///< C is added: it is read as well as written
-  bool transA = false, transB = false;   ///< how the operands lie in memory
+  bool transA = false, transB = false;   ///< how the operands lie in memory: of no consequence for the counts
 
-  constexpr bool valid() const { return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC); }
-  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr dtype typeB() const { return detail::type_or(dtypeB, dtypeA); }
+  constexpr dtype typeC() const { return detail::type_or(dtypeC, dtypeA); }
+  constexpr bool valid() const { return detail::not_negative(M, N, K, batch) && detail::multiplies(dtypeA, typeB(), typeC()); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA, typeB()); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0) return {};
-    const count c = bytes_for(count{batch} * M * N, dtypeC);
-    return {.read = bytes_for(count{batch} * M * K, dtypeA) + bytes_for(count{batch} * K * N, dtypeB) + (beta ? c : 0), .written = c};
+    const count c = bytes_for(count{batch} * M * N, typeC());
+    return {.read = bytes_for(count{batch} * M * K, dtypeA) + bytes_for(count{batch} * K * N, typeB()) + (beta ? c : 0), .written = c};
   }
 };
 
@@ -56,8 +58,8 @@ struct Bmm {
 /// counts once; others count for each, since operands whose rows lie between one another's, as heads do, overlap nowhere. `dense`: one
 /// behind another.
 /// FLOPs: 2 M N K batch
-/// read: bytes(batch_A M K, dtypeA) + bytes(batch_B K N, dtypeB) + [beta] bytes(batch M N, dtypeC)
-/// written: bytes(batch M N, dtypeC)
+/// read: bytes(batch_A M K, dtypeA) + bytes(batch_B K N, dtypeB or dtypeA) + [beta] bytes(batch M N, dtypeC or dtypeA)
+/// written: bytes(batch M N, dtypeC or dtypeA)
 /// where: batch_A = [strideA = 0] + [strideA != 0] batch
 /// where: batch_B = [strideB = 0] + [strideB != 0] batch
 /// source: Gemm's, and that a broadcast operand is read once
@@ -66,23 +68,25 @@ struct GemmStridedBatched {
 
   std::int64_t M = 1, N = 1, K = 1;
   std::int64_t batch = 1;
-  std::int64_t strideA = dense, strideB = dense, strideC = dense;   ///< elements from one product's operand to the next one's
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  std::int64_t strideA = dense, strideB = dense, strideC = dense;   ///< elements from one product's operand to the next one's: 0 of a broadcast one, -1 of dense ones
+  dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
   bool beta = false;
   bool transA = false, transB = false;
 
+  constexpr dtype typeB() const { return detail::type_or(dtypeB, dtypeA); }
+  constexpr dtype typeC() const { return detail::type_or(dtypeC, dtypeA); }
   constexpr bool valid() const {
-    return detail::not_negative(M, N, K, batch) && detail::known(dtypeA, dtypeB, dtypeC) && strideA >= dense && strideB >= dense && strideC >= dense &&
+    return detail::not_negative(M, N, K, batch) && detail::multiplies(dtypeA, typeB(), typeC()) && strideA >= dense && strideB >= dense && strideC >= dense &&
            (batch <= 1 || strideC != 0);   // products have outputs of their own
   }
-  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA, typeB()); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * batch * M * N * K : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0 || batch == 0) return {};
-    const count c = bytes_for(count{batch} * M * N, dtypeC);
+    const count c = bytes_for(count{batch} * M * N, typeC());
     const count a = count{strideA == 0 ? 1 : batch} * M * K, b = count{strideB == 0 ? 1 : batch} * K * N;
-    return {.read = bytes_for(a, dtypeA) + bytes_for(b, dtypeB) + (beta ? c : 0), .written = c};
+    return {.read = bytes_for(a, dtypeA) + bytes_for(b, typeB()) + (beta ? c : 0), .written = c};
   }
 };
 
@@ -91,11 +95,12 @@ struct gemm_shape {
   std::int64_t M = 0, N = 0, K = 0;
 };
 
-/// Products of any shapes in one call, at most `Capacity` of them. Empty ones read nothing. Where all share N and K, as the
-/// experts of a mixture do, RaggedGemm takes any number of them.
+/// Products of any shapes in one call, at most `Capacity` of them. Empty ones cost nothing, and so do those that are left out.
+/// Where all share N and K, as the experts of a mixture do, RaggedGemm takes any number of them.
+///     KPROF_OP(kprof::ops::GroupedGemm<2>, {.groups = {{{64, 128, 32}, {16, 128, 32}}}, .dtypeA = bf16});   // GroupedGemm<>: up to 8
 /// FLOPs: sum(groups: 2 M N K)
-/// read: sum(groups: [M N > 0] (bytes(M K, dtypeA) + bytes(K N, dtypeB)))
-/// written: sum(groups: bytes(M N, dtypeC))
+/// read: sum(groups: [M N > 0] (bytes(M K, dtypeA) + bytes(K N, dtypeB or dtypeA)))
+/// written: sum(groups: bytes(M N, dtypeC or dtypeA))
 /// source: CUTLASS grouped_gemm_operation_profiler.cu, which skips empty groups too
 /// others: CUTLASS adds 2 M N for its epilogue
 template <std::size_t Capacity = 8>
@@ -103,28 +108,26 @@ struct GroupedGemm {
   static_assert(Capacity >= 1 && Capacity <= 40, "kprof: a GroupedGemm holds 1 to 40 shapes; use RaggedGemm or a guard for each product");
   static constexpr const char* name = "GroupedGemm";
 
-  std::int64_t size = 0;   ///< shapes in use
   fixed_list<gemm_shape, Capacity> groups{};   ///< M, N and K of each
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
 
   constexpr bool valid() const {
-    if (size < 0 || size > static_cast<std::int64_t>(Capacity)) return false;
-    for (std::int64_t i = 0; i < size; ++i)
-      if (!at(i).valid()) return false;
-    return detail::known(dtypeA, dtypeB, dtypeC);
+    for (const gemm_shape& g : groups)
+      if (!gemm(g).valid()) return false;
+    return true;
   }
-  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr kprof::arithmetic arithmetic() const { return gemm({}).arithmetic(); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     count sum;
-    for (std::int64_t i = 0; i < size; ++i) sum += at(i).flops();
+    for (const gemm_shape& g : groups) sum += gemm(g).flops();
     return sum;
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     traffic sum;
-    for (std::int64_t i = 0; i < size; ++i) {
-      const traffic one = at(i).bytes();
+    for (const gemm_shape& g : groups) {
+      const traffic one = gemm(g).bytes();
       sum.read += one.read;
       sum.written += one.written;
     }
@@ -132,34 +135,33 @@ struct GroupedGemm {
   }
 
  private:
-  constexpr Gemm at(std::int64_t i) const {
-    const gemm_shape& s = groups[static_cast<std::size_t>(i)];
-    return {.M = s.M, .N = s.N, .K = s.K, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC};
-  }
+  constexpr Gemm gemm(const gemm_shape& s) const { return {.M = s.M, .N = s.N, .K = s.K, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC}; }
 };
 
 /// A grouped product whose groups differ in M alone, and each has a B of its own.
 /// FLOPs: 2 M N K
-/// read: bytes(M K, dtypeA) + bytes(active_groups K N, dtypeB)
-/// written: bytes(M N, dtypeC)
+/// read: bytes(M K, dtypeA) + bytes(active_groups K N, dtypeB or dtypeA)
+/// written: bytes(M N, dtypeC or dtypeA)
 /// source: triton_kernels matmul_details, which counts the weights of groups with rows
 struct RaggedGemm {
   std::int64_t M = 1;               ///< rows of all groups together
   std::int64_t N = 1, K = 1;
-  std::int64_t groups = 1;          ///< of which some may have no rows
+  std::int64_t groups = 1;          ///< with rows or without; of consequence for valid() alone
   std::int64_t active_groups = 1;   ///< those with rows: only their B is read
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
 
+  constexpr dtype typeB() const { return detail::type_or(dtypeB, dtypeA); }
+  constexpr dtype typeC() const { return detail::type_or(dtypeC, dtypeA); }
   constexpr bool valid() const {
     return detail::not_negative(M, N, K, active_groups) && active_groups <= groups && active_groups <= M && (M == 0) == (active_groups == 0) &&
-           detail::known(dtypeA, dtypeB, dtypeC);
+           detail::multiplies(dtypeA, typeB(), typeC());
   }
-  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA, typeB()); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::fma_flops(dtypeA) * M * N * K : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0) return {};
-    return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{active_groups} * K * N, dtypeB), .written = bytes_for(count{M} * N, dtypeC)};
+    return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{active_groups} * K * N, typeB()), .written = bytes_for(count{M} * N, typeC())};
   }
 };
 
@@ -168,15 +170,16 @@ enum class bias_kind : std::uint8_t { none, per_col, per_row };
 /// Gemm with what is fused behind it: a bias of N (per_col) or M (per_row) elements, an activation, a residual of the
 /// output's shape. Each is one FLOP per output element. All of them have the type of D.
 /// FLOPs: (2 K + [bias != none] + [act != none] + [residual]) M N batch
-/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB) + ([beta] + [residual]) bytes(batch M N, dtypeC)
-///   + bytes([bias = per_col] N + [bias = per_row] M, dtypeC)
-/// written: bytes(batch M N, dtypeC)
+/// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB or dtypeA) + ([beta] + [residual]) bytes(batch M N, dtypeC or dtypeA)
+///   + bytes([bias = per_col] N + [bias = per_row] M, dtypeC or dtypeA)
+/// written: bytes(batch M N, dtypeC or dtypeA)
+/// transcendentals: [act in (gelu, silu, sigmoid, tanh, elu, softplus, mish)] M N batch
 /// source: XLA hlo_cost_analysis.cc for what is fused, 1 FLOP an element
 /// others: PyTorch, fvcore and PyProf count no bias and no activation; XLA counts a sigmoid as 3 and a transcendental
 struct GemmEpilogue {
   std::int64_t M = 1, N = 1, K = 1;
   std::int64_t batch = 1;
-  dtype dtypeA = dtype::f32, dtypeB = dtype::f32, dtypeC = dtype::f32;
+  dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
   bool beta = false;
   bool transA = false, transB = false;
   bias_kind bias = bias_kind::none;      ///< of N elements, per_col, or of M, per_row
@@ -193,12 +196,16 @@ struct GemmEpilogue {
     const int fused = (bias != bias_kind::none ? 1 : 0) + (act != activation::none ? 1 : 0) + (residual ? 1 : 0);
     return gemm().flops() + count{batch} * M * N * fused;
   }
+  /// Of the activation.
+  constexpr count transcendentals() const {
+    return detail::sensible(valid()) ? count{batch} * M * N * (detail::is_transcendental(act) ? 1 : 0) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     traffic t = gemm().bytes();
     if (M == 0 || N == 0 || batch == 0) return t;
-    if (bias != bias_kind::none) t.read += bytes_for(bias == bias_kind::per_col ? N : M, dtypeC);
-    if (residual) t.read += bytes_for(count{batch} * M * N, dtypeC);
+    if (bias != bias_kind::none) t.read += bytes_for(bias == bias_kind::per_col ? N : M, gemm().typeC());
+    if (residual) t.read += bytes_for(count{batch} * M * N, gemm().typeC());
     return t;
   }
 };
@@ -232,7 +239,7 @@ struct Linear {
 
   constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr bool valid() const {
-    return detail::not_negative(tokens, in_features, out_features) && detail::known(type) && detail::known_or_left_out(dtypeW) &&
+    return detail::not_negative(tokens, in_features, out_features) && detail::multiplies(type, weight_type(), type) &&
            detail::has_weights(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return pass == ops::pass::bgrad ? detail::scalar(type) : detail::matmul(type); }
@@ -275,7 +282,7 @@ struct SparseGemm {
   constexpr bool valid() const {
     const unsigned bits = bits_of(dtypeA);
     const std::int64_t step = bits == 32 ? 2 : bits == 4 ? 8 : 4;
-    return detail::not_negative(M, N, K) && detail::known(dtypeA, dtypeB, dtypeC) && bits <= 32 && K % step == 0;
+    return detail::not_negative(M, N, K) && detail::real(dtypeA, dtypeB, dtypeC) && bits <= 32 && K % step == 0;
   }
   constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }   // no other unit has it
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
@@ -302,7 +309,8 @@ struct BlockScaledGemm {
   dtype dtypeA = dtype::fp8_e4m3, dtypeB = dtype::fp8_e4m3, dtypeC = dtype::bf16;
   bool beta = false;
 
-  constexpr bool valid() const { return detail::not_negative(M, N, K) && detail::positive(block) && detail::known(dtypeA, dtypeB, dtypeC); }
+  constexpr bool valid() const { return detail::not_negative(M, N, K) && detail::positive(block) && detail::real(dtypeA, dtypeB, dtypeC) &&
+           bits_of(dtypeA) < 16 && bits_of(dtypeB) < 16; }
   constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
   constexpr traffic bytes() const {

@@ -32,7 +32,7 @@ struct Embedding {
   dtype dtypeIndex = dtype::int64;   ///< of the indices
 
   constexpr bool valid() const {
-    return detail::not_negative(tokens, D, V) && detail::known(type, dtypeIndex) && detail::is_fprop_or_bprop(pass);
+    return detail::not_negative(tokens, D, V) && detail::known(type) && detail::is_index(dtypeIndex) && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -57,7 +57,7 @@ struct indexed {
   std::int64_t n, slice;
   dtype type, dtypeIndex;
 
-  constexpr bool valid() const { return not_negative(n, slice) && known(type, dtypeIndex); }
+  constexpr bool valid() const { return not_negative(n, slice) && known(type) && is_index(dtypeIndex); }
   constexpr count numel() const { return sensible(valid()) ? count{n} * slice : count::invalid(); }
   constexpr traffic bytes(int reads) const {
     const count moved = numel();

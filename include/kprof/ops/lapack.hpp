@@ -72,7 +72,7 @@ struct Getrf {
   std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrf(m, n).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -94,7 +94,7 @@ struct Potrf {
   std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrf(n).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -117,7 +117,7 @@ struct Geqrf {
   std::int64_t m = 1, n = 1;
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_geqrf(m, n).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -139,7 +139,7 @@ struct Getrs {
   std::int64_t nrhs = 1;   ///< columns of B and X
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrs(n, nrhs).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -162,7 +162,7 @@ struct Potrs {
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrs(n, nrhs).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -184,7 +184,7 @@ struct Getri {
   std::int64_t n = 1;   ///< rows and columns of A
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getri(n).flops(type) : count::invalid(); }
   constexpr traffic bytes() const {
@@ -207,7 +207,7 @@ struct Gesv {
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::known(type); }
+  constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();

@@ -34,7 +34,7 @@ struct CrossEntropy {
   dtype dtypeTarget = dtype::int64;     ///< of the class indices, one a row
 
   constexpr bool valid() const {
-    return detail::not_negative(rows) && detail::positive(classes) && detail::known(type, dtypeTarget) &&
+    return detail::not_negative(rows) && detail::positive(classes) && detail::real(type) && detail::is_index(dtypeTarget) &&
            detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -47,7 +47,7 @@ struct CrossEntropy {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count logits = bytes_for(count{rows} * classes, type), target = bytes_for(rows, dtypeTarget);
     const count lse = bytes_for(rows, dtype::f32), loss = 4;
-    if (pass == ops::pass::bprop) return {.read = logits + target + lse + loss, .written = logits};
+    if (pass == ops::pass::bprop) return {.read = rows == 0 ? 0 : logits + target + lse + loss, .written = logits};
     return {.read = logits + target, .written = lse + loss};
   }
 };
@@ -68,7 +68,7 @@ struct Nll {
   dtype dtypeTarget = dtype::int64;
 
   constexpr bool valid() const {
-    return detail::not_negative(rows) && detail::positive(classes) && detail::known(type, dtypeTarget) &&
+    return detail::not_negative(rows) && detail::positive(classes) && detail::real(type) && detail::is_index(dtypeTarget) &&
            detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -76,16 +76,16 @@ struct Nll {
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count target = bytes_for(rows, dtypeTarget), loss = bytes_for(1, type);
-    if (pass == ops::pass::bprop) return {.read = target + loss, .written = bytes_for(count{rows} * classes, type)};
+    if (pass == ops::pass::bprop) return {.read = rows == 0 ? 0 : target + loss, .written = bytes_for(count{rows} * classes, type)};
     return {.read = bytes_for(rows, type) + target, .written = loss};
   }
 };
 using NllLoss = Nll;
 
-/// Squared differences of two tensors: fprop subtracts, multiplies and, where it reduces, adds; bprop subtracts and scales, and
-/// multiplies where each element has a gradient of its own. It writes the gradient of the first tensor. MseLoss is the same.
+/// Squared differences of two tensors: fprop subtracts, multiplies and, where it reduces, adds; bprop subtracts and multiplies by
+/// the gradient of the loss, one number or one for each element. It writes the gradient of the first tensor. MseLoss is the same.
 /// FLOPs(fprop): (2 + [reduction != none]) numel
-/// FLOPs(bprop): (2 + [reduction = none]) numel
+/// FLOPs(bprop): 2 numel
 /// read(fprop): 2 x
 /// read(bprop): 2 x + loss
 /// written(fprop): loss
@@ -101,18 +101,17 @@ struct Mse {
   dtype type = dtype::f32;   ///< of both tensors, the loss and the gradients
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::known(type) && reduction <= loss_reduction::sum && detail::is_fprop_or_bprop(pass);
+    return detail::not_negative(numel) && detail::real(type) && reduction <= loss_reduction::sum && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
-    const bool reduced = reduction != loss_reduction::none, backward = pass == ops::pass::bprop;
-    return count{numel} * (reduced != backward ? 3 : 2);
+    return count{numel} * (pass == ops::pass::fprop && reduction != loss_reduction::none ? 3 : 2);
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count x = bytes_for(numel, type), loss = reduction == loss_reduction::none ? x : bytes_for(1, type);
-    if (pass == ops::pass::bprop) return {.read = x + x + loss, .written = x};
+    if (pass == ops::pass::bprop) return {.read = numel == 0 ? 0 : x + x + loss, .written = x};
     return {.read = x + x, .written = loss};
   }
 };

@@ -7,7 +7,6 @@
 
 #include <kprof/ops/common.hpp>
 
-
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 

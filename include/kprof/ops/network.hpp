@@ -41,9 +41,12 @@ concept has_pass = requires(const Op& op) { op.pass; } && requires(Op& op) { op.
 template <class Op>
 concept has_parameters = requires(const Op& op) { count{op.parameters()}; };
 template <class Op>
+inline constexpr bool has_both_formulas = ::kprof::KPROF_DETAIL_ABI::detail::has_flops<Op> && ::kprof::KPROF_DETAIL_ABI::detail::has_bytes<Op>;
+template <class Op>
 concept has_transcendentals = requires(const Op& op) { count{op.transcendentals()}; };
 
 inline constexpr std::uint32_t pass_count = 5;
+constexpr bool known_pass(pass p) noexcept { return static_cast<std::uint32_t>(p) < pass_count; }
 
 /// A call that is not valid has no numbers, as in the report.
 template <class Op>
@@ -77,8 +80,9 @@ class network {
   template <class Op>
   constexpr network& repeat(const Op& op, count times = 1) {
     static_assert(::kprof::KPROF_DETAIL_ABI::detail::check_operator<Op>());
+    static_assert(detail::has_both_formulas<Op>, "kprof: a network adds operators that have flops() and bytes(); return 0 where there are none");
     pass p = pass::fprop;
-    if constexpr (detail::has_pass<Op>) p = op.pass;
+    if constexpr (detail::has_pass<Op>) p = detail::known_pass(op.pass) ? op.pass : pass::fprop;   // then the cost is not valid
     by_pass_[static_cast<std::uint32_t>(p)] += detail::cost_of(op) * times;
     return *this;
   }
@@ -91,22 +95,27 @@ class network {
     for (std::uint32_t p = 0; p < detail::pass_count; ++p) by_pass_[p] += part.by_pass_[p] * times;
     return *this;
   }
-  /// A forward call and all backward calls that the operator has: dgrad, wgrad and, with a bias, bgrad; or bprop.
+  /// A forward call as training has it, and all its backward calls: dgrad, wgrad and, with a bias, bgrad; or bprop. Forward saves
+  /// what bprop reads (indices of MaxPool, the logsumexp of Sdpa), and products have the gradients of both operands.
   template <class Op>
-  constexpr network& add_with_backward(const Op& op, count times = 1) {
+  constexpr network& add_with_backward(Op op, count times = 1) {
+    static_assert(detail::has_pass<Op>, "kprof: the operator has no field `pass`, so no backward calls; add it with add()");
+    if (!detail::sensible(is_forward(op))) op.pass = static_cast<pass>(detail::pass_count);   // its backward calls are not known: no cost is valid
+    if constexpr (requires { op.return_indices = true; }) op.return_indices = true;
+    if constexpr (requires { op.lse = true; }) op.lse = true;
+    if constexpr (requires { op.gradient = gradient_of::both; }) op.gradient = gradient_of::both;
     add(op, times);
-    if constexpr (detail::has_pass<Op>) {
-      for (const pass p : {pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad}) {
-        Op backward = op;
-        backward.pass = p;
-        if (p == pass::bgrad && !has_bias(op)) continue;
-        if (backward.valid()) repeat(backward, times);
-      }
+    for (const pass p : {pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad}) {
+      Op backward = op;
+      backward.pass = p;
+      if (p == pass::bgrad && !has_bias(op)) continue;
+      if (backward.valid()) repeat(backward, times);
     }
     return *this;
   }
 
-  constexpr const cost& of(pass p) const { return by_pass_[static_cast<std::uint32_t>(p)]; }
+  /// Of one pass; nothing of one that there is not.
+  constexpr cost of(pass p) const { return detail::known_pass(p) ? by_pass_[static_cast<std::uint32_t>(p)] : cost{}; }
   constexpr cost total() const {
     cost sum;
     for (const cost& one : by_pass_) sum += one;

@@ -15,7 +15,7 @@
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-constexpr bool norm_common_valid(const auto& op) { return known(op.type, op.parameter_type()) && is_fprop_or_bprop(op.pass); }
+constexpr bool norm_common_valid(const auto& op) { return real(op.type, op.parameter_type()) && is_fprop_or_bprop(op.pass); }
 
 /// Bytes of a normalisation of E elements whose `parameters` (of `vectors` tensors, gamma and beta, or gamma alone) and
 /// statistics take so many bytes. Backward: x, dy, gamma and the statistics are read, dx and the parameters' gradients written.

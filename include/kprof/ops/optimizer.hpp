@@ -18,7 +18,7 @@ struct step {
   dtype type, dtypeG, dtypeCopy;
   int states;
 
-  constexpr bool valid() const { return not_negative(numel) && known(type) && known_or_left_out(dtypeG, dtypeCopy); }
+  constexpr bool valid() const { return not_negative(numel) && real(type, type_or(dtypeG, type), type_or(dtypeCopy, type)); }
   constexpr count flops(int an_element) const { return sensible(valid()) ? count{numel} * an_element : count::invalid(); }
   constexpr count gradient() const { return bytes_for(numel, detail::type_or(dtypeG, type)); }
   constexpr traffic bytes() const {

@@ -9,81 +9,10 @@
 
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/common.hpp>
-
-#include <cstddef>
-#include <type_traits>
+#include <kprof/ops/shape.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
-
-/// Sizes of a tensor, at most six, the outermost first, and nothing behind them: `.a = {128, 256}`. Positions that are left
-/// out stay 0, so zeros at the end are no sizes, but for {0}, which is an empty vector. {1} is a scalar. Where the last size may be 0
-/// at run time, and where the sizes are a range, use shape_of().
-using shape = fixed_list<std::int64_t, 6>;
-/// How shape_of() writes a last size of 0.
-inline constexpr std::int64_t empty_size = -0x7FFF'FFFF'FFFF'FFFF;
-
-}  // namespace ops
-
-namespace ops::detail {
-
-constexpr shape mark_empty(shape s, std::size_t rank) noexcept {
-  if (rank == 0) s[0] = 1;
-  else if (rank > 1 && s[rank - 1] == 0) s[rank - 1] = empty_size;
-  return s;
-}
-
-/// The size `k` places from the innermost one: 1 beyond the outermost, as NumPy aligns shapes.
-constexpr std::int64_t size_from_right(const shape& s, std::size_t k) noexcept {
-  std::size_t rank = s.size();
-  while (rank > 1 && s[rank - 1] == 0) --rank;
-  if (k >= rank) return 1;
-  const std::int64_t size = s[rank - 1 - k];
-  return k == 0 && size == empty_size ? 0 : size;
-}
-
-/// The size that operands broadcast to, `k` places from the innermost one; -1 where they do not, or one is negative.
-constexpr std::int64_t broadcast_size(std::size_t k, const auto&... operands) noexcept {
-  std::int64_t out = 1;
-  const auto fits = [&out](std::int64_t size) {
-    if (size == 1) return true;
-    if (out == 1) out = size;
-    return size >= 0 && size == out;
-  };
-  return (fits(size_from_right(operands, k)) && ...) ? out : -1;
-}
-constexpr bool compatible(const auto&... operands) noexcept {
-  for (std::size_t k = 0; k < shape{}.size(); ++k)
-    if (broadcast_size(k, operands...) < 0) return false;
-  return true;
-}
-/// Elements of what operands broadcast to; of one operand, its own.
-constexpr count broadcast_numel(const auto&... operands) noexcept {
-  count n = 1;
-  for (std::size_t k = 0; k < shape{}.size(); ++k) n *= broadcast_size(k, operands...);
-  return n;
-}
-
-
-}  // namespace ops::detail
-
-namespace ops {
-
-/// Of sizes one by one, or of a range of them, which has size() and []. More than six do not fit: the call is then invalid.
-template <class... Sizes>
-  requires((std::is_integral_v<Sizes> && ...) && sizeof...(Sizes) <= 6)
-constexpr shape shape_of(Sizes... sizes) noexcept {
-  return detail::mark_empty({static_cast<std::int64_t>(sizes)...}, sizeof...(Sizes));
-}
-template <class Sizes>
-  requires requires(const Sizes& s) { s.size(); s[0]; }
-constexpr shape shape_of(const Sizes& sizes) {
-  shape out{};
-  const auto rank = static_cast<std::size_t>(sizes.size());
-  if (rank > out.size()) return {-1};
-  for (std::size_t i = 0; i < rank; ++i) out[i] = static_cast<std::int64_t>(sizes[i]);
-  return detail::mark_empty(out, rank);
-}
 
 /// From `exp` on they are transcendental; up to `is_nan` they have no derivative that is worth a call.
 enum class unary_function : std::uint8_t {
@@ -194,8 +123,6 @@ enum class binary_function : std::uint8_t {
   add, sub, mul, div, remainder, max, min, bitwise_and, bitwise_or, bitwise_xor, shift_left, shift_right,
   eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, pow, atan2
 };
-/// The operands of a product or a quotient that bprop computes a gradient of.
-enum class gradient_of : std::uint8_t { a, b, both };
 
 }  // namespace ops
 

@@ -29,7 +29,7 @@ struct pool_window {
 };
 
 constexpr bool pool_common_valid(const auto& op) {
-  return not_negative(op.N, op.C) && known(op.type) && is_fprop_or_bprop(op.pass);
+  return not_negative(op.N, op.C) && real(op.type) && is_fprop_or_bprop(op.pass);
 }
 
 /// Windows in which a dimension of `in` elements is divided into `out`: window i from floor(i in / out) to ceil((i + 1) in /

@@ -68,7 +68,7 @@ struct Histogram {
   dtype type = dtype::int32;           ///< of samples
   dtype dtypeCounter = dtype::int32;   ///< of counters
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::positive(bins) && detail::known(type, dtypeCounter); }
+  constexpr bool valid() const { return detail::not_negative(n) && detail::positive(bins) && detail::real(type, dtypeCounter); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeCounter); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{n} : count::invalid(); }
   constexpr traffic bytes() const {

@@ -19,7 +19,6 @@ enum class scaling : std::uint8_t { none, tensor, channel, group };
 
 namespace ops::detail {
 
-constexpr bool quantize_types(auto... types) noexcept { return known(types...) && !(is_complex(types) || ...); }
 /// `group` is looked at where it is of use.
 constexpr bool quantize_scaling(scaling how, std::int64_t group, bool zero_points) noexcept {
   return how <= scaling::group && (how != scaling::group || group >= 1) && (how != scaling::none || !zero_points);
@@ -57,7 +56,7 @@ struct Quantize {
   bool amax = false;               ///< scales are found here, from the largest magnitudes
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::quantize_types(dtypeIn, dtypeOut, dtypeScale) &&
+    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::real(dtypeIn, dtypeOut, dtypeScale) &&
            detail::quantize_scaling(scaling, group, zero_points) && !(amax && scaling == ops::scaling::none);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeIn); }
@@ -86,7 +85,7 @@ struct Dequantize {
   bool zero_points = false;
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::quantize_types(dtypeIn, dtypeOut, dtypeScale) &&
+    return detail::not_negative(numel) && detail::positive(channels) && numel % channels == 0 && detail::real(dtypeIn, dtypeOut, dtypeScale) &&
            detail::quantize_scaling(scaling, group, zero_points);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeOut); }
@@ -122,11 +121,10 @@ struct GemmQuant {
   bool beta = false;                       ///< C is added: it is read as well as written
 
   constexpr bool valid() const {
-    return detail::not_negative(M, N, K) && detail::quantize_types(dtypeA, dtypeB, dtypeC, dtypeScale) && detail::quantize_scaling(scaleA, group, zerosA) &&
+    return detail::not_negative(M, N, K) && detail::real(dtypeA, dtypeB, dtypeC, dtypeScale) && detail::quantize_scaling(scaleA, group, zerosA) &&
            detail::quantize_scaling(scaleB, group, zerosB);
   }
-  /// The wider operand's: the narrower one is restored first.
-  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(bits_of(dtypeB) > bits_of(dtypeA) ? dtypeB : dtypeA); }
+  constexpr kprof::arithmetic arithmetic() const { return detail::matmul(dtypeA, dtypeB); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid(); }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;

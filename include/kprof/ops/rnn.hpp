@@ -33,7 +33,7 @@ struct recurrent {
 
   constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr bool valid() const {
-    return not_negative(batch, input_size) && positive(hidden_size, seq_len, layers) && known(type, weight_type()) &&
+    return not_negative(batch, input_size) && positive(hidden_size, seq_len, layers) && multiplies(type, weight_type(), type) &&
            detail::is_fprop_or_bprop(pass);
   }
   /// Of one kind and direction: the first layer takes the input, each later one the outputs of both directions.

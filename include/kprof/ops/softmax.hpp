@@ -12,7 +12,7 @@ KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
 constexpr bool softmax_valid(const auto& op) {
-  return not_negative(op.rows, op.cols) && known(op.type) && is_fprop_or_bprop(op.pass);
+  return not_negative(op.rows, op.cols) && real(op.type) && is_fprop_or_bprop(op.pass);
 }
 constexpr count softmax_flops(const auto& op) {
   return sensible(op.valid()) ? count{op.rows} * op.cols * (op.pass == pass::bprop ? 4 : 5) : count::invalid();

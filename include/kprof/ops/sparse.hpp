@@ -11,14 +11,6 @@
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-/// Integers of whole bytes.
-constexpr bool sparse_index(dtype type) noexcept {
-  switch (type) {
-    case dtype::int64: case dtype::int32: case dtype::int16: case dtype::int8:
-    case dtype::uint64: case dtype::uint32: case dtype::uint16: case dtype::uint8: return true;
-    default: return false;
-  }
-}
 /// Sizes of a sparse matrix of `rows` by `cols`: it has no more elements than places.
 constexpr bool sparse_matrix(std::int64_t rows, std::int64_t cols, std::int64_t nnz) noexcept {
   return not_negative(rows, cols, nnz) && (nnz == 0 || (rows != 0 && (nnz - 1) / rows < cols));
@@ -45,7 +37,7 @@ struct SpmvCsr {
 
   constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
   constexpr bool valid() const {
-    return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::sparse_index(dtypeIndex) && detail::sparse_index(offsets_type());
+    return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::is_index(dtypeIndex) && detail::is_index(offsets_type());
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -72,7 +64,7 @@ struct SpmvCoo {
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;
 
-  constexpr bool valid() const { return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::sparse_index(dtypeIndex); }
+  constexpr bool valid() const { return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::is_index(dtypeIndex); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0) : count::invalid();
@@ -101,8 +93,8 @@ struct SpmmCsr {
 
   constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
   constexpr bool valid() const {
-    return detail::sparse_matrix(M, K, nnz) && detail::not_negative(N) && detail::known(type) && detail::sparse_index(dtypeIndex) &&
-           detail::sparse_index(offsets_type());
+    return detail::sparse_matrix(M, K, nnz) && detail::not_negative(N) && detail::known(type) && detail::is_index(dtypeIndex) &&
+           detail::is_index(offsets_type());
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {

@@ -7,7 +7,7 @@
 // corners alone is not subtracted.
 
 #include <kprof/ops/common.hpp>
-
+#include <kprof/ops/shape.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
@@ -30,25 +30,25 @@ enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 /// source: uniform: RAJAPerf's Jacobi-2D; parres: Parallel Research Kernels; weighted: the arithmetic itself
 /// others: RAJAPerf does not count the corners of the input that a star never reads; its HEAT_3D is 15 FLOPs as written
 struct Stencil {
-  fixed_list<std::int64_t, 3> n{3, 0, 0};   ///< size of the grid in each dimension; 0 behind the last
+  size_list<std::int64_t, 3> n{3};          ///< sizes of the grid
   std::int64_t r = 1;                       ///< radius
   stencil_shape shape = stencil_shape::star;                ///< star: the neighbours along the axes; box: all of the cube
   stencil_counting counting = stencil_counting::weighted;   ///< FLOPs a point: weighted 2 k - 1, a weight each; uniform k, one weight; parres 2 k + 1
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    if (!detail::extents(r) || n[0] == 0 || (n[1] == 0 && n[2] != 0)) return false;
-    for (const std::int64_t size : n)
-      if (size != 0 && size < 2 * r + 1) return false;
+    if (!detail::extents(r) || !n.valid()) return false;
+    for (std::size_t d = 0; d < n.rank(); ++d)
+      if (n[d] < 2 * r + 1) return false;
     return detail::known(type) && shape <= stencil_shape::box && counting <= stencil_counting::parres;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   /// Points of the stencil.
   constexpr count taps() const {
     if (!detail::sensible(valid())) return count::invalid();
-    if (shape == stencil_shape::star) return 2 * dimensions() * r + 1;
+    if (shape == stencil_shape::star) return count{2} * n.rank() * r + 1;
     count product = 1;
-    for (int d = 0; d < dimensions(); ++d) product *= 2 * r + 1;
+    for (std::size_t d = 0; d < n.rank(); ++d) product *= 2 * r + 1;
     return product;
   }
   /// Points of the grid that are computed.
@@ -69,11 +69,9 @@ struct Stencil {
   }
 
  private:
-  constexpr int dimensions() const { return n[2] != 0 ? 3 : n[1] != 0 ? 2 : 1; }
   constexpr count inside(std::int64_t border) const {
     count product = 1;
-    for (const std::int64_t size : n)
-      if (size != 0) product *= size - border;
+    for (std::size_t d = 0; d < n.rank(); ++d) product *= n[d] - border;
     return product;
   }
 };
