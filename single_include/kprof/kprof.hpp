@@ -9048,7 +9048,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_PARAMETERS_HPP
 #define KPROF_MODEL_PARAMETERS_HPP
 
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Pure.
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". An enumeration whose
+// value is called `unknown`, as a type that is left open, says nothing and is left out. Pure.
 
 // <kprof/record/op_info.hpp>
 #ifndef KPROF_RECORD_OP_INFO_HPP
@@ -9448,13 +9449,13 @@ inline std::string write_value(const field_info& f, const char* from) {
 inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
   std::string out;
   for (const field_info& f : fields) {
+    const std::string single = f.extent == 0 ? write_value(f, from + f.offset) : std::string();
+    if (f.kind == field_kind::enumeration && single == "unknown") continue;
     if (!out.empty()) out += ' ';
     out += f.name;
     out += '=';
-    if (f.extent == 0) {
-      out += write_value(f, from + f.offset);
-      continue;
-    }
+    out += single;
+    if (f.extent == 0) continue;
     for (std::uint32_t e = 0; e < f.extent; ++e) {
       out += e == 0 ? '[' : ',';
       out += write_value(f, from + f.offset + e * f.size);

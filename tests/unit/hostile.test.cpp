@@ -143,6 +143,23 @@ TEST_CASE("hostile.enum_values_without_a_name_are_shown_as_the_numbers_they_are"
   CHECK(calls(p, "Enums mode=one flags=first_flag offset=none") == 1);
 }
 
+struct Typed {
+  std::int64_t n = 1;
+  kprof::dtype type = kprof::dtype::f32, weights = kprof::dtype::unknown, out = kprof::dtype::unknown;
+  constexpr kprof::count flops() const { return n; }
+};
+TEST_CASE("hostile.an_enumeration_that_is_unknown_says_nothing") {
+  REQUIRE(kprof::start());
+  { KPROF_OP(Typed, {.n = 3}); }
+  { KPROF_OP(Typed, {.n = 3, .weights = kprof::dtype::f16}); }
+  { KPROF_OP(Typed, {.n = 3, .type = kprof::dtype::unknown}); }
+  const kprof::profile p = kprof::snapshot();
+  INFO(all_paths(p));
+  CHECK(calls(p, "Typed n=3 type=f32") == 1);
+  CHECK(calls(p, "Typed n=3 type=f32 weights=f16") == 1);
+  CHECK(calls(p, "Typed n=3") == 1);
+}
+
 // Where formulas run for the record and, on other threads, for an NVTX tool. The last test: the handler stays.
 #if defined(__x86_64__) && !defined(KPROF_TEST_SANITIZED)
 TEST_CASE("hostile.divisions_by_zero_on_many_threads_do_not_kill_the_program") {
