@@ -42,4 +42,4 @@ mkdir -p "$build"
 echo "demo.sh: compiling examples/resnet50_onednn.cpp"
 "$compiler" -std=c++20 -O2 -I "$root/include" "$root/examples/resnet50_onednn.cpp" -o "$build/resnet50_onednn" -ldnnl
 # Wide enough for whole parameters where no terminal says how wide it is.
-COLUMNS=${COLUMNS:-260} "$build/resnet50_onednn" "$@"
+COLUMNS=${COLUMNS:-240} "$build/resnet50_onednn" "$@"
