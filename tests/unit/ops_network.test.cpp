@@ -47,6 +47,11 @@ static_assert(decode.all().parameters() == 6'738'415'616 && prefill.all().parame
 constexpr std::uint64_t met = 6'738'415'616 - 32000 * 4096 - 65 * 4096;
 static_assert(decode.products.total().flops == 2 * met + 32 * 4 * std::uint64_t{2048} * 4096);
 static_assert(prefill.products.total().flops == 2 * ((met - 32000 * 4096) * 2048 + 32000 * 4096) + 32 * 2 * std::uint64_t{2048} * 2048 * 4096);
+// calflops 0.3.2 (its README on PyPI) gives 1700.06 G FLOPs and 850 G multiply-adds forward for 128 tokens: with logits of each
+// token and the whole square of the attention, and with 0.06 G for norms and activations.
+constexpr std::uint64_t other_logits = 2 * std::uint64_t{127} * 32000 * 4096, other_half = 32 * 2 * std::uint64_t{128} * 128 * 4096;
+constexpr kprof::count short_prompt = networks::llama2_7b(1, 128, 0).products.total().flops + other_logits + other_half;
+static_assert(short_prompt.value() / 2'000'000 == 850'000 && short_prompt.value() > 1'699'890'000'000 && short_prompt.value() < 1'700'230'000'000);   // 0.01 %
 // Decoding reads every weight for one token, and the cache: about a FLOP a byte.
 static_assert(decode.all().total().bytes.read.value() > 2 * met && decode.all().total().bytes.read.value() < 2 * met + 1'200'000'000);
 
