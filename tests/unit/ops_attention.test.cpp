@@ -89,7 +89,10 @@ static_assert(moves(Rope{.S = 1, .H = 3, .D = 2, .type = dtype::fp6_e2m3}, 5 + 8
 static_assert(!Sdpa{.type = dtype::c64}.valid() && !DecodeAttention{.type = dtype::c128}.valid() && !MlaDecode{.type = dtype::c64}.valid());
 static_assert(std::is_same_v<DecodeAttn, DecodeAttention>);
 static_assert(!is_constant([] { return Sdpa{.Sq = -1}.flops(); }) && !is_constant([] { return Sdpa{.Hq = 6, .Hkv = 4}.flops(); }));
-static_assert(!is_constant([] { return Sdpa{.window_left = 3}.flops(); }) && !is_constant([] { return Sdpa{.B = most, .Hq = 9}.flops(); }));
+static_assert(Sdpa{.Sq = 9, .Sk = 9, .window_left = 3, .window_right = 0}.flops() ==
+              Sdpa{.Sq = 9, .Sk = 9, .mask = attention_mask::sliding_window, .window_left = 3, .window_right = 0}.flops());
+static_assert(costs(Sdpa{.B = 1, .Hq = 8, .Hkv = 2, .Sq = 1024, .Sk = 1024, .D = 64, .window_left = 255, .window_right = 0}, 470024192, 2621440));
+static_assert(!is_constant([] { return Sdpa{.mask = attention_mask::causal, .window_left = 3}.flops(); }) && !is_constant([] { return Sdpa{.B = most, .Hq = 9}.flops(); }));
 static_assert(!is_constant([] { return Sdpa{.D = 0}.bytes(); }) && !is_constant([] { return Sdpa{.Hq = 0}.flops_exact(); }));
 static_assert(!is_constant([] { return Sdpa{.pass = pass::dgrad}.bytes(); }) && !is_constant([] { return Sdpa{.B = -1}.stored_P_bytes(); }));
 static_assert(!is_constant([] { return DecodeAttention{.Sk = -1}.flops(); }) && !is_constant([] { return DecodeAttention{.Sk = most}.bytes(); }));
@@ -235,6 +238,8 @@ TEST_CASE("ops_attention.senseless_parameters_are_refused_and_do_not_trap") {
         }
     for (const auto field : {&Sdpa::window_left, &Sdpa::window_right}) {
       Sdpa op = with_size(field, bad);
+      CHECK(op.valid() == !negative);
+      op.mask = attention_mask::causal;
       CHECK(is_refused(op));
       op.mask = attention_mask::sliding_window, op.Sq = 1 << 20, op.Sk = 0x3FFF'FFFF;
       CHECK(op.valid() == !negative);

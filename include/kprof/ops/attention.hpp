@@ -11,8 +11,8 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// Which keys a query sees; query i stands at i + Sk - Sq. causal: those up to its own. sliding_window: from window_left
-/// before it to window_right behind it.
+/// Which keys a query sees; query i stands at i + Sk - Sq. causal: those up to its own. sliding_window, and none where a window
+/// is given: from window_left before it to window_right behind it.
 enum class attention_mask : std::uint8_t { none, causal, sliding_window };
 
 /// What bprop has: flash recomputes the scores (5 products), stored_P reads the probabilities that fprop kept (4 products).
@@ -53,8 +53,7 @@ namespace ops {
 /// written(fprop): o + [lse] logsumexp
 /// written(bprop): q + k + v
 /// where: pairs = [mask = causal] Sq (max(0, Sk - Sq) + Sk) / 2 + [mask != causal] exact_pairs
-/// where: exact_pairs = [mask = none] Sq Sk + [mask = causal] sum(i < Sq: max(0, place + 1))
-///   + [mask = sliding_window] sum(i < Sq: max(0, end - begin))
+/// where: exact_pairs = [mask = causal] sum(i < Sq: max(0, place + 1)) + [mask != causal] sum(i < Sq: max(0, end - begin))
 /// where: place = i + Sk - Sq
 /// where: begin = [window_left != -1] max(0, place - window_left)
 /// where: end = [window_right = -1] Sk + [window_right != -1] min(Sk, place + window_right + 1)
@@ -77,7 +76,7 @@ struct Sdpa {
   std::int64_t Hq = 1, Hkv = 0;   ///< heads of queries; heads of keys and values, 0: as Hq
   std::int64_t Sq = 1, Sk = 1;    ///< queries of a sequence; keys of a sequence
   std::int64_t D = 64, Dv = 0;    ///< elements of a head of queries and keys; of a head of values, 0: as D
-  attention_mask mask = attention_mask::none;   ///< causal: query i sees keys up to its place, i + Sk - Sq; sliding_window: those about it
+  attention_mask mask = attention_mask::none;   ///< causal: query i sees keys up to its place, i + Sk - Sq; none, sliding_window: those about it, or all
   std::int64_t window_left = unlimited, window_right = unlimited;   ///< keys seen before a query's place, -1: all; keys seen behind it, -1: all
   bool lse = false;               ///< fprop writes the logsumexp
   ops::pass pass = ops::pass::fprop;
@@ -89,7 +88,7 @@ struct Sdpa {
   constexpr bool valid() const {
     return detail::not_negative(B) && detail::extents(Sq, Sk) && detail::positive(D, value_size()) && detail::heads_fit(Hq, kv_heads()) &&
            detail::real(type) && mask <= attention_mask::sliding_window && window_left >= unlimited && window_right >= unlimited &&
-           (mask == attention_mask::sliding_window || (window_left == unlimited && window_right == unlimited)) &&
+           (mask != attention_mask::causal || (window_left == unlimited && window_right == unlimited)) &&
            detail::is_fprop_or_bprop(pass) && backward <= attention_backward::stored_P;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
@@ -125,7 +124,6 @@ struct Sdpa {
   }
   /// Entries of one head's scores that the mask leaves.
   constexpr std::int64_t pairs() const {
-    if (mask == attention_mask::none) return Sq * Sk;
     const std::int64_t left = mask == attention_mask::causal ? unlimited : window_left, right = mask == attention_mask::causal ? 0 : window_right;
     const std::int64_t all = detail::max_extent, first = Sk - Sq;
     const std::int64_t up_to = right == unlimited ? Sq * Sk : detail::sum_of_ramp(Sq, first + detail::clamped(right, 0, all) + 1, Sk);
