@@ -21,12 +21,14 @@ Every formula is evaluated for every random call that catalogue_samples made, an
 cannot say anything else than the code does. "check" also compares the page with the one in the repository.
 """
 
+import functools
 import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
@@ -66,9 +68,6 @@ class Comment:
     def one(self, tag):
         found = self.all(tag)
         return found[0][1] if found else None
-
-
-FIELD = re.compile(r"^  (?!constexpr|static|using|friend|return)[\w:<>, ]+?[ >](\w+(?:\s*(?:=|\{)[^;]*)?;.*)$")
 
 
 def comments_of(header):
@@ -168,6 +167,7 @@ class Operator:
     references = {}
 
 
+@functools.cache
 def formulas_of(op):
     """For each count: a list of (passes, formula); and the names that they use."""
     counts = {}
@@ -189,11 +189,7 @@ def formula_for(counts, name, direction):
 
 def call_of(op, sample):
     """The values that the formulas see."""
-    call = {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
-    for field, value in call.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            call[field] = value
-    return call
+    return {k: None if v == "unknown" else v for k, v in op.values(sample["with"]).items()}
 
 
 def check_large(op, counts, where):
@@ -326,15 +322,8 @@ def counts_table(op):
     return lines
 
 
-def wrapped(text, width=140):
-    out, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width:
-            out.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return out + [line] if line else out
+def wrapped(text):
+    return textwrap.wrap(" ".join(text.split()), 140, break_long_words=False, break_on_hyphens=False)
 
 
 def section(op, aliases, glossary):

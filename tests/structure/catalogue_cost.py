@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What including the catalogue costs who does not use it: catalogue_cost.py lines|binary|front_end <include folder> <compiler> [flags...]
+"""What including the catalogue costs who does not use it: catalogue_cost.py binary|front_end <include folder> <compiler> [flags...]
 
-lines      Each family's header with op.hpp: at most 12,000 preprocessed lines, and no heavy standard header.
 binary     The object file of a source that only includes it has the symbols that op.hpp, or registry.hpp, leaves anyway.
 front_end  All of it costs the compiler at most four times what <boost/pfr/core.hpp> does, in instructions, which are the same
            in every run. That header takes 50 ms on the machine where the catalogue may take 400. Exits with 77, which CTest
@@ -16,9 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-LINES = 12_000
 FRONT_END = 4
-HEAVY = re.compile(r"/(algorithm|array|atomic|chrono|functional|iterator|map|memory|optional|string|string_view|tuple|vector)$")
 
 
 def including(headers):
@@ -30,19 +27,6 @@ def run(command, source):
     if done.returncode != 0:
         sys.exit(f"catalogue_cost: {' '.join(command)} failed:\n{done.stderr}")
     return done
-
-
-def check_lines(headers, compile_command):
-    errors = []
-    for header in headers:
-        source = including(["kprof/op.hpp", header])
-        lines = run([*compile_command, "-E", "-P", "-"], source).stdout.count("\n")
-        opened = run([*compile_command, "-M", "-"], source).stdout.replace("\\\n", " ").split()
-        print(f"{header}: {lines} preprocessed lines with op.hpp, limit {LINES}")
-        if lines > LINES:
-            errors.append(f"{header} has too many lines")
-        errors += [f"{header} opens the heavy header {name}" for name in opened if HEAVY.search(name)]
-    return errors
 
 
 def symbols(headers, compile_command):
@@ -84,7 +68,7 @@ def check_front_end(compile_command):
 
 
 def main():
-    if len(sys.argv) < 4 or sys.argv[1] not in ("lines", "binary", "front_end"):
+    if len(sys.argv) < 4 or sys.argv[1] not in ("binary", "front_end"):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[2])
     headers = sorted(p.relative_to(folder).as_posix() for p in (folder / "kprof/ops").glob("*.hpp"))
@@ -92,7 +76,7 @@ def main():
     if sys.argv[1] == "front_end":
         errors = check_front_end(compile_command)
     else:
-        errors = (check_lines if sys.argv[1] == "lines" else check_binary)(headers, compile_command)
+        errors = check_binary(headers, compile_command)
     for error in errors:
         print(error)
     sys.exit(1 if errors or len(headers) < 20 else 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures what including a header costs: preprocessed_size.py <header> <limit> <compiler> [flags...]
+"""Measures what including a header, or several, costs: preprocessed_size.py <header[,header...]> <limit> <compiler> [flags...]
 
 Counts the lines that `-E -P` leaves: without line markers and blank lines, as the numbers in the documentation are. Also
 names the heavy standard headers that the compiler opened, of which there must be none.
@@ -18,7 +18,7 @@ HEAVY = re.compile(r"/(algorithm|any|array|atomic|chrono|functional|iostream|ist
 def main():
     header, limit, compiler, flags = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     command = [compiler, "-std=c++20", "-x", "c++", *flags, "-"]
-    source = f"#include <{header}>\n"
+    source = "".join(f"#include <{h}>\n" for h in header.split(","))
     text = subprocess.run([*command, "-E", "-P"], input=source, text=True, check=True, capture_output=True).stdout
     opened = subprocess.run([*command, "-M"], input=source, text=True, check=True, capture_output=True).stdout.replace("\\\n", " ").split()
     lines = text.count("\n")

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <type_traits>
 
 namespace kprof_test {
@@ -19,6 +20,13 @@ concept constant_call = requires { typename std::bool_constant<(static_cast<void
 template <class F>
 constexpr bool is_constant(F) noexcept {
   return constant_call<F>;
+}
+
+/// The operator's name.
+template <class Op>
+std::string named() {
+  constexpr kprof::detail::text name = kprof::name_of<Op>();
+  return {name.data, name.size};
 }
 
 /// FLOPs and bytes, read and written together, of one call. For static_assert.

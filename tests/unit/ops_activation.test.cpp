@@ -6,7 +6,6 @@
 #include "ops.hpp"
 
 #include <algorithm>
-#include <string>
 
 using kprof_test::costs;
 using kprof_test::is_constant;
@@ -14,6 +13,7 @@ using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
 using kprof_test::moves;
+using kprof_test::named;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -148,13 +148,12 @@ TEST_CASE("ops_activation.bytes_are_what_a_loop_over_the_elements_touches") {
 }
 
 TEST_CASE("ops_activation.operators_have_the_names_of_their_functions") {
-  const auto named = [](kprof::detail::text t) { return std::string(t.data, t.size); };
-  CHECK(named(kprof::name_of<Relu>()) == "Relu");
-  CHECK(named(kprof::name_of<LeakyRelu>()) == "LeakyRelu");
-  CHECK(named(kprof::name_of<Swiglu>()) == "Swiglu");
-  CHECK(named(kprof::name_of<Geglu>()) == "Geglu");
-  CHECK(named(kprof::name_of<Reglu>()) == "Reglu");
-  CHECK(named(kprof::name_of<Glu>()) == "Glu");
+  CHECK(named<Relu>() == "Relu");
+  CHECK(named<LeakyRelu>() == "LeakyRelu");
+  CHECK(named<Swiglu>() == "Swiglu");
+  CHECK(named<Geglu>() == "Geglu");
+  CHECK(named<Reglu>() == "Reglu");
+  CHECK(named<Glu>() == "Glu");
 }
 
 TEST_CASE("ops_activation.senseless_parameters_are_refused_and_do_not_trap") {

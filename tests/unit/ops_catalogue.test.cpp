@@ -31,8 +31,7 @@ static_assert(are_complete(std::type_identity<catalogue>{}));
 TEST_CASE("ops_catalogue.names_are_distinct_and_those_of_the_types") {
   std::set<std::string> names;
   catalogue::for_each([&](auto op) {
-    const kprof::detail::text name = kprof::name_of<typename decltype(op)::type>();
-    names.emplace(name.data, name.size);
+    names.insert(kprof_test::named<typename decltype(op)::type>());
   });
   CHECK(names.size() == catalogue::size);
   for (const std::string& name : names) {

@@ -5,7 +5,6 @@
 #include "catch.hpp"
 #include "ops.hpp"
 
-#include <string>
 #include <vector>
 
 using kprof_test::costs;
@@ -14,6 +13,7 @@ using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
 using kprof_test::moves;
+using kprof_test::named;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -109,16 +109,15 @@ TEST_CASE("ops_collective.shares_round_down") {
 }
 
 TEST_CASE("ops_collective.operators_have_names_of_their_own") {
-  const auto named = [](kprof::detail::text t) { return std::string(t.data, t.size); };
-  CHECK(named(kprof::name_of<AllReduce>()) == "AllReduce");
-  CHECK(named(kprof::name_of<ReduceScatter>()) == "ReduceScatter");
-  CHECK(named(kprof::name_of<AllGather>()) == "AllGather");
-  CHECK(named(kprof::name_of<AllToAll>()) == "AllToAll");
-  CHECK(named(kprof::name_of<CollectiveGather>()) == "CollectiveGather");
-  CHECK(named(kprof::name_of<CollectiveScatter>()) == "CollectiveScatter");
-  CHECK(named(kprof::name_of<CollectiveReduce>()) == "CollectiveReduce");
-  CHECK(named(kprof::name_of<Broadcast>()) == "Broadcast");
-  CHECK(named(kprof::name_of<SendRecv>()) == "SendRecv");
+  CHECK(named<AllReduce>() == "AllReduce");
+  CHECK(named<ReduceScatter>() == "ReduceScatter");
+  CHECK(named<AllGather>() == "AllGather");
+  CHECK(named<AllToAll>() == "AllToAll");
+  CHECK(named<CollectiveGather>() == "CollectiveGather");
+  CHECK(named<CollectiveScatter>() == "CollectiveScatter");
+  CHECK(named<CollectiveReduce>() == "CollectiveReduce");
+  CHECK(named<Broadcast>() == "Broadcast");
+  CHECK(named<SendRecv>() == "SendRecv");
 }
 
 TEST_CASE("ops_collective.senseless_parameters_are_refused_and_do_not_trap") {

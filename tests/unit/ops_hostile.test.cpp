@@ -42,12 +42,10 @@ void places_of(const struct_desc& s, std::size_t offset, const std::string& oute
   }
 }
 
-std::string name_of(kprof::detail::text t) { return {t.data, t.size}; }
-
 template <class Op>
 class subject {
  public:
-  subject() : name_(::name_of(kprof::name_of<Op>())) { places_of(kprof::detail::describe_op<Op>::params(), 0, name_, places_); }
+  subject() : name_(kprof_test::named<Op>()) { places_of(kprof::detail::describe_op<Op>::params(), 0, name_, places_); }
 
   const std::vector<place>& places() const { return places_; }
   static void set(Op& op, const place& p, std::int64_t value) { std::memcpy(reinterpret_cast<char*>(&op) + p.offset, &value, p.size); }
@@ -155,7 +153,7 @@ TEST_CASE("ops_hostile.many_sizes_at_once") {
         else if (p.kind == field_kind::enumeration) of.set(op, p, random(0, random.coin() ? 25 : 5));
         else if (p.kind == field_kind::signed_integer) of.set(op, p, random.coin() ? random(0, 9) : ends[random(0, random.coin() ? 13 : 6)]);
       }
-      if (!of.is_sound(op)) unsound.insert(name_of(kprof::name_of<Op>()));
+      if (!of.is_sound(op)) unsound.insert(kprof_test::named<Op>());
     }
   });
   CHECK(unsound == std::set<std::string>{});

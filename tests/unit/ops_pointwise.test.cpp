@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <vector>
 
 using kprof_test::costs;
@@ -16,6 +15,7 @@ using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
 using kprof_test::moves;
+using kprof_test::named;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -280,16 +280,15 @@ TEST_CASE("ops_pointwise.functions_are_transcendental_by_name") {
 }
 
 TEST_CASE("ops_pointwise.operators_have_the_names_of_their_functions") {
-  const auto named = [](kprof::detail::text t) { return std::string(t.data, t.size); };
-  CHECK(named(kprof::name_of<Add>()) == "Add");
-  CHECK(named(kprof::name_of<Maximum>()) == "Maximum");
-  CHECK(named(kprof::name_of<Ge>()) == "Ge");
-  CHECK(named(kprof::name_of<Pow>()) == "Pow");
-  CHECK(named(kprof::name_of<Ternary>()) == "Ternary");
-  CHECK(named(kprof::name_of<Unary>()) == "Unary");
-  CHECK(named(kprof::name_of<Rsqrt>()) == "Rsqrt");
-  CHECK(named(kprof::name_of<Addcmul>()) == "Addcmul");
-  CHECK(named(kprof::name_of<Where>()) == "Where");
+  CHECK(named<Add>() == "Add");
+  CHECK(named<Maximum>() == "Maximum");
+  CHECK(named<Ge>() == "Ge");
+  CHECK(named<Pow>() == "Pow");
+  CHECK(named<Ternary>() == "Ternary");
+  CHECK(named<Unary>() == "Unary");
+  CHECK(named<Rsqrt>() == "Rsqrt");
+  CHECK(named<Addcmul>() == "Addcmul");
+  CHECK(named<Where>() == "Where");
 }
 
 TEST_CASE("ops_pointwise.senseless_parameters_are_refused_and_do_not_trap") {

@@ -6,7 +6,6 @@
 #include "ops.hpp"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 using kprof_test::costs;
@@ -14,6 +13,7 @@ using kprof_test::is_constant;
 using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
+using kprof_test::named;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -116,12 +116,11 @@ TEST_CASE("ops_reduction.flops_are_what_a_naive_reduction_does") {
 }
 
 TEST_CASE("ops_reduction.operators_have_the_names_of_their_kinds") {
-  const auto named = [](kprof::detail::text t) { return std::string(t.data, t.size); };
-  CHECK(named(kprof::name_of<Sum>()) == "Sum");
-  CHECK(named(kprof::name_of<Mean>()) == "Mean");
-  CHECK(named(kprof::name_of<Norm2>()) == "Norm2");
-  CHECK(named(kprof::name_of<Argmin>()) == "Argmin");
-  CHECK(named(kprof::name_of<Reduce>()) == "Reduce");
+  CHECK(named<Sum>() == "Sum");
+  CHECK(named<Mean>() == "Mean");
+  CHECK(named<Norm2>() == "Norm2");
+  CHECK(named<Argmin>() == "Argmin");
+  CHECK(named<Reduce>() == "Reduce");
   CHECK(Max{.n_in = 6, .n_out = 2}.general().kind == reduction::max);
   CHECK(Min{}.general().kind == reduction::min);
   CHECK(Prod{}.general().kind == reduction::prod);

@@ -236,13 +236,11 @@ struct Trsv {
   std::int64_t n = 1;
   dtype type = dtype::f32;
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
-  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * n * n : count::invalid(); }
-  constexpr traffic bytes() const {
-    if (!detail::sensible(valid())) return detail::invalid_traffic;
-    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n), .written = detail::blas_bytes(type, n)};
-  }
+  constexpr Trmv trmv() const { return {.n = n, .type = type}; }   // counts the same
+  constexpr bool valid() const { return trmv().valid(); }
+  constexpr kprof::arithmetic arithmetic() const { return trmv().arithmetic(); }
+  constexpr count flops() const { return trmv().flops(); }
+  constexpr traffic bytes() const { return trmv().bytes(); }
 };
 
 /// A = alpha x x^T + A of a symmetric A[n,n].

@@ -34,7 +34,7 @@ constexpr const char* name_of(collective kind) noexcept {
   return "Collective";
 }
 
-/// Floor of x times / n without an overflow on the way, for n an extent and times < 2 n.
+/// Floor of x times / n without an overflow on the way, where the result, times n and n n fit.
 constexpr count share(count x, count times, count n) noexcept { return x / n * times + (x - x / n * n) * times / n; }
 
 }  // namespace ops::detail
@@ -69,7 +69,8 @@ struct Collective {
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     const bool adds = kind == collective::all_reduce || kind == collective::reduce_scatter || kind == collective::reduce;
-    return adds ? detail::share(elements(), n - 1, n) : count{0};
+    const count elements = detail::share(S, 8, bits_of(type));   // whole ones
+    return adds ? detail::share(elements, n - 1, n) : count{0};
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -81,13 +82,6 @@ struct Collective {
       case collective::broadcast: return {.read = 0, .written = S};
       default: return {.read = S, .written = 0};
     }
-  }
-
- private:
-  /// Whole ones. S is divided by whole bytes first: 8 S need not fit.
-  constexpr count elements() const {
-    const unsigned bits = bits_of(type);
-    return bits % 8 == 0 ? count{S} / (bits / 8) : count{S} / bits * 8 + (count{S} - count{S} / bits * bits) * 8 / bits;
   }
 };
 

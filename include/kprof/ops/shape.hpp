@@ -16,6 +16,7 @@ namespace ops {
 template <class T, std::size_t N>
 struct size_list {
   using value_type = T;
+  static constexpr std::size_t capacity = N;
   T values[N];
 
   template <class... Sizes>
@@ -32,10 +33,10 @@ struct size_list {
   }
   /// There is a size, none is negative, and none stands behind one that is left out.
   constexpr bool valid() const noexcept {
-    if (rank() == 0) return false;
+    const std::size_t given = rank();
     for (std::size_t i = 0; i < N; ++i)
-      if (i < rank() ? values[i] < 0 : values[i] != -1) return false;
-    return true;
+      if (i < given ? values[i] < 0 : values[i] != -1) return false;
+    return given != 0;
   }
   constexpr T operator[](std::size_t i) const noexcept { return values[i]; }
   friend constexpr bool operator==(const size_list&, const size_list&) = default;
@@ -51,7 +52,7 @@ template <class Sizes>
 constexpr shape shape_of(const Sizes& sizes) {
   const auto rank = static_cast<std::size_t>(sizes.size());
   shape out{1};
-  if (rank > sizeof(out.values) / sizeof(out.values[0])) return {-2};
+  if (rank > shape::capacity) return {-2};
   for (std::size_t i = 0; i < rank; ++i) out.values[i] = sizes[i] < 0 ? -2 : static_cast<std::int64_t>(sizes[i]);
   return out;
 }
@@ -73,17 +74,16 @@ constexpr std::int64_t broadcast_size(std::size_t k, const auto&... operands) no
   };
   return (fits(size_from_right(operands, k)) && ...) ? out : -1;
 }
-inline constexpr std::size_t max_rank = sizeof(shape::values) / sizeof(std::int64_t);
 constexpr bool compatible(const auto&... operands) noexcept {
   if (!(operands.valid() && ...)) return false;
-  for (std::size_t k = 0; k < max_rank; ++k)
+  for (std::size_t k = 0; k < shape::capacity; ++k)
     if (broadcast_size(k, operands...) < 0) return false;
   return true;
 }
 /// Elements of what operands broadcast to; of one operand, its own.
 constexpr count broadcast_numel(const auto&... operands) noexcept {
   count n = 1;
-  for (std::size_t k = 0; k < max_rank; ++k) n *= broadcast_size(k, operands...);
+  for (std::size_t k = 0; k < shape::capacity; ++k) n *= broadcast_size(k, operands...);
   return n;
 }
 
