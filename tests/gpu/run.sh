@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs all tests that need a GPU. Prints a line for each check, PASS or FAIL, and a summary; keeps the lines, what
-# the programs said and a table of what kprof costs in the results' folder. Ends with 0 when all is well, with 1 when a check
-# failed, with 2 when a program does not build, and with 77 when there is no GPU.
+# Builds and runs all that needs a GPU: tests, questions to CUPTI, the truth of the catalogue's formulas, and what kprof costs.
+# Prints a line for each check, PASS or FAIL, and a summary; keeps the lines, what the programs said, the tables, transcripts
+# and reports in the results' folder, from which keep.py takes them into the repository. Ends with 0 when all is well, with 1
+# when a check failed, with 2 when a program does not build, and with 77 when there is no GPU. README.md beside this has more.
 #
 #   tests/gpu/run.sh [option...]
 #
@@ -16,10 +17,6 @@
 #                      to be executed. Builds with --cudart shared
 #   --only REGEX       run only what matches, for instance '^graphs\.'
 #   --long             many more kernels, and more repetitions
-#
-# Two machines, one with nvcc and one with a GPU: build on the first with --build-only, copy the repository and the build
-# folder, and run on the second with --no-build. The build folder holds a copy of libcupti, which kprof opens there; KPROF_CUPTI
-# names another. Programs that use cuBLAS are left out where it is not found at run time.
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -47,7 +44,7 @@ mkdir -p "$build" || exit 2
 build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
-programs=(attribution times gemm graphs lifecycle overhead overhead_bare)
+programs=(attribution times gemm graphs lifecycle overhead overhead_bare facts facts_graphs facts_libraries launch_cost)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
@@ -71,7 +68,7 @@ compile() {   # compile PROGRAM: one of them, in a process of its own
   esac
   case $name in *_cublas) options+=(-lcublas) ;; esac
   "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
-    "$source" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
+    -I "$home/extras/CUPTI/include" "$source" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
     { echo "$name does not build:"; cat "$build/$name.log"; return 1; }
 }
 
@@ -85,8 +82,12 @@ if [ $do_build = yes ]; then
     programs=("${programs[@]/gemm/}")
     examples=("${examples[@]/11_transformer_cublas/}")
   fi
+  if [ ! -e "$home/include/cupti.h" ] && [ ! -e "$home/extras/CUPTI/include/cupti.h" ]; then
+    echo "no headers of CUPTI in $home: the questions to it and launch_cost are left out"
+    for name in facts facts_graphs facts_libraries launch_cost; do programs=("${programs[@]/#%$name/}"); done
+  fi
   export -f compile
-  export nvcc arch cudart root here build
+  export nvcc arch cudart root here build home
   "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/cmake/kprof_session.cpp" -o "$build/kprof_session.o" || { echo "tests/gpu: the session does not build"; exit 2; }
   printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
   for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
@@ -100,12 +101,21 @@ fi
 
 # ---- run
 
+# The folders of NVIDIA's Python packages, which hold cuBLAS, cuDNN and CUPTI on machines without a CUDA Toolkit.
+package_folders() {
+  command -v python3 > /dev/null && python3 -c '
+import glob, sys
+print(*sorted({f for p in sys.path if p for f in glob.glob(p + "/nvidia/*/lib")}), sep="\n")' 2> /dev/null
+}
 if [ -n "$scripted" ]; then
   export LD_LIBRARY_PATH=$scripted${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export KPROF_CUPTI=$scripted/libcupti.so.13
-elif [ -z "${KPROF_CUPTI:-}" ]; then
-  for cupti in "$build"/lib/libcupti.so.1?; do
-    [ -e "$cupti" ] && export KPROF_CUPTI=$cupti
+else
+  while read -r folder; do   # last, so that what the machine has itself is preferred
+    [ -z "$folder" ] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+  done < <(package_folders)
+  [ -n "${KPROF_CUPTI:-}" ] || for cupti in "$build"/lib/libcupti.so.1?; do
+    [ ! -e "$cupti" ] || export KPROF_CUPTI=$cupti
   done
 fi
 unset KPROF
@@ -128,10 +138,12 @@ tell() { printf '%s\n' "$*" | tee -a "$results"; }
 run_mode() {
   local program=$1 mode=$2 lines ended
   lines=$(mktemp)
+  # Facts want kernels that take longer than their launch, on any machine; the rest passes with kernels of 10 us too.
+  [[ -z $scripted || $program != facts ]] || local -x SCRIPTED_KERNEL_US=100
   timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$program" "$mode" "${long[@]}" > "$lines" 2> "$lines.err"
   ended=$?
-  grep -aE '^(PASS|FAIL|SKIP|NOTE) ' "$lines" | tee -a "$results"
-  { echo "== $program $mode: $ended"; grep -avE '^(PASS|FAIL|SKIP|NOTE) ' "$lines"; cat "$lines.err"; } >> "$out/programs.log"
+  grep -aE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$lines" | tee -a "$results"
+  { echo "== $program $mode: $ended"; grep -avE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$lines"; cat "$lines.err"; } >> "$out/programs.log"
   case $ended in
     0 | 1 | 77) ;;
     124 | 137) tell "FAIL $program.$mode: it ends: still at work after ${KPROF_GPU_TIMEOUT:-300} s" ;;
@@ -143,7 +155,7 @@ run_mode() {
   rm -f "$lines" "$lines.err"
 }
 
-for program in attribution graphs lifecycle times gemm; do
+for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm; do
   [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
   if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
     tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"
@@ -177,16 +189,29 @@ for example in "${examples[@]}"; do
   fi
 done
 
-if [[ overhead =~ $only ]] && [ -z "$scripted" ]; then
-  if command -v python3 > /dev/null; then
-    python3 "$here/overhead.py" --build "$build" --out "$out" "${long[@]}" > "$out/overhead.log" 2>&1
-    ended=$?
-    grep -aE '^(PASS|FAIL) ' "$out/overhead.log" | tee -a "$results"
-    [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/overhead.log" || tell "FAIL overhead: it ends: with status $ended; $(tail -n 1 "$out/overhead.log")"
-    [ ! -e "$out/overhead.md" ] || cat "$out/overhead.md"
-  else
-    tell "SKIP overhead: there is no python3"
+# What only a script can tell: it prints the same lines, and writes NAME.md with its table.
+run_script() {   # run_script NAME [option...]: tests/gpu/NAME.py
+  local name=$1 ended
+  shift
+  [[ $name =~ $only ]] || return 0
+  command -v python3 > /dev/null || { tell "SKIP $name: there is no python3"; return 0; }
+  python3 "$here/$name.py" --build "$build" --out "$out" "$@" > "$out/$name.log" 2>&1
+  ended=$?
+  grep -aE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$out/$name.log" | tee -a "$results"
+  [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/$name.log" || tell "FAIL $name: it ends: with status $ended; $(tail -n 1 "$out/$name.log")"
+  [ ! -e "$out/$name.md" ] || cat "$out/$name.md"
+}
+if [ -n "$scripted" ]; then
+  run_script launch_cost --launches 2000 --repeats 1 --without-times
+  if [ -z "$only" ] && differences=$(python3 "$here/facts.py" compare "$results" scripted 2>&1); then
+    tell "PASS facts: the scripted CUDA answers as noted in records/scripted.facts"
+  elif [ -z "$only" ]; then
+    while read -r line; do tell "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: $line"; done <<< "$differences"
   fi
+else
+  run_script launch_cost
+  run_script overhead "${long[@]}"
+  run_script truth
 fi
 
 count() { grep -ac "^$1 " "$results"; }

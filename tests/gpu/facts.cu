@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+//
+// What CUPTI does, asked of CUPTI itself: ids of launches and records, the callbacks of every way to launch, the order of
+// records, flushes, clocks, a second subscriber, a forked child. A check fails where kprof could not cope with the answer.
+
+#include "facts.hpp"
+#include "kernels.cuh"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <set>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+cudaStream_t new_stream() {
+  cudaStream_t s = nullptr;
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+cudaGraphExec_t graph_of_two(float* x, cudaStream_t s) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  launch_touch(x, 256, s);
+  launch_touch(x, 256, s);
+  CUDA(cudaStreamEndCapture(s, &graph));
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  return exec;
+}
+
+// ---- what it is
+
+void machine() {
+  cudaDeviceProp props{};
+  int driver = 0, runtime = 0;
+  CUDA(cudaGetDeviceProperties(&props, 0));
+  CUDA(cudaDriverGetVersion(&driver));
+  CUDA(cudaRuntimeGetVersion(&runtime));
+  const auto version = [](int v) { return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10); };
+  fact("machine.gpu", kernels_compute() ? props.name : "scripted CUDA");
+  fact("machine.compute", std::to_string(props.major) + '.' + std::to_string(props.minor));
+  fact("machine.driver", "CUDA " + version(driver));
+  fact("machine.runtime", "CUDA " + version(runtime));
+  fact("machine.cupti", std::to_string(cupti_version()));
+  CHECK("CUPTI is of version 11.8 or later", cupti_version() >= 18);
+}
+
+// ---- correlation ids
+
+struct id_match {
+  std::size_t all = 0, runtime = 0, driver = 0;   // records; those with the id of a call of the runtime, of the driver
+};
+/// Sets the records of each kind against the launches that were called back.
+std::vector<std::pair<std::string, id_match>> match_ids(const std::vector<record>& work, const std::vector<event>& events) {
+  std::set<std::uint32_t> runtime, driver;
+  for (const event& e : events) {
+    if (!e.is_call() || kprof::detail::cupti::classify(e.name) != kprof::detail::cupti::call::launch) continue;
+    (e.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime : driver).insert(e.correlation);
+  }
+  std::vector<std::pair<std::string, id_match>> found{{"kernels", {}}, {"copies", {}}, {"memsets", {}}, {"graph nodes", {}}};
+  for (const record& r : work) {
+    const std::size_t kind = r.node != 0 ? 3 : r.kind == CUPTI_ACTIVITY_KIND_MEMCPY ? 1 : r.kind == CUPTI_ACTIVITY_KIND_MEMSET ? 2 : 0;
+    id_match& m = found[kind].second;
+    ++m.all;
+    if (runtime.count(r.correlation) != 0) ++m.runtime;
+    if (driver.count(r.correlation) != 0) ++m.driver;
+  }
+  return found;
+}
+
+/// Launches of every kind: ten kernels, a copy, a memset, and a graph of two kernels.
+struct sample {
+  device_array<float> x{4096};
+  cudaStream_t s = new_stream();
+  cudaGraphExec_t exec = graph_of_two(x.data(), s);
+
+  void launch() {
+    for (int i = 0; i < 10; ++i) launch_touch(x.data(), 256, s);
+    CUDA(cudaMemcpyAsync(x.data() + 1024, x.data(), 1024, cudaMemcpyDeviceToDevice, s));
+    CUDA(cudaMemsetAsync(x.data(), 0, 1024, s));
+    CUDA(cudaGraphLaunch(exec, s));
+  }
+};
+
+/// The ids of the device's records against those of callbacks, with no activity of API calls on.
+void correlation_by_callback() {
+  sample work;
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API});
+  activity_log::begin();
+  enable_work();
+  callback_log::forget();
+  work.launch();
+  finish_work();
+  std::size_t matched = 0;
+  const std::vector<record> records = activity_log::work();
+  for (const auto& [kind, m] : match_ids(records, callback_log::events())) {
+    const std::string whose = m.runtime == m.all && m.driver == m.all ? "that of the runtime's call and of the driver's in it"
+                              : m.runtime == m.all                    ? "that of the runtime's call"
+                              : m.driver == m.all                     ? "that of the driver's call"
+                                                                      : how_many(m.runtime, m.all) + " of the runtime, " + how_many(m.driver, m.all) + " of the driver";
+    fact("correlation.callback." + std::string{kind[0] == 'g' ? "nodes" : kind}, whose);
+    matched += std::max(m.runtime, m.driver);
+  }
+  CHECK_EQUAL("records of the work", records.size(), 14U);
+  note(std::to_string(matched) + " of " + std::to_string(records.size()) + " ids are of calls that were called back");
+}
+
+/// With nothing on but the kinds of work: neither callbacks nor records of API calls.
+void correlation_alone() {
+  sample work;
+  activity_log::begin();
+  enable_work();
+  work.launch();
+  finish_work();
+  std::set<std::uint32_t> ids;
+  std::size_t with = 0;
+  const std::vector<record> records = activity_log::work();
+  for (const record& r : records)
+    if (r.correlation != 0) ++with, ids.insert(r.correlation);
+  CHECK_EQUAL("records of the work", records.size(), 14U);
+  fact("correlation.alone", how_many(with, records.size()));
+  fact("correlation.alone.distinct", with == 0 ? "there are none" : yes_or_no(ids.size() == 13));   // both nodes have their launch's
+}
+
+/// With records of the runtime's calls: what has been the documented way.
+void correlation_by_records() {
+  sample work;
+  activity_log::begin();
+  CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
+  CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  enable_work();
+  CUPTI(cuptiActivityPushExternalCorrelationId, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 4711);
+  work.launch();
+  std::uint64_t popped = 0;
+  CUPTI(cuptiActivityPopExternalCorrelationId, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, &popped);
+  finish_work();
+  std::set<std::uint32_t> calls, external;
+  for (const record& r : activity_log::records()) {
+    if (r.kind == CUPTI_ACTIVITY_KIND_RUNTIME) calls.insert(r.correlation);
+    if (r.kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && r.external == 4711) external.insert(r.correlation);
+  }
+  std::size_t by_call = 0, by_external = 0;
+  const std::vector<record> records = activity_log::work();
+  for (const record& r : records) by_call += calls.count(r.correlation), by_external += external.count(r.correlation);
+  CHECK_EQUAL("records of the work", records.size(), 14U);
+  fact("correlation.api_records", how_many(by_call, records.size()));
+  fact("correlation.external", how_many(by_external, records.size()));
+}
+
+// ---- callbacks of the ways to launch
+
+void callbacks() {
+  sample work;
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API});
+  float* data = work.x.data();
+  int n = 256;
+  void* arguments[] = {&data, &n};
+  const void* const kernel = reinterpret_cast<const void*>(&touch_kernel<float>);
+  tell_callbacks("launch", [&] { touch_kernel<<<1, 256, 0, work.s>>>(data, 256); });
+  tell_callbacks("cudaLaunchKernel", [&] { CUDA(cudaLaunchKernel(kernel, dim3(1), dim3(256), arguments, 0, work.s)); });
+  tell_callbacks("cudaLaunchKernelExC", [&] {
+    cudaLaunchConfig_t how{};
+    how.gridDim = dim3(1), how.blockDim = dim3(256), how.stream = work.s;
+    CUDA(cudaLaunchKernelExC(&how, kernel, arguments));
+  });
+  tell_callbacks("cudaLaunchCooperativeKernel", [&] { CUDA(cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(256), arguments, 0, work.s)); });
+  tell_callbacks("cudaMemcpyAsync", [&] { CUDA(cudaMemcpyAsync(data + 1024, data, 1024, cudaMemcpyDeviceToDevice, work.s)); });
+  tell_callbacks("cudaMemcpy", [&] { CUDA(cudaMemcpy(data + 1024, data, 1024, cudaMemcpyDeviceToDevice)); });
+  tell_callbacks("cudaMemsetAsync", [&] { CUDA(cudaMemsetAsync(data, 0, 1024, work.s)); });
+  tell_callbacks("cudaGraphLaunch", [&] { CUDA(cudaGraphLaunch(work.exec, work.s)); });
+}
+
+/// The driver's own functions, as the libraries get them.
+void callbacks_of_the_driver() {
+  device_array<float> x(256);
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API});
+  float* data = x.data();
+  int n = 256;
+  void* arguments[] = {&data, &n};
+  cudaFunction_t function = nullptr;
+  CUDA(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&touch_kernel<float>)));
+  const auto entry = [](const char* name) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    CUDA(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result));
+    CHECK(std::string{"the driver has "} + name, found != nullptr);
+    return found;
+  };
+  const auto launch = reinterpret_cast<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)>(entry("cuLaunchKernel"));
+  const auto launch_ex = reinterpret_cast<CUresult (*)(const CUlaunchConfig*, CUfunction, void**, void**)>(entry("cuLaunchKernelEx"));
+  if (launch == nullptr || launch_ex == nullptr) return;
+  tell_callbacks("cuLaunchKernel", [&] { CHECK_EQUAL("cuLaunchKernel works", launch(function, 1, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS); });
+  tell_callbacks("cuLaunchKernelEx", [&] {
+    CUlaunchConfig how{};
+    how.gridDimX = how.gridDimY = how.gridDimZ = how.blockDimY = how.blockDimZ = 1, how.blockDimX = 256;
+    CHECK_EQUAL("cuLaunchKernelEx works", launch_ex(&how, function, arguments, nullptr), CUDA_SUCCESS);
+  });
+}
+
+// ---- buffers
+
+/// Small buffers, filled by eight streams of four threads.
+void buffers() {
+  constexpr int threads = 4, streams = 2, each = 400;
+  activity_log::begin(16U << 10);
+  enable_work();
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t)
+    workers.emplace_back([] {
+      device_array<float> x(256);
+      const cudaStream_t s[streams] = {new_stream(), new_stream()};
+      for (int i = 0; i < each; ++i)
+        for (const cudaStream_t one : s) launch_touch(x.data(), 256, one);
+      for (const cudaStream_t one : s) CUDA(cudaStreamSynchronize(one));
+    });
+  for (std::thread& worker : workers) worker.join();
+  CUDA(cudaDeviceSynchronize());
+  std::this_thread::sleep_for(200ms);
+  const std::size_t unasked = activity_log::work().size();
+  CUPTI(cuptiActivityFlushAll, 0);
+
+  const std::vector<record> work = activity_log::work();
+  CHECK_EQUAL("records of all kernels", work.size(), std::size_t{threads} * streams * each);
+  CHECK_EQUAL("no record was dropped", activity_log::dropped(), 0U);
+  std::size_t back_within = 0, back_across = 0, back_in_stream = 0;
+  std::vector<std::uint64_t> latest(activity_log::buffers() + 1, 0);
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> of_stream;   // the latest start of each
+  std::uint64_t latest_before = 0;   // in buffers delivered earlier
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (i > 0 && work[i].buffer != work[i - 1].buffer) latest_before = std::max(latest_before, latest[work[i - 1].buffer]);
+    back_within += work[i].start < latest[work[i].buffer] ? 1 : 0;
+    back_across += work[i].start < latest_before ? 1 : 0;
+    latest[work[i].buffer] = std::max(latest[work[i].buffer], work[i].start);
+    auto s = std::find_if(of_stream.begin(), of_stream.end(), [&](const auto& p) { return p.first == work[i].stream; });
+    if (s == of_stream.end()) s = of_stream.insert(s, {work[i].stream, 0});
+    back_in_stream += work[i].start < s->second ? 1 : 0;
+    s->second = std::max(s->second, work[i].start);
+  }
+  note(std::to_string(activity_log::buffers()) + " buffers; records that begin before an earlier one: " + std::to_string(back_within) + " in their buffer, " +
+       std::to_string(back_across) + " against buffers before, " + std::to_string(back_in_stream) + " in their stream; " + std::to_string(unasked) + " records came unasked");
+  fact("buffers.full_ones_come_unasked", yes_or_no(unasked > 0));
+  fact("buffers.sorted_within", yes_or_no(back_within == 0));
+  fact("buffers.sorted_across", yes_or_no(back_across == 0));
+  fact("buffers.sorted_in_a_stream", yes_or_no(back_in_stream == 0));
+  const auto here = [](const std::vector<std::thread::id>& all) { return static_cast<std::size_t>(std::count(all.begin(), all.end(), std::this_thread::get_id())); };
+  const std::vector<std::thread::id> completers = activity_log::completers();
+  fact("buffers.delivered_by", here(completers) == 0 ? "another thread" : here(completers) == completers.size() ? "the thread that flushes" : "both the thread that flushes and another");
+}
+
+// ---- flushes
+
+/// Kernels that have ended, and a queue of others that have not, when CUPTI is flushed.
+void flushes() {
+  constexpr std::size_t ended = 50, queued = 1000;
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  launch_spin(1000, s);   // is loaded now
+  CUDA(cudaDeviceSynchronize());
+  activity_log::begin();
+  enable_work();
+  for (std::size_t i = 0; i < ended; ++i) launch_touch(x.data(), 256, s);
+  CUDA(cudaDeviceSynchronize());
+  for (std::size_t i = 0; i < queued; ++i) launch_spin(200'000, s);
+  CUPTI(cuptiActivityFlushAll, 0);
+  const std::size_t by_flush = activity_log::work().size();
+  CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  std::size_t without_times = 0;
+  std::set<std::uint32_t> unfinished;
+  const std::vector<record> forced = activity_log::work();
+  for (const record& r : forced) {
+    if (r.end != 0 && r.start != 0) continue;
+    unfinished.insert(r.correlation);
+    without_times += r.start == 0 && r.end == 0 ? 1 : 0;
+  }
+  activity_log::forget();
+  finish_work();
+  std::size_t again = 0;
+  const std::vector<record> later = activity_log::work();
+  for (const record& r : later) again += unfinished.count(r.correlation);
+  note(std::to_string(by_flush) + " records by a flush, " + std::to_string(forced.size()) + " after a forced one, " + std::to_string(unfinished.size()) +
+       " of them unfinished, " + std::to_string(later.size()) + " once all had ended");
+  fact("flush.ended_come_while_others_run", yes_or_no(by_flush >= ended));
+  fact("flush.forced_delivers_unfinished", unfinished.empty() ? "no" : "yes");
+  fact("flush.forced_unfinished_times", unfinished.empty() ? "there are none" : without_times == unfinished.size() ? "start and end are 0" : how_many(without_times, unfinished.size()) + " are 0");
+  fact("flush.forced_come_again", unfinished.empty() ? "there are none" : how_many(again, unfinished.size()));
+  CHECK_EQUAL("every kernel has come", forced.size() + later.size() - again, ended + queued);
+}
+
+// ---- clocks
+
+std::int64_t realtime_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+void cupti_clock() {
+  constexpr int reads = 100'000;
+  const auto now = CUPTI_FUNCTION(cuptiGetTimestamp);
+  std::size_t within = 0;
+  for (int i = 0; i < reads; ++i) {
+    std::uint64_t cupti = 0;
+    const std::int64_t before = realtime_ns();
+    now(&cupti);
+    const std::int64_t after = realtime_ns(), at = static_cast<std::int64_t>(cupti);
+    within += at >= before && at <= after ? 1 : 0;
+  }
+  fact("clock.cupti_is_realtime", how_many(within, reads));
+  CHECK_WITHIN("times of CUPTI that are of CLOCK_REALTIME, save where that is set", static_cast<double>(within), 0.999 * reads, reads);
+}
+
+/// Where a kernel's record lies between its launch and the end of the wait for it, by CLOCK_REALTIME, and whether that
+/// moves. A wait of a second between rounds, for ten seconds, or a minute with --long.
+void record_clock() {
+  const int rounds = long_run ? 60 : 10;
+  constexpr int each = 50;
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  launch_touch(x.data(), 256, s);
+  CUDA(cudaDeviceSynchronize());
+  activity_log::begin();
+  enable_work();
+  std::size_t before_launch = 0, after_wait = 0;
+  std::vector<double> first_us, last_us;   // the shortest of a round
+  for (int round = 0; round < rounds; ++round) {
+    double to_start = INFINITY, from_end = INFINITY;
+    for (int i = 0; i < each; ++i) {
+      activity_log::forget();
+      const std::int64_t launch = realtime_ns();
+      launch_touch(x.data(), 256, s);
+      CUDA(cudaStreamSynchronize(s));
+      const std::int64_t waited = realtime_ns();
+      CUPTI(cuptiActivityFlushAll, 0);
+      const std::vector<record> work = activity_log::work();
+      if (work.size() != 1) return CHECK_EQUAL("a kernel's record comes with the flush after it", work.size(), 1U);
+      to_start = std::min(to_start, static_cast<double>(static_cast<std::int64_t>(work[0].start) - launch) / 1e3);
+      from_end = std::min(from_end, static_cast<double>(waited - static_cast<std::int64_t>(work[0].end)) / 1e3);
+    }
+    before_launch += to_start < 0 ? 1 : 0, after_wait += from_end < 0 ? 1 : 0;
+    first_us.push_back(to_start), last_us.push_back(from_end);
+    std::this_thread::sleep_for(1s);
+  }
+  fact("clock.records_between_launch_and_wait", before_launch + after_wait == 0 ? "all" : std::to_string(before_launch) + " rounds begin before the launch, " +
+                                                                                              std::to_string(after_wait) + " end after the wait");
+  const auto [least, most] = std::minmax_element(first_us.begin(), first_us.end());
+  const auto [least_end, most_end] = std::minmax_element(last_us.begin(), last_us.end());
+  note("us from launch to start: " + std::to_string(*least) + " to " + std::to_string(*most) + " (the shortest of each second), first " + std::to_string(first_us.front()) +
+       ", last " + std::to_string(first_us.back()) + "; from end to the wait's: " + std::to_string(*least_end) + " to " + std::to_string(*most_end));
+  fact("clock.records_drift", *most - *least < 20 && *most_end - *least_end < 20 ? "less than 20 us" : std::to_string(std::max(*most - *least, *most_end - *least_end)) + " us");
+}
+
+/// The processor's counter against CLOCK_REALTIME: how far off a line through the first second is later on.
+void counter_clock() {
+#if defined(__x86_64__)
+  const int seconds = long_run ? 60 : 10;
+  const auto pair = [] {   // the closest of some reads
+    std::int64_t best = INT64_MAX, at = 0;
+    std::uint64_t ticks = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const std::int64_t before = realtime_ns();
+      const std::uint64_t t = __builtin_ia32_rdtsc();
+      const std::int64_t after = realtime_ns();
+      if (after - before < best) best = after - before, at = before + (after - before) / 2, ticks = t;
+    }
+    return std::pair{ticks, at};
+  };
+  const auto begin = pair();
+  std::this_thread::sleep_for(1s);
+  const auto second = pair();
+  std::this_thread::sleep_for(std::chrono::seconds{seconds - 1});
+  const auto end = pair();
+  const double ns_a_tick = static_cast<double>(second.second - begin.second) / static_cast<double>(second.first - begin.first);
+  const double off = static_cast<double>(end.second - begin.second) - ns_a_tick * static_cast<double>(end.first - begin.first);
+  note("the counter, set by one second, is off by " + std::to_string(off / 1e3) + " us after " + std::to_string(seconds) + " s");
+  fact("clock.counter_drift", std::fabs(off) / seconds < 10e3 ? "less than 10 us a second" : std::to_string(off / seconds / 1e3) + " us a second");
+#else
+  fact("clock.counter_drift", "not measured on this processor");
+#endif
+}
+
+// ---- other users of CUPTI
+
+std::atomic<int> heard = 0;
+void CUPTIAPI count_calls(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) { ++heard; }
+
+void second_subscriber() {
+  device_array<float> x(256);
+  launch_touch(x.data(), 256);
+  CUpti_SubscriberHandle first = nullptr, second = nullptr;
+  CUPTI(cuptiSubscribe, &first, count_calls, nullptr);
+  CUPTI(cuptiEnableDomain, 1, first, CUPTI_CB_DOMAIN_RUNTIME_API);
+  const CUptiResult refused = CUPTI_FUNCTION(cuptiSubscribe)(&second, count_calls, nullptr);
+  fact("subscriber.second", result_text(refused));
+  if (auto* const subscribe = cupti_function<decltype(cuptiSubscribe_v2)>("cuptiSubscribe_v2", false)) {
+    char holder[256] = {};
+    CUpti_SubscriberParams parameters{};
+    parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    parameters.subscriberName = "kprof", parameters.oldSubscriberName = holder, parameters.oldSubscriberSize = sizeof holder;
+    fact("subscriber.second_v2", result_text(subscribe(&second, count_calls, nullptr, &parameters)));
+    fact("subscriber.holder", *holder == '\0' ? "no name" : holder);
+  } else {
+    fact("subscriber.second_v2", "this libcupti has no cuptiSubscribe_v2");
+  }
+  heard = 0;
+  launch_touch(x.data(), 256);
+  fact("subscriber.first_goes_on", yes_or_no(heard > 0));
+  CHECK("the second is refused", refused != CUPTI_SUCCESS);
+  CUPTI(cuptiUnsubscribe, first);
+  const CUptiResult after = CUPTI_FUNCTION(cuptiSubscribe)(&second, count_calls, nullptr);
+  fact("subscriber.after_the_first_has_gone", result_text(after));
+  CUDA(cudaDeviceSynchronize());
+}
+
+// ---- fork
+
+/// What `call` returns in a forked child, as `text` has it, or how the child ends.
+std::string in_child(const std::function<int()>& call, const std::function<std::string(int)>& text) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(5);
+    const int said = call();
+    _exit(write(ends[1], &said, sizeof said) == sizeof said ? 0 : 1);
+  }
+  close(ends[1]);
+  int said = -1, status = 0;
+  const bool came = read(ends[0], &said, sizeof said) == sizeof said;
+  close(ends[0]);
+  waitpid(child, &status, 0);
+  if (came) return text(said);
+  if (!WIFSIGNALED(status)) return "ends with status " + std::to_string(WEXITSTATUS(status));
+  return WTERMSIG(status) == SIGALRM ? "does not return" : std::string{"is killed: "} + strsignal(WTERMSIG(status));
+}
+
+void forked() {
+  device_array<float> x(256);
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API});
+  activity_log::begin();
+  enable_work();
+  for (int i = 0; i < 10; ++i) launch_touch(x.data(), 256);
+  CUDA(cudaDeviceSynchronize());
+  const auto cupti_text = [](int result) { return result_text(static_cast<CUptiResult>(result)); };
+  std::uint64_t now = 0;
+  CUpti_SubscriberHandle subscriber = nullptr;
+  void* memory = nullptr;
+  fact("fork.timestamp", in_child([&] { return static_cast<int>(CUPTI_FUNCTION(cuptiGetTimestamp)(&now)); }, cupti_text));
+  fact("fork.flush", in_child([&] { return static_cast<int>(CUPTI_FUNCTION(cuptiActivityFlushAll)(0)); }, cupti_text));
+  fact("fork.subscribe", in_child([&] { return static_cast<int>(CUPTI_FUNCTION(cuptiSubscribe)(&subscriber, count_calls, nullptr)); }, cupti_text));
+  fact("fork.cuda", in_child([&] { return static_cast<int>(cudaMalloc(&memory, 64)); },
+                             [](int error) { return std::to_string(error) + ' ' + cudaGetErrorName(static_cast<cudaError_t>(error)); }));
+  for (int i = 0; i < 10; ++i) launch_touch(x.data(), 256);
+  finish_work();
+  const std::size_t kernels = activity_log::work().size();
+  fact("fork.parent_records", how_many(kernels, 20));
+  CHECK_EQUAL("the parent has the records of its kernels", kernels, 20U);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_modes(argc, argv, "facts",
+                   {{"machine", machine, mode::any},
+                    {"correlation_by_callback", correlation_by_callback, mode::any},
+                    {"correlation_alone", correlation_alone, mode::any},
+                    {"correlation_by_records", correlation_by_records, mode::any},
+                    {"callbacks", callbacks, mode::any},
+                    {"callbacks_of_the_driver", callbacks_of_the_driver, mode::gpu},
+                    {"buffers", buffers, mode::any},
+                    {"flushes", flushes, mode::any},
+                    {"cupti_clock", cupti_clock, mode::any},
+                    {"record_clock", record_clock, mode::gpu},
+                    {"counter_clock", counter_clock, mode::gpu},
+                    {"second_subscriber", second_subscriber, mode::any},
+                    {"forked", forked, mode::any}});
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// What CUPTI tells of CUDA graphs: the callbacks of capturing, cloning, instantiating and updating, the ids of graphs and
+// nodes in the records of a replay, and what the records of memset and copy nodes are.
+
+#include "facts.hpp"
+#include "kernels.cuh"
+
+#include <set>
+
+namespace {
+
+cudaStream_t new_stream() {
+  cudaStream_t s = nullptr;
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body) {
+  cudaGraph_t graph = nullptr;
+  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  body();
+  CUDA(cudaStreamEndCapture(s, &graph));
+  return graph;
+}
+cudaGraphExec_t instantiate(cudaGraph_t graph) {
+  cudaGraphExec_t exec = nullptr;
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  return exec;
+}
+void launch(cudaGraphExec_t exec, cudaStream_t s) {
+  CUDA(cudaGraphLaunch(exec, s));
+  CUDA(cudaStreamSynchronize(s));
+}
+
+// ---- ids
+
+/// Two instances of one graph: whose ids the records of each have.
+void ids() {
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE});
+  activity_log::begin();
+  enable_work();
+  const cudaGraph_t graph = capture(s, [&] {
+    launch_touch(x.data(), 256, s);
+    launch_touch(x.data(), 256, s);
+  });
+  const cudaGraphExec_t execs[] = {instantiate(graph), instantiate(graph)};
+  std::set<std::uint64_t> captured, cloned;
+  for (const event& e : callback_log::events()) {
+    if (e.domain != CUPTI_CB_DOMAIN_RESOURCE || e.node == 0) continue;
+    if (e.id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) cloned.insert(e.node), captured.insert(e.original_node);
+  }
+  std::uint32_t graph_id = 0, exec_ids[2] = {};
+  CUPTI(cuptiGetGraphId, graph, &graph_id);
+  for (int i = 0; i < 2; ++i) CUPTI(cuptiGetGraphExecId, execs[i], &exec_ids[i]);
+  std::size_t of_exec = 0, of_graph = 0, of_clone = 0, of_capture = 0, upper = 0;
+  std::vector<record> all;
+  for (int i = 0; i < 2; ++i) {
+    activity_log::forget();
+    launch(execs[i], s);
+    finish_work();
+    for (const record& r : activity_log::work()) {
+      of_exec += r.graph == exec_ids[i] ? 1 : 0, of_graph += r.graph == graph_id ? 1 : 0;
+      of_clone += cloned.count(r.node), of_capture += captured.count(r.node);
+      upper += r.node >> 32U == r.graph ? 1 : 0;
+      all.push_back(r);
+    }
+  }
+  CHECK_EQUAL("records of two replays of two kernels", all.size(), 4U);
+  CHECK_EQUAL("records with the id of a node that was called back as cloned", of_clone, all.size());
+  std::set<std::uint64_t> nodes;
+  std::set<std::uint32_t> launches;
+  for (const record& r : all) nodes.insert(r.node), launches.insert(r.correlation);
+  fact("graph.record_graph_id", of_exec == all.size()    ? "that of cuptiGetGraphExecId"
+                                : of_graph == all.size() ? "that of cuptiGetGraphId of what was captured"
+                                                         : "another: the executable's in " + how_many(of_exec, all.size()) + ", the captured graph's in " + how_many(of_graph, all.size()));
+  fact("graph.record_node_id", of_clone == all.size() && of_capture == 0 ? "that of the instance's node" : "the instance's in " + how_many(of_clone, all.size()) + ", the captured one's in " +
+                                                                                                            how_many(of_capture, all.size()));
+  fact("graph.node_id_upper_half", upper == all.size() ? "the record's graph id" : "is not the record's graph id");
+  fact("graph.instances_differ", yes_or_no(nodes.size() == 4));
+  fact("graph.one_correlation_a_launch", yes_or_no(launches.size() == 2));
+}
+
+// ---- callbacks
+
+/// "created 2, cloned 2", in the order they come, with what repeats folded: "(created, cloned) x 3".
+std::string told_of_nodes(const std::vector<event>& events) {
+  std::vector<std::string> steps;
+  for (const event& e : events) {
+    if (e.domain != CUPTI_CB_DOMAIN_RESOURCE) continue;
+    switch (e.id) {
+      case CUPTI_CBID_RESOURCE_GRAPH_CREATED: steps.emplace_back("graph created"); break;
+      case CUPTI_CBID_RESOURCE_GRAPH_CLONED: steps.emplace_back("graph cloned"); break;
+      case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED: steps.emplace_back("node created"); break;
+      case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: steps.emplace_back("node cloned"); break;
+      case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: steps.emplace_back("exec created"); break;
+      case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED: steps.emplace_back("node updated"); break;
+      case CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS: steps.emplace_back("node's parameters set"); break;
+      default: break;
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < steps.size();) {
+    std::size_t period = 1, times = 1;
+    for (const std::size_t p : {1U, 2U}) {   // of one step, or of two that take turns
+      std::size_t t = 1;
+      const auto same = [&](std::size_t at) { return at + p <= steps.size() && std::equal(steps.begin() + static_cast<long>(i), steps.begin() + static_cast<long>(i + p), steps.begin() + static_cast<long>(at)); };
+      while (same(i + t * p)) ++t;
+      if (t > 1 && t * p > times * period) period = p, times = t;
+    }
+    if (!text.empty()) text += ", ";
+    const std::string once = period == 1 ? steps[i] : '(' + steps[i] + ", " + steps[i + 1] + ')';
+    text += times == 1 ? once : once + " x " + std::to_string(times);
+    i += period * times;
+  }
+  return text.empty() ? "no callback" : text;
+}
+void tell_nodes(const std::string& key, const std::function<void()>& body) {
+  callback_log::forget();
+  body();
+  fact("graph." + key, told_of_nodes(callback_log::events()));
+}
+
+void callbacks() {
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  launch_touch(x.data(), 256, s);
+  callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE});
+  cudaGraph_t graph = nullptr, clone = nullptr, parent = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  tell_nodes("callbacks_of_capture", [&] {
+    graph = capture(s, [&] {
+      for (int i = 0; i < 3; ++i) launch_touch(x.data(), 256, s);
+    });
+  });
+  bool inside = true;   // between the begin and the end of a launch's call
+  for (const event& e : callback_log::events()) inside = inside && (e.domain != CUPTI_CB_DOMAIN_RESOURCE || e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || e.depth > 0);
+  fact("graph.created_inside_the_captured_call", yes_or_no(inside));
+  CHECK("a captured node is created inside the call that is captured", inside);
+  tell_nodes("callbacks_of_clone", [&] { CUDA(cudaGraphClone(&clone, graph)); });
+  tell_nodes("callbacks_of_child", [&] {
+    cudaGraphNode_t child = nullptr;
+    CUDA(cudaGraphCreate(&parent, 0));
+    CUDA(cudaGraphAddChildGraphNode(&child, parent, nullptr, 0, graph));
+  });
+  tell_nodes("callbacks_of_instantiate", [&] { exec = instantiate(graph); });
+  tell_nodes("callbacks_of_instantiate_with_child", [&] { instantiate(parent); });
+  tell_nodes("callbacks_of_update", [&] {
+    cudaGraphExecUpdateResultInfo result{};
+    CUDA(cudaGraphExecUpdate(exec, clone, &result));
+  });
+  tell_nodes("callbacks_of_launch", [&] { launch(exec, s); });
+}
+
+// ---- kinds
+
+/// What the record of the single node of a graph is: "memset", "kernel"; with its bytes where it has any.
+std::string record_of(cudaStream_t s, const std::function<void()>& body) {
+  const cudaGraphExec_t exec = instantiate(capture(s, body));
+  activity_log::forget();
+  launch(exec, s);
+  finish_work();
+  std::string text;
+  for (const record& r : activity_log::work()) {
+    if (!text.empty()) text += ", ";
+    text += r.kind == CUPTI_ACTIVITY_KIND_MEMSET ? "memset" : r.kind == CUPTI_ACTIVITY_KIND_MEMCPY ? "copy" : "kernel";
+    if (r.bytes != 0) text += " of " + std::to_string(r.bytes) + " bytes";
+  }
+  CHECK("a node has a record", !text.empty());
+  return text.empty() ? "no record" : text;
+}
+
+void kinds() {
+  constexpr std::size_t mib = 1U << 20;
+  device_array<char> a(4 * mib), b(4 * mib);
+  char* pinned = nullptr;
+  CUDA(cudaMallocHost(&pinned, mib));
+  const cudaStream_t s = new_stream();
+  activity_log::begin();
+  enable_work();
+  const auto set = [&](std::size_t bytes) { return record_of(s, [&] { CUDA(cudaMemsetAsync(a.data(), 1, bytes, s)); }); };
+  fact("graph.memset_of_1_byte", set(1));
+  fact("graph.memset_of_4_KiB", set(4096));
+  fact("graph.memset_of_1_MiB", set(mib));
+  const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) { return record_of(s, [&] { CUDA(cudaMemcpyAsync(to, from, bytes, kind, s)); }); };
+  fact("graph.copy_on_the_device_of_4_KiB", copy(b.data(), a.data(), 4096, cudaMemcpyDeviceToDevice));
+  fact("graph.copy_on_the_device_of_1_MiB", copy(b.data(), a.data(), mib, cudaMemcpyDeviceToDevice));
+  fact("graph.copy_to_the_device_of_1_MiB", copy(b.data(), pinned, mib, cudaMemcpyHostToDevice));
+  CUDA(cudaFreeHost(pinned));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_modes(argc, argv, "facts_graphs", {{"ids", ids, mode::any}, {"callbacks", callbacks, mode::any}, {"kinds", kinds, mode::any}});
+}

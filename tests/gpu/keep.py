@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Takes what run.sh left on a GPU into the repository: keep.py --replay PROGRAM [--root ROOT] [--with-failures] RESULTS...
+
+RESULTS are folders of results, or .tar.gz of them, of one GPU; parts of a run may lie in several. PROGRAM is cupti_replay of a
+build of the tests. What is taken, and where it goes:
+
+  results.txt            FACT lines: tests/gpu/records/GPU.facts, and from all of these docs/what_cupti_does.md
+  records/EXAMPLE.txt    transcripts, and what a replay makes of them: tests/gpu/records/GPU_EXAMPLE.txt and .expected
+  reports/EXAMPLE.txt    docs/gpu_reports.md, and the blocks of README.md that a comment "report EXAMPLE" stands before
+  overhead, launch_cost, truth (.md, .json): bench/results/DATE-GPU.md and .json
+
+Nothing is taken from a run with failed checks, unless by --with-failures, nor from the scripted CUDA.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+sys.dont_write_bytecode = True
+import facts
+
+LARGEST = 1 << 20   # bytes of a transcript
+TABLES = ("overhead", "launch_cost", "truth")
+BLOCK = re.compile(r'<!-- report (\w+): "([^"]+)" to "([^"]+)" -->\n```text\n.*?```\n', re.DOTALL)
+SOURCE = re.compile(r"<!-- report source -->\n.*?\n\n", re.DOTALL)
+
+
+def unpacked(path, scratch):
+    """The folder of results in what the command line names."""
+    if path.is_file():
+        to = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+        with tarfile.open(path) as archive:
+            archive.extractall(to, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(to)
+        path = to
+    found = sorted(p.parent for p in path.rglob("results.txt"))
+    if not found:
+        raise facts.refused(f"there is no results.txt in {path}: name the folder that run.sh wrote, or a .tar.gz of it")
+    return found
+
+
+class results:
+    """All parts of a run; of two that have the same, the latter."""
+
+    def __init__(self, folders):
+        self.folders = folders
+        self.lines = [line for folder in folders for line in (folder / "results.txt").read_text(errors="replace").split("\n")]
+        self.facts = {}
+        for folder in folders:
+            self.facts |= facts.read(folder / "results.txt")
+        self.gpu = self.facts.get("machine.gpu")
+        dates = [m[1] for line in self.lines if (m := re.fullmatch(r"NOTE (\d{4}-\d\d-\d\d)T[\d:]+Z", line))]
+        self.date = max(dates, default=None)
+
+    def files(self, pattern):
+        return {path.stem: path for folder in self.folders for path in sorted(folder.glob(pattern))}
+
+    def failures(self):
+        return [line for line in self.lines if line.startswith("FAIL ")]
+
+
+def slug(gpu):
+    return re.sub(r"[^a-z0-9]+", "_", gpu.lower()).strip("_")
+
+
+def check(found, with_failures):
+    if found.gpu is None or found.date is None:
+        raise facts.refused("the results do not say when and on which GPU they were made: run the program facts too")
+    if found.gpu == "scripted CUDA":
+        raise facts.refused("these are results of the scripted CUDA, which are no evidence; of its facts, `facts.py take RESULTS scripted` takes note")
+    if found.failures() and not with_failures:
+        raise facts.refused("\n".join(["checks failed; mend what they found, or add --with-failures:", *found.failures()]))
+    for name, path in found.files("records/*.txt").items():
+        if path.stat().st_size > LARGEST:
+            raise facts.refused(f"the transcript of {name} has {path.stat().st_size:,} bytes; a fixture has {LARGEST:,} at most: make the example launch less")
+
+
+# Each of these yields the paths that it has something for, with the text: all is made before anything is written.
+
+def keep_records(found, root, replay):
+    for name, path in found.files("records/*.txt").items():
+        to = root / facts.RECORDS / f"{slug(found.gpu)}_{name}.txt"
+        replayed = subprocess.run([replay, path], capture_output=True, text=True, timeout=300)
+        if replayed.returncode != 0:
+            raise facts.refused(f"the transcript of {name} cannot be replayed: {replayed.stderr.strip()}")
+        yield to, path.read_text()
+        yield to.with_suffix(".expected"), replayed.stdout
+
+
+def keep_facts(found, root):
+    name = slug(found.gpu)
+    taken = facts.taken(found.facts, name, root)
+    yield root / facts.RECORDS / f"{name}.facts", facts.as_text(taken)
+    yield root / facts.PAGE, facts.page(facts.in_order(dict(facts.machines(root)) | {name: taken}))
+
+
+def keep_reports(found, root):
+    reports = {name: path.read_text(errors="replace").rstrip("\n") for name, path in found.files("reports/*.txt").items()}
+    if not reports:
+        return
+    versions = ", ".join(f"{title} {found.facts[key]}" for key, title in facts.MACHINE.items() if key in found.facts and key != "machine.gpu")
+    lines = ["<!-- Made by tests/gpu/keep.py of a run on a GPU. -->", "# Reports of the GPU examples", "",
+             f"As the programs printed them on {found.date}, on one {found.gpu}: {versions}."]
+    for name, report in sorted(reports.items()):
+        lines += ["", f"## {name}", "", f"[examples/{name}.cu](../examples/{name}.cu)", "", "```text", *(line.rstrip() for line in report.split("\n")), "```"]
+    yield root / "docs/gpu_reports.md", "\n".join(lines) + "\n"
+
+    def replaced(match):
+        name, begin, end = match[1], match[2], match[3]
+        if name not in reports:
+            return match[0]
+        lines = [line.rstrip() for line in reports[name].split("\n")]
+        starts = [i for i, line in enumerate(lines) if line.startswith(begin)]
+        ends = [i for i, line in enumerate(lines) if line.startswith(end) and starts and i > starts[0]]
+        if not starts or not ends:
+            raise facts.refused(f'the report of {name} has no lines from "{begin}" to "{end}", which README.md shows')
+        shown = "\n".join(lines[starts[0]:ends[0]]).rstrip("\n")
+        return f'<!-- report {name}: "{begin}" to "{end}" -->\n```text\n{shown}\n```\n'
+
+    text = BLOCK.sub(replaced, (root / "README.md").read_text())
+    yield root / "README.md", SOURCE.sub(f"<!-- report source -->\nand says what became of every launch. The report above was printed on one {found.gpu}; [those of all GPU\n"
+                      "examples](docs/gpu_reports.md) are whole. [The GPU](docs/gpu.md) has the rest.\n\n", text)
+
+
+def keep_tables(found, root):
+    tables = [(name, path) for name in TABLES for path in found.files(f"{name}.md").values()]
+    if not tables:
+        return
+    stem = root / "bench/results" / f"{found.date}-{slug(found.gpu).replace('_', '-')}"
+    text = [f"# {found.gpu}, {found.date}", "", "Written by `tests/gpu/run.sh`, on the machine that each table names."]
+    figures = {}
+    for name, path in tables:
+        text += ["", re.sub(r"^#", "##", path.read_text().strip("\n"), flags=re.MULTILINE)]
+        if path.with_suffix(".json").exists():
+            figures[name] = json.loads(path.with_suffix(".json").read_text())
+    yield stem.with_name(stem.name + ".md"), "\n".join(text) + "\n"
+    yield stem.with_name(stem.name + ".json"), json.dumps(figures, indent=1) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", type=pathlib.Path)
+    parser.add_argument("--replay", type=pathlib.Path, required=True)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--with-failures", action="store_true")
+    options = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            found = results([folder for path in options.results for folder in unpacked(path, scratch)])
+            check(found, options.with_failures)
+            kept = [*keep_records(found, options.root, options.replay), *keep_facts(found, options.root), *keep_reports(found, options.root),
+                    *keep_tables(found, options.root)]
+    except (facts.refused, OSError, tarfile.TarError) as why:
+        sys.exit(f"nothing is taken: {why}")
+    for path, text in kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        print(path.relative_to(options.root))
+    if "not yet on a GPU" in (options.root / "README.md").read_text():
+        print('README.md still says "not yet on a GPU", under Limits: write there what was tested')
+
+
+main()

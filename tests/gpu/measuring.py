@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What the scripts that measure share: starting a program, the median of its runs, and what the machine is."""
+
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+
+# What `nvidia-smi -q` says of interest.
+ALONE = {"Driver Version", "CUDA Version", "Product Name", "Persistence Mode", "Performance State", "Compute Mode"}
+IN_SECTIONS = {"mig mode/current", "ecc mode/current", "clocks/sm", "clocks/memory", "max clocks/sm", "max clocks/memory", "applications clocks/graphics",
+               "gpu power readings/current power limit"}
+
+
+def run(command, environment=None, timeout=120):
+    """The last line that the program prints."""
+    env = {k: v for k, v in os.environ.items() if k != "KPROF"} | (environment or {})
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))} ended with {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-300:]}")
+    return done.stdout.strip().split("\n")[-1]
+
+
+def machine():
+    """Lines that say what was measured on."""
+    lines = []
+    try:
+        text = subprocess.run(["nvidia-smi", "-q", "-i", "0"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        text = ""
+    section = ""
+    for line in text.split("\n"):
+        key, colon, value = (part.strip() for part in line.partition(" : "))
+        if not colon:
+            section = key   # "Clocks", for instance; what has no section of interest is found by its key alone
+        elif key in ALONE:
+            lines.append(f"{key}: {value}")
+        elif f"{section}/{key}".lower() in IN_SECTIONS:
+            lines.append(f"{section}, {key}: {value}")
+    if not lines:
+        lines.append("nvidia-smi tells nothing")
+    try:
+        model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        lines.append(f"Processor: {model[1] if model else platform.machine()}, {os.cpu_count()} CPUs")
+    except OSError:
+        pass
+    lines.append(f"Kernel: {platform.release()}")
+    return lines
+
+
+def median(runs, key):
+    return statistics.median(r[key] for r in runs)

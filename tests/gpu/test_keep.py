@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds keep.py and facts.py against invented results: test_keep.py REPOSITORY REPLAY"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+REPOSITORY, REPLAY = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+HERE = REPOSITORY / "tests/gpu"
+REPORT = """kprof 0.1.0 · wall 1.00 ms · 1 thread · 5 scopes
+device 0 · Invented GPU
+
+Kernels, sorted by total
+linear_kernel, invented
+
+Completeness
+  all of it
+"""
+README = """# Title
+
+<!-- report 10_gpu_graph: "kprof " to "Kernels, sorted" -->
+```text
+old report
+```
+
+between
+
+<!-- report 10_gpu_graph: "Kernels, sorted" to "Completeness" -->
+```text
+old kernels
+```
+
+<!-- report source -->
+from the scripted
+CUDA, and not yet on a GPU.
+
+## Next
+"""
+
+
+class keeping(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.root = self.folder / "repository"
+        (self.root / "docs").mkdir(parents=True)
+        (self.root / "README.md").write_text(README)
+        shutil.copytree(HERE / "records", self.root / "tests/gpu/records")
+        for other in (self.root / "tests/gpu/records").glob("*.facts"):
+            if other.stem != "scripted":
+                other.unlink()
+        self.results = self.folder / "results"
+        (self.results / "records").mkdir(parents=True)
+        (self.results / "reports").mkdir()
+        answers = (HERE / "records/scripted.facts").read_text().replace("machine.gpu: scripted CUDA", "machine.gpu: Invented GPU 9")
+        self.answers = answers.replace("buffers.sorted_within: no", "buffers.sorted_within: yes, as invented")
+        self.say("PASS facts.buffers: it is well")
+        shutil.copy(HERE / "records/scripted_schedules.txt", self.results / "records/10_gpu_graph.txt")
+        (self.results / "reports/10_gpu_graph.txt").write_text(REPORT)
+        (self.results / "overhead.md").write_text("# What kprof costs\n\n| a table |\n")
+        (self.results / "overhead.json").write_text('{"kprof": [1]}\n')
+
+    def say(self, *lines):
+        told = [f"FACT {line}" for line in self.answers.split("\n") if line]
+        (self.results / "results.txt").write_text("\n".join(["NOTE 2031-02-03T04:05Z", *told, *lines]) + "\n")
+
+    def keep(self, *arguments, results=None):
+        command = [sys.executable, HERE / "keep.py", "--replay", REPLAY, "--root", self.root, *arguments, *(results or [self.results])]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def text(self, path):
+        return (self.root / path).read_text()
+
+    def is_refused(self, done, why):
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(why, done.stderr)
+        self.assertFalse(list((self.root / "tests/gpu/records").glob("invented*")), "something was taken all the same")
+        self.assertEqual(self.text("README.md"), README)
+
+    def test_everything_goes_where_it_belongs(self):
+        done = self.keep()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.text("tests/gpu/records/invented_gpu_9_10_gpu_graph.txt"), (HERE / "records/scripted_schedules.txt").read_text())
+        self.assertEqual(self.text("tests/gpu/records/invented_gpu_9_10_gpu_graph.expected"), (HERE / "records/scripted_schedules.expected").read_text())
+        self.assertIn("buffers.sorted_within: yes, as invented\n", self.text("tests/gpu/records/invented_gpu_9.facts"))
+        page = self.text("docs/what_cupti_does.md")
+        self.assertIn("| question | scripted CUDA | Invented GPU 9 |", page)
+        self.assertIn("| no | yes, as invented |", page)
+        self.assertNotIn("No answer of a GPU is in the tree yet", page)
+        reports = self.text("docs/gpu_reports.md")
+        self.assertIn("on 2031-02-03, on one Invented GPU 9", reports)
+        self.assertIn(REPORT, reports)
+        readme = self.text("README.md")
+        self.assertNotIn("old", readme)
+        self.assertIn("```text\nkprof 0.1.0 · wall 1.00 ms · 1 thread · 5 scopes\ndevice 0 · Invented GPU\n```\n\nbetween", readme)
+        self.assertIn("```text\nKernels, sorted by total\nlinear_kernel, invented\n```", readme)
+        self.assertIn("printed on one Invented GPU 9", readme)
+        self.assertNotIn("scripted", readme)
+        self.assertTrue(readme.endswith("\n\n## Next\n"))
+        table = self.text("bench/results/2031-02-03-invented-gpu-9.md")
+        self.assertIn("## What kprof costs\n\n| a table |\n", table)
+        self.assertIn('"overhead"', self.text("bench/results/2031-02-03-invented-gpu-9.json"))
+        for line in done.stdout.split("\n"):
+            self.assertTrue(not line or (self.root / line).exists(), line)
+
+    def test_a_second_time_changes_nothing(self):
+        self.keep()
+        before = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
+        self.assertEqual(self.keep().returncode, 0)
+        self.assertEqual({path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}, before)
+
+    def test_parts_of_a_run_in_an_archive(self):
+        part = self.folder / "part"
+        part.mkdir()
+        (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nFACT cost.push_pop: 77 ns\n")
+        archive = self.folder / "part.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(part, "deep/results")
+        done = self.keep(results=[self.results, archive])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| Pushing and popping an external id | n/a, not scripted | 77 ns |", self.text("docs/what_cupti_does.md"))
+        self.assertTrue((self.root / "bench/results/2031-02-04-invented-gpu-9.md").exists())
+
+    def test_a_later_part_leaves_the_other_answers(self):
+        self.keep()
+        self.answers = "machine.gpu: Invented GPU 9\nfork.flush: 1 later"
+        self.say()
+        self.assertEqual(self.keep().returncode, 0)
+        kept = self.text("tests/gpu/records/invented_gpu_9.facts")
+        self.assertIn("fork.flush: 1 later\n", kept)
+        self.assertIn("buffers.sorted_within: yes, as invented\n", kept)
+
+    def test_failed_checks_are_refused(self):
+        self.say("FAIL graphs.child: kernels in all: is 3, must be 4")
+        self.is_refused(self.keep(), "FAIL graphs.child")
+        self.assertEqual(self.keep("--with-failures").returncode, 0)
+
+    def test_results_of_the_scripted_cuda_are_refused(self):
+        self.answers = (HERE / "records/scripted.facts").read_text()
+        self.say()
+        self.is_refused(self.keep(), "no evidence")
+
+    def test_results_of_no_known_machine_are_refused(self):
+        self.answers = "fork.flush: 0"
+        self.say()
+        self.is_refused(self.keep(), "run the program facts too")
+
+    def test_an_answer_to_no_question_is_refused(self):
+        self.answers += "graph.colour: green\n"
+        self.say()
+        self.is_refused(self.keep(), "no question is known to graph.colour")
+
+    def test_a_large_transcript_is_refused(self):
+        with (self.results / "records/10_gpu_graph.txt").open("a") as transcript:
+            transcript.write("sync 1 2\n" * 120_000)
+        self.is_refused(self.keep(), "1,048,576 at most")
+
+    def test_a_transcript_that_cannot_be_replayed_is_refused(self):
+        (self.results / "records/10_gpu_graph.txt").write_text("kprof transcript 1\nnonsense\n")
+        self.is_refused(self.keep(), "cannot be replayed")
+
+    def test_a_report_without_what_the_readme_shows_is_refused(self):
+        (self.results / "reports/10_gpu_graph.txt").write_text("kprof 0.1.0\nno tables\n")
+        self.is_refused(self.keep(), 'no lines from "kprof " to "Kernels, sorted"')
+
+    def test_no_results_are_refused(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.is_refused(self.keep(results=[empty]), "there is no results.txt")
+
+
+class answers(unittest.TestCase):
+    def facts(self, *arguments):
+        return subprocess.run([sys.executable, HERE / "facts.py", *arguments], capture_output=True, text=True)
+
+    def test_the_page_is_of_the_answers(self):
+        done = self.facts("check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_another_answer_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "results.txt"
+            path.write_text("".join(f"FACT {line}\n" for line in (HERE / "records/scripted.facts").read_text().split("\n") if line))
+            self.assertEqual(self.facts("compare", path, "scripted").returncode, 0)
+            path.write_text(path.read_text().replace("fork.cuda: 3 ", "fork.cuda: 4 ").replace("FACT machine.compute: 9.0\n", ""))
+            done = self.facts("compare", path, "scripted")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("fork.cuda: 4 cudaErrorInitializationError, was 3 cudaErrorInitializationError", done.stderr)
+            self.assertIn("machine.compute: no answer, was 9.0", done.stderr)
+
+    def test_every_question_is_asked(self):
+        """Each key of the page is in a program or script, so that no row waits for an answer that nobody gives."""
+        asked = "".join(path.read_text() for path in [*HERE.glob("*.cu"), *HERE.glob("facts.hpp"), HERE / "launch_cost.py"])
+        sys.path.insert(0, str(HERE))
+        import facts
+        for key in sorted(facts.known_keys()):
+            name = key.rpartition(".")[2]
+            self.assertTrue(f'"{key}"' in asked or f'"{name}"' in asked or f'"graph.{name}"' in asked or f"FACT {key}:" in asked or name in ("kernels", "copies", "memsets", "nodes"), key)
+
+
+sys.argv[1:] = []
+unittest.main()
