@@ -44,7 +44,7 @@ mkdir -p "$build" || exit 2
 build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
-programs=(attribution times gemm graphs lifecycle overhead overhead_bare facts facts_graphs facts_libraries launch_cost)
+programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts facts_graphs facts_libraries launch_cost)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
@@ -59,11 +59,16 @@ gpu_arch() {
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -d ' .')
   case $capability in *[!0-9]* | '') echo sm_90 ;; *) echo "sm_$capability" ;; esac
 }
+leave_out() {   # leave_out NAME...: of the programs and examples
+  mapfile -t programs < <(printf '%s\n' "${programs[@]}" | grep -vxF "$(printf '%s\n' "$@")")
+  mapfile -t examples < <(printf '%s\n' "${examples[@]}" | grep -vxF "$(printf '%s\n' "$@")")
+}
 compile() {   # compile PROGRAM: one of them, in a process of its own
   local name=$1 source=$here/$1.cu options=(-DKPROF_SESSION_ELSEWHERE=1 "$build/kprof_session.o")
   case $name in
     gemm) options+=(-lcublas) ;;
     overhead_bare) source=$here/overhead.cu options=(-DKPROF_ENABLE=0) ;;
+    libspin.so) source=$here/overhead.cu options=(-DKPROF_ENABLE=0 -shared -Xcompiler -fPIC) ;;
     [0-9]*) source=$root/examples/$1.cu options=() ;;
   esac
   case $name in *_cublas) options+=(-lcublas) ;; esac
@@ -79,12 +84,11 @@ if [ $do_build = yes ]; then
   echo "building for $arch with $nvcc, CUDA's runtime $cudart, into $build"
   if [ ! -e "$home/include/cublas_v2.h" ]; then
     echo "no cuBLAS in $home: gemm is left out"
-    programs=("${programs[@]/gemm/}")
-    examples=("${examples[@]/11_transformer_cublas/}")
+    leave_out gemm 11_transformer_cublas
   fi
   if [ ! -e "$home/include/cupti.h" ] && [ ! -e "$home/extras/CUPTI/include/cupti.h" ]; then
     echo "no headers of CUPTI in $home: the questions to it and launch_cost are left out"
-    for name in facts facts_graphs facts_libraries launch_cost; do programs=("${programs[@]/#%$name/}"); done
+    leave_out facts facts_graphs facts_libraries launch_cost
   fi
   export -f compile
   export nvcc arch cudart root here build home
