@@ -13,14 +13,14 @@ import unittest
 REPOSITORY, REPLAY = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 HERE = REPOSITORY / "tests/gpu"
 REPORT = """kprof 0.1.0 · wall 1.00 ms · 1 thread · 5 scopes
-device 0 · Invented GPU
+device 0 · Invented GPU{}
 
 Kernels, sorted by total
 linear_kernel, invented
 
 Completeness
   all of it
-"""
+"""   # with or without a space at the end of a line
 README = """# Title
 
 <!-- report 10_gpu_graph: "kprof " to "Kernels, sorted" -->
@@ -61,7 +61,7 @@ class keeping(unittest.TestCase):
         self.answers = answers.replace("buffers.sorted_within: no", "buffers.sorted_within: yes, as invented")
         self.say("PASS facts.buffers: it is well")
         shutil.copy(HERE / "records/scripted_schedules.txt", self.results / "records/10_gpu_graph.txt")
-        (self.results / "reports/10_gpu_graph.txt").write_text(REPORT)
+        (self.results / "reports/10_gpu_graph.txt").write_text(REPORT.format(" "))
         (self.results / "overhead.md").write_text("# What kprof costs\n\n| a table |\n")
         (self.results / "overhead.json").write_text('{"kprof": [1]}\n')
 
@@ -94,7 +94,7 @@ class keeping(unittest.TestCase):
         self.assertNotIn("No answer of a GPU is in the tree yet", page)
         reports = self.text("docs/gpu_reports.md")
         self.assertIn("on 2031-02-03, on one Invented GPU 9", reports)
-        self.assertIn(REPORT, reports)
+        self.assertIn(REPORT.format(""), reports)
         readme = self.text("README.md")
         self.assertNotIn("old", readme)
         self.assertIn("```text\nkprof 0.1.0 · wall 1.00 ms · 1 thread · 5 scopes\ndevice 0 · Invented GPU\n```\n\nbetween", readme)
@@ -181,6 +181,15 @@ class answers(unittest.TestCase):
     def test_the_page_is_of_the_answers(self):
         done = self.facts("check")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_page_that_is_not_of_the_answers_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("docs/what_cupti_does.md", "tests/gpu/records/scripted.facts"):
+                (pathlib.Path(folder) / name).parent.mkdir(parents=True)
+                shutil.copy(REPOSITORY / name, pathlib.Path(folder) / name)
+            answers = pathlib.Path(folder) / "tests/gpu/records/scripted.facts"
+            answers.write_text(answers.read_text().replace("fork.cuda: 3", "fork.cuda: 4"))
+            self.assertIn("is not what tests/gpu/records/*.facts make", self.facts("check", folder).stderr)
 
     def test_another_answer_is_told(self):
         with tempfile.TemporaryDirectory() as folder:
