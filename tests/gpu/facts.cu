@@ -311,73 +311,87 @@ void cupti_clock() {
   CHECK_WITHIN("times of CUPTI that are of CLOCK_REALTIME, save where that is set", static_cast<double>(within), 0.999 * reads, reads);
 }
 
-/// Where a kernel's record lies between its launch and the end of the wait for it, by CLOCK_REALTIME, and whether that
-/// moves. A wait of a second between rounds, for ten seconds, or a minute with --long.
-void record_clock() {
-  const int rounds = long_run ? 60 : 10;
-  constexpr int each = 50;
+/// The processor's counter and CLOCK_REALTIME at one moment: the closest of some reads.
+struct moment {
+  std::uint64_t ticks = 0;
+  std::int64_t ns = 0;
+};
+moment now_by_both() {
+  moment found;
+#if defined(__x86_64__)
+  std::int64_t best = INT64_MAX;
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t before = realtime_ns();
+    const std::uint64_t ticks = __builtin_ia32_rdtsc();
+    const std::int64_t after = realtime_ns();
+    if (after - before < best) best = after - before, found = {ticks, before + (after - before) / 2};
+  }
+#endif
+  return found;
+}
+/// How far a line through the first two moments is off at the last.
+void tell_counter(const moment& begin, const moment& second, const moment& end) {
+  if (begin.ticks == 0) return fact("clock.counter_drift", "not measured on this processor");
+  const double ns_a_tick = static_cast<double>(second.ns - begin.ns) / static_cast<double>(second.ticks - begin.ticks);
+  const double off = static_cast<double>(end.ns - begin.ns) - ns_a_tick * static_cast<double>(end.ticks - begin.ticks);
+  const double seconds = static_cast<double>(end.ns - begin.ns) / 1e9, us_a_second = std::fabs(off) / 1e3 / seconds;
+  note("the counter, set by one second, is off by " + std::to_string(off / 1e3) + " us after " + std::to_string(seconds) + " s");
+  fact("clock.counter_drift", us_a_second < 10 ? "less than 10 us a second" : std::to_string(us_a_second) + " us a second");
+}
+
+/// us from a kernel's launch to its start, and from its end to that of the wait for it, by CLOCK_REALTIME: the shortest of many.
+struct lag {
+  double to_start = INFINITY, from_end = INFINITY;
+};
+lag shortest_lag(float* x, cudaStream_t s) {
+  lag shortest;
+  for (int i = 0; i < 50; ++i) {
+    activity_log::forget();
+    const std::int64_t launch = realtime_ns();
+    launch_touch(x, 256, s);
+    CUDA(cudaStreamSynchronize(s));
+    const std::int64_t waited = realtime_ns();
+    CUPTI(cuptiActivityFlushAll, 0);
+    const std::vector<record> work = activity_log::work();
+    if (work.size() != 1) {
+      CHECK_EQUAL("a kernel's record comes with the flush after the wait for it", work.size(), 1U);
+      std::exit(1);
+    }
+    shortest.to_start = std::min(shortest.to_start, static_cast<double>(static_cast<std::int64_t>(work[0].start) - launch) / 1e3);
+    shortest.from_end = std::min(shortest.from_end, static_cast<double>(waited - static_cast<std::int64_t>(work[0].end)) / 1e3);
+  }
+  return shortest;
+}
+
+/// Where records lie against the host's clock, and whether that moves within a minute; and so the processor's counter.
+void clocks() {
+  const int rounds = kernels_compute() ? 60 : 2;   // of a second
   device_array<float> x(256);
   const cudaStream_t s = new_stream();
   launch_touch(x.data(), 256, s);
   CUDA(cudaDeviceSynchronize());
   activity_log::begin();
   enable_work();
-  std::size_t before_launch = 0, after_wait = 0;
-  std::vector<double> first_us, last_us;   // the shortest of a round
+  const moment begin = now_by_both();
+  moment second;
+  std::vector<lag> lags;
   for (int round = 0; round < rounds; ++round) {
-    double to_start = INFINITY, from_end = INFINITY;
-    for (int i = 0; i < each; ++i) {
-      activity_log::forget();
-      const std::int64_t launch = realtime_ns();
-      launch_touch(x.data(), 256, s);
-      CUDA(cudaStreamSynchronize(s));
-      const std::int64_t waited = realtime_ns();
-      CUPTI(cuptiActivityFlushAll, 0);
-      const std::vector<record> work = activity_log::work();
-      if (work.size() != 1) return CHECK_EQUAL("a kernel's record comes with the flush after it", work.size(), 1U);
-      to_start = std::min(to_start, static_cast<double>(static_cast<std::int64_t>(work[0].start) - launch) / 1e3);
-      from_end = std::min(from_end, static_cast<double>(waited - static_cast<std::int64_t>(work[0].end)) / 1e3);
-    }
-    before_launch += to_start < 0 ? 1 : 0, after_wait += from_end < 0 ? 1 : 0;
-    first_us.push_back(to_start), last_us.push_back(from_end);
+    lags.push_back(shortest_lag(x.data(), s));
     std::this_thread::sleep_for(1s);
+    if (round == 0) second = now_by_both();
   }
-  fact("clock.records_between_launch_and_wait", before_launch + after_wait == 0 ? "all" : std::to_string(before_launch) + " rounds begin before the launch, " +
-                                                                                              std::to_string(after_wait) + " end after the wait");
-  const auto [least, most] = std::minmax_element(first_us.begin(), first_us.end());
-  const auto [least_end, most_end] = std::minmax_element(last_us.begin(), last_us.end());
-  note("us from launch to start: " + std::to_string(*least) + " to " + std::to_string(*most) + " (the shortest of each second), first " + std::to_string(first_us.front()) +
-       ", last " + std::to_string(first_us.back()) + "; from end to the wait's: " + std::to_string(*least_end) + " to " + std::to_string(*most_end));
-  fact("clock.records_drift", *most - *least < 20 && *most_end - *least_end < 20 ? "less than 20 us" : std::to_string(std::max(*most - *least, *most_end - *least_end)) + " us");
-}
-
-/// The processor's counter against CLOCK_REALTIME: how far off a line through the first second is later on.
-void counter_clock() {
-#if defined(__x86_64__)
-  const int seconds = long_run ? 60 : 10;
-  const auto pair = [] {   // the closest of some reads
-    std::int64_t best = INT64_MAX, at = 0;
-    std::uint64_t ticks = 0;
-    for (int i = 0; i < 1000; ++i) {
-      const std::int64_t before = realtime_ns();
-      const std::uint64_t t = __builtin_ia32_rdtsc();
-      const std::int64_t after = realtime_ns();
-      if (after - before < best) best = after - before, at = before + (after - before) / 2, ticks = t;
-    }
-    return std::pair{ticks, at};
-  };
-  const auto begin = pair();
-  std::this_thread::sleep_for(1s);
-  const auto second = pair();
-  std::this_thread::sleep_for(std::chrono::seconds{seconds - 1});
-  const auto end = pair();
-  const double ns_a_tick = static_cast<double>(second.second - begin.second) / static_cast<double>(second.first - begin.first);
-  const double off = static_cast<double>(end.second - begin.second) - ns_a_tick * static_cast<double>(end.first - begin.first);
-  note("the counter, set by one second, is off by " + std::to_string(off / 1e3) + " us after " + std::to_string(seconds) + " s");
-  fact("clock.counter_drift", std::fabs(off) / seconds < 10e3 ? "less than 10 us a second" : std::to_string(off / seconds / 1e3) + " us a second");
-#else
-  fact("clock.counter_drift", "not measured on this processor");
-#endif
+  const moment end = now_by_both();
+  const auto outside = static_cast<std::size_t>(std::count_if(lags.begin(), lags.end(), [](const lag& l) { return l.to_start < 0 || l.from_end < 0; }));
+  fact("clock.records_between_launch_and_wait", how_many(lags.size() - outside, lags.size()));
+  CHECK_EQUAL("seconds in which a kernel began before its launch or ended after the wait for it", outside, 0U);
+  if (!kernels_compute()) return;   // there, the device's clock is the host's
+  const auto [first_start, last_start] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.to_start < b.to_start; });
+  const auto [first_end, last_end] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.from_end < b.from_end; });
+  const double moved = std::max(last_start->to_start - first_start->to_start, last_end->from_end - first_end->from_end);
+  note("us from launch to start: " + std::to_string(first_start->to_start) + " to " + std::to_string(last_start->to_start) + ", the shortest of each second; from end to that of the wait: " +
+       std::to_string(first_end->from_end) + " to " + std::to_string(last_end->from_end));
+  fact("clock.records_drift", moved < 20 ? "less than 20 us" : std::to_string(moved) + " us");
+  tell_counter(begin, second, end);
 }
 
 // ---- other users of CUPTI
@@ -472,8 +486,7 @@ int main(int argc, char** argv) {
                     {"buffers", buffers, mode::any},
                     {"flushes", flushes, mode::any},
                     {"cupti_clock", cupti_clock, mode::any},
-                    {"record_clock", record_clock, mode::gpu},
-                    {"counter_clock", counter_clock, mode::gpu},
+                    {"clocks", clocks, mode::any},
                     {"second_subscriber", second_subscriber, mode::any},
                     {"forked", forked, mode::any}});
 }

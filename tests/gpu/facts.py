@@ -89,9 +89,9 @@ kernels is said of some: what kind a node's record has is not relied on.""",
      """CUPTI's host times, and the device's times that it converts, are of `CLOCK_REALTIME`. Scopes are stamped with the processor's
 counter, which kprof sets against that clock at the start, at every flush and at the end.""",
      {"clock.cupti_is_realtime": "How many of 100,000 times of `cuptiGetTimestamp` lie between two of `CLOCK_REALTIME` around them?",
-      "clock.records_between_launch_and_wait": "How many kernels lie between their launch and the end of the wait for them?",
-      "clock.records_drift": "How far does the device's time move against the host's, over ten seconds (a minute with `--long`)?",
-      "clock.counter_drift": "How far does the processor's counter, set by one second, move against `CLOCK_REALTIME`?"}),
+      "clock.records_between_launch_and_wait": "In how many of 60 seconds do all kernels lie between their launch and the end of the wait for them?",
+      "clock.records_drift": "How far does the device's time move against the host's, within a minute?",
+      "clock.counter_drift": "How far does the processor's counter, set by one second, move against `CLOCK_REALTIME`, within a minute?"}),
     ("Others in the process",
      """Up to CUDA 13.2 one subscriber is served. kprof takes the refusal for what it is, names the other tool where CUPTI does, and goes on
 without the device's work. In a forked child it makes no call of CUPTI.""",
