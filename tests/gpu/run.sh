@@ -44,7 +44,8 @@ mkdir -p "$build" || exit 2
 build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
-programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts facts_graphs facts_libraries launch_cost)
+programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts facts_graphs facts_libraries launch_cost truth
+          truth_libraries)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
@@ -67,6 +68,10 @@ compile() {   # compile PROGRAM: one of them, in a process of its own
   local name=$1 source=$here/$1.cu options=(-DKPROF_SESSION_ELSEWHERE=1 "$build/kprof_session.o")
   case $name in
     gemm) options+=(-lcublas) ;;
+    truth_libraries)
+      options+=(-lcublas)
+      "$nvcc" -x cu -E - <<< "#include <cudnn.h>" > /dev/null 2>&1 && options+=(-lcudnn)   # as the program asks
+      ;;
     overhead_bare) source=$here/overhead.cu options=(-DKPROF_ENABLE=0) ;;
     libspin.so) source=$here/overhead.cu options=(-DKPROF_ENABLE=0 -shared -Xcompiler -fPIC) ;;
     [0-9]*) source=$root/examples/$1.cu options=() ;;
@@ -83,8 +88,8 @@ if [ $do_build = yes ]; then
   [ -n "$arch" ] || arch=$(gpu_arch)
   echo "building for $arch with $nvcc, CUDA's runtime $cudart, into $build"
   if [ ! -e "$home/include/cublas_v2.h" ]; then
-    echo "no cuBLAS in $home: gemm is left out"
-    leave_out gemm 11_transformer_cublas
+    echo "no cuBLAS in $home: what uses it is left out"
+    leave_out gemm truth_libraries 11_transformer_cublas
   fi
   if [ ! -e "$home/include/cupti.h" ] && [ ! -e "$home/extras/CUPTI/include/cupti.h" ]; then
     echo "no headers of CUPTI in $home: the questions to it and launch_cost are left out"
@@ -159,7 +164,7 @@ run_mode() {
   rm -f "$lines" "$lines.err"
 }
 
-for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm; do
+for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm truth truth_libraries; do
   [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
   if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
     tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"
