@@ -156,7 +156,9 @@ struct Conv2d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr Conv3d conv3d() const {
-    return {.N = N, .C = C, .H = H, .W = W, .K = K, .R = R, .S = S, .ph = ph, .pw = pw, .U = U, .V = V, .dh = dh, .dw = dw, .g = g,
+    // No field is left out: where clang++ is its host compiler, nvcc 13 forgets their defaults in constant expressions.
+    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .K = K, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
+            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw, .g = g,
             .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
   }
   constexpr count P() const { return conv3d().P(); }
@@ -187,7 +189,8 @@ struct Conv1d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr Conv3d conv3d() const {
-    return {.N = N, .C = C, .W = W, .K = K, .S = S, .pw = pw, .V = V, .dw = dw, .g = g,
+    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .K = K, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
+            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .g = g,
             .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
   }
   constexpr count Q() const { return conv3d().Q(); }
@@ -297,7 +300,8 @@ struct ConvTranspose2d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr ConvTranspose3d conv3d() const {
-    return {.N = N, .C = C, .H = H, .W = W, .K = K, .R = R, .S = S, .ph = ph, .pw = pw, .oph = oph, .opw = opw, .U = U, .V = V, .dh = dh, .dw = dw, .g = g,
+    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .K = K, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw, .opd = 0, .oph = oph, .opw = opw,
+            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw, .g = g,
             .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
   }
   constexpr count P() const { return conv3d().P(); }
@@ -329,7 +333,8 @@ struct ConvTranspose1d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr ConvTranspose3d conv3d() const {
-    return {.N = N, .C = C, .W = W, .K = K, .S = S, .pw = pw, .opw = opw, .V = V, .dw = dw, .g = g,
+    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .K = K, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw, .opd = 0, .oph = 0, .opw = opw,
+            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .g = g,
             .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
   }
   constexpr count Q() const { return conv3d().Q(); }

@@ -135,7 +135,9 @@ struct GroupedGemm {
   }
 
  private:
-  constexpr Gemm gemm(const gemm_shape& s) const { return {.M = s.M, .N = s.N, .K = s.K, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC}; }
+  constexpr Gemm gemm(const gemm_shape& s) const {
+    return {.M = s.M, .N = s.N, .K = s.K, .batch = 1, .dtypeA = dtypeA, .dtypeB = dtypeB, .dtypeC = dtypeC};
+  }
 };
 
 /// A grouped product whose groups differ in M alone, and each has a B of its own.

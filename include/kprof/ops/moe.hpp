@@ -39,7 +39,7 @@ struct MoeRouter {
 
  private:
   constexpr Gemm product() const {
-    return {.M = tokens, .N = experts, .K = hidden, .dtypeA = type, .dtypeB = type, .dtypeC = detail::type_or(dtypeOut, type)};
+    return {.M = tokens, .N = experts, .K = hidden, .batch = 1, .dtypeA = type, .dtypeB = type, .dtypeC = detail::type_or(dtypeOut, type)};
   }
 };
 

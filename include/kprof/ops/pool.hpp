@@ -118,7 +118,8 @@ struct MaxPool2d {
   dtype type = dtype::f32;
 
   constexpr MaxPool3d pool3d() const {
-    return {.N = N, .C = C, .H = H, .W = W, .R = R, .S = S, .ph = ph, .pw = pw, .U = U, .V = V, .dh = dh, .dw = dw,
+    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
+            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw,
             .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
   }
   constexpr count P() const { return pool3d().P(); }
@@ -143,7 +144,8 @@ struct MaxPool1d {
   dtype type = dtype::f32;
 
   constexpr MaxPool3d pool3d() const {
-    return {.N = N, .C = C, .W = W, .S = S, .pw = pw, .V = V, .dw = dw,
+    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
+            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw,
             .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
   }
   constexpr count Q() const { return pool3d().Q(); }
@@ -192,7 +194,8 @@ struct AvgPool3d {
   /// The forward pass of MaxPool3d has the same windows, FLOPs and tensors.
   constexpr MaxPool3d windows() const {
     return {.N = N, .C = C, .D = D, .H = H, .W = W, .T = T, .R = R, .S = S, .pd = pd, .ph = ph, .pw = pw,
-            .sd = sd, .U = U, .V = V, .dd = dd, .dh = dh, .dw = dw, .ceil_mode = ceil_mode, .type = type};
+            .sd = sd, .U = U, .V = V, .dd = dd, .dh = dh, .dw = dw,
+            .ceil_mode = ceil_mode, .return_indices = false, .pass = ops::pass::fprop, .type = type};
   }
 };
 
@@ -209,7 +212,8 @@ struct AvgPool2d {
   dtype type = dtype::f32;
 
   constexpr AvgPool3d pool3d() const {
-    return {.N = N, .C = C, .H = H, .W = W, .R = R, .S = S, .ph = ph, .pw = pw, .U = U, .V = V, .dh = dh, .dw = dw,
+    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
+            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw,
             .ceil_mode = ceil_mode, .pass = pass, .type = type};
   }
   constexpr count P() const { return pool3d().P(); }
@@ -233,7 +237,8 @@ struct AvgPool1d {
   dtype type = dtype::f32;
 
   constexpr AvgPool3d pool3d() const {
-    return {.N = N, .C = C, .W = W, .S = S, .pw = pw, .V = V, .dw = dw, .ceil_mode = ceil_mode, .pass = pass, .type = type};
+    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
+            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .ceil_mode = ceil_mode, .pass = pass, .type = type};
   }
   constexpr count Q() const { return pool3d().Q(); }
   constexpr bool valid() const { return pool3d().valid(); }
@@ -286,7 +291,9 @@ struct AdaptiveAvgPool2d {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr AdaptiveAvgPool3d pool3d() const { return {.N = N, .C = C, .H = H, .W = W, .P = P, .Q = Q, .pass = pass, .type = type}; }
+  constexpr AdaptiveAvgPool3d pool3d() const {
+    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .Z = 1, .P = P, .Q = Q, .pass = pass, .type = type};
+  }
   constexpr bool valid() const { return pool3d().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
@@ -301,7 +308,9 @@ struct AdaptiveAvgPool1d {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr AdaptiveAvgPool3d pool3d() const { return {.N = N, .C = C, .W = W, .Q = Q, .pass = pass, .type = type}; }
+  constexpr AdaptiveAvgPool3d pool3d() const {
+    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .Z = 1, .P = 1, .Q = Q, .pass = pass, .type = type};
+  }
   constexpr bool valid() const { return pool3d().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }

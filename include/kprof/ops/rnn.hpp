@@ -99,7 +99,8 @@ struct RnnCell {
 
  private:
   constexpr detail::recurrent model() const {
-    return {.batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+    return {.gates = 1, .states = 1, .sequence = false, .batch = B, .input_size = input_size, .hidden_size = H,
+            .seq_len = 1, .layers = 1, .directions = 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
   }
 };
 
@@ -119,7 +120,8 @@ struct LstmCell {
 
  private:
   constexpr detail::recurrent model() const {
-    return {.gates = 4, .states = 2, .batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+    return {.gates = 4, .states = 2, .sequence = false, .batch = B, .input_size = input_size, .hidden_size = H,
+            .seq_len = 1, .layers = 1, .directions = 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
   }
 };
 
@@ -139,7 +141,8 @@ struct GruCell {
 
  private:
   constexpr detail::recurrent model() const {
-    return {.gates = 3, .batch = B, .input_size = input_size, .hidden_size = H, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
+    return {.gates = 3, .states = 1, .sequence = false, .batch = B, .input_size = input_size, .hidden_size = H,
+            .seq_len = 1, .layers = 1, .directions = 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
   }
 };
 
@@ -181,7 +184,7 @@ struct Rnn {
 
  private:
   constexpr detail::recurrent model() const {
-    return {.sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
+    return {.gates = 1, .states = 1, .sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
             .directions = bidirectional ? 2 : 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
   }
 };
@@ -228,7 +231,7 @@ struct Gru {
 
  private:
   constexpr detail::recurrent model() const {
-    return {.gates = 3, .sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
+    return {.gates = 3, .states = 1, .sequence = true, .batch = B, .input_size = input_size, .hidden_size = H, .seq_len = seq_len, .layers = layers,
             .directions = bidirectional ? 2 : 1, .bias = bias, .pass = pass, .type = type, .dtypeW = dtypeW};
   }
 };
