@@ -10,7 +10,8 @@ build of the tests. What is taken, and where it goes:
   reports/EXAMPLE.txt    docs/gpu_reports.md, and the blocks of README.md that a comment "report EXAMPLE" stands before
   overhead, launch_cost, truth (.md, .json): bench/results/DATE-GPU.md and .json
 
-Nothing is taken from a run with failed checks, unless by --with-failures, nor from the scripted CUDA.
+What counters say of the catalogue is judged anew, with the explanations that truth_explanations.txt has by now. Nothing is taken
+from a run with failed checks, unless by --with-failures, nor from the scripted CUDA.
 """
 
 import argparse
@@ -24,9 +25,11 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import facts
+import truth
 
 LARGEST = 1 << 20   # bytes of a transcript
 TABLES = ("overhead", "launch_cost", "truth")
+COMPARISON = re.compile(rf"FAIL truth: \S+ ({'|'.join(truth.WHATS)}): ")
 BLOCK = re.compile(r'<!-- report (\w+): "([^"]+)" to "([^"]+)" -->\n```text\n.*?```\n', re.DOTALL)
 SOURCE = re.compile(r"<!-- report source -->\n.*?\n\n", re.DOTALL)
 
@@ -60,21 +63,34 @@ class results:
     def files(self, pattern):
         return {path.stem: path for folder in self.folders for path in sorted(folder.glob(pattern))}
 
-    def failures(self):
-        return [line for line in self.lines if line.startswith("FAIL ")]
+    def truth(self, root):
+        """(page, figures, lines) of the comparison with counters, or None where there was none."""
+        path = self.files("truth.json").get("truth")
+        if path is None:
+            return None
+        figures = json.loads(path.read_text())
+        page, lines = truth.judged(figures, root / "tests/gpu/truth_explanations.txt")
+        return page, figures, lines
+
+    def failures(self, root):
+        lines, judged = self.lines, self.truth(root)
+        if judged is not None:
+            lines = [line for line in lines if not COMPARISON.match(line)] + judged[2]
+        return [line for line in lines if line.startswith("FAIL ")]
 
 
 def slug(gpu):
     return re.sub(r"[^a-z0-9]+", "_", gpu.lower()).strip("_")
 
 
-def check(found, with_failures):
+def check(found, root, with_failures):
     if found.gpu is None or found.date is None:
         raise facts.refused("the results do not say when and on which GPU they were made: run the program facts too")
     if found.gpu == "scripted CUDA":
         raise facts.refused("these are results of the scripted CUDA, which are no evidence; of its facts, `facts.py take RESULTS scripted` takes note")
-    if found.failures() and not with_failures:
-        raise facts.refused("\n".join(["checks failed; mend what they found, or add --with-failures:", *found.failures()]))
+    failures = found.failures(root)
+    if failures and not with_failures:
+        raise facts.refused("\n".join(["checks failed; mend what they found, or add --with-failures:", *failures]))
     for name, path in found.files("records/*.txt").items():
         if path.stat().st_size > LARGEST:
             raise facts.refused(f"the transcript of {name} has {path.stat().st_size:,} bytes; a fixture has {LARGEST:,} at most: make the example launch less")
@@ -135,9 +151,12 @@ def keep_tables(found, root):
     text = [f"# {found.gpu}, {found.date}", "", "Written by `tests/gpu/run.sh`, on the machine that each table names."]
     figures = {}
     for name, path in tables:
-        text += ["", re.sub(r"^#", "##", path.read_text().strip("\n"), flags=re.MULTILINE)]
+        table = path.read_text()
         if path.with_suffix(".json").exists():
             figures[name] = json.loads(path.with_suffix(".json").read_text())
+        if name == "truth" and (judged := found.truth(root)) is not None:
+            table, figures[name], _ = judged
+        text += ["", re.sub(r"^#", "##", table.strip("\n"), flags=re.MULTILINE)]
     yield stem.with_name(stem.name + ".md"), "\n".join(text) + "\n"
     yield stem.with_name(stem.name + ".json"), json.dumps(figures, indent=1) + "\n"
 
@@ -152,7 +171,7 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as scratch:
             found = results([folder for path in options.results for folder in unpacked(path, scratch)])
-            check(found, options.with_failures)
+            check(found, options.root, options.with_failures)
             kept = [*keep_records(found, options.root, options.replay), *keep_facts(found, options.root), *keep_reports(found, options.root),
                     *keep_tables(found, options.root)]
     except (facts.refused, OSError, tarfile.TarError) as why:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds keep.py and facts.py against invented results: test_keep.py REPOSITORY REPLAY"""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -60,6 +61,7 @@ class keeping(unittest.TestCase):
         answers = (HERE / "records/scripted.facts").read_text().replace("machine.gpu: scripted CUDA", "machine.gpu: Invented GPU 9")
         self.answers = answers.replace("buffers.sorted_within: no", "buffers.sorted_within: yes, as invented")
         self.say("PASS facts.buffers: it is well")
+        self.explain("# nothing yet")
         shutil.copy(HERE / "records/scripted_schedules.txt", self.results / "records/10_gpu_graph.txt")
         (self.results / "reports/10_gpu_graph.txt").write_text(REPORT.format(" "))
         (self.results / "overhead.md").write_text("# What kprof costs\n\n| a table |\n")
@@ -68,6 +70,18 @@ class keeping(unittest.TestCase):
     def say(self, *lines):
         told = [f"FACT {line}" for line in self.answers.split("\n") if line]
         (self.results / "results.txt").write_text("\n".join(["NOTE 2031-02-03T04:05Z", *told, *lines]) + "\n")
+
+    def explain(self, text):
+        (self.root / "tests/gpu/truth_explanations.txt").write_text(text + "\n")
+
+    def count(self, flops):
+        """A comparison with counters, of a call of 1000 FLOPs."""
+        declared = {"case": "saxpy", "operator": "Axpy", "parameters": "n=500", "flops": 1000, "bytes_read": 0, "bytes_written": 0, "transcendentals": 0,
+                    "type": "f32", "unit": "f32"}
+        counted = {"fadd": 0, "fmul": 0, "ffma": flops // 2}
+        case = {"declared": declared, "kernels": ["saxpy_kernel"], "counted": counted, "reasons": {}, "rows": []}
+        (self.results / "truth.json").write_text(json.dumps({"machine": ["an invented machine"], "cases": {"saxpy": case}}))
+        (self.results / "truth.md").write_text("# Truth, as judged there\n")
 
     def keep(self, *arguments, results=None):
         command = [sys.executable, HERE / "keep.py", "--replay", REPLAY, "--root", self.root, *arguments, *(results or [self.results])]
@@ -139,6 +153,33 @@ class keeping(unittest.TestCase):
         self.say("FAIL graphs.child: kernels in all: is 3, must be 4")
         self.is_refused(self.keep(), "FAIL graphs.child")
         self.assertEqual(self.keep("--with-failures").returncode, 0)
+
+    def test_a_difference_is_judged_by_the_explanations_of_now(self):
+        self.count(900)
+        self.say("FAIL truth: saxpy flops: measured 900 is 0.9000 of the declared 1,000: mend the operator")
+        self.is_refused(self.keep(), "FAIL truth: saxpy flops: measured 900 is 0.9000 of the declared 1,000: mend the operator, or explain it")
+        self.explain("saxpy flops: a tenth of them is predicated off")
+        done = self.keep()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = self.text("bench/results/2031-02-03-invented-gpu-9.md")
+        self.assertIn("| saxpy | flops | 1,000 | 900 | 0.9000 | a tenth of them is predicated off |", table)
+        self.assertNotIn("as judged there", table)
+        self.assertIn("predicated off", self.text("bench/results/2031-02-03-invented-gpu-9.json"))
+
+    def test_an_explanation_of_no_difference_is_refused(self):
+        self.count(1000)
+        self.explain("saxpy flops: a tenth of them is predicated off")
+        self.is_refused(self.keep(), "there is nothing to explain")
+
+    def test_explanations_that_cannot_be_read_are_refused(self):
+        self.count(1000)
+        self.explain("saxpy is well")
+        self.is_refused(self.keep(), "truth_explanations.txt:1: not `CASE WHAT: TEXT`")
+
+    def test_what_could_not_be_counted_is_refused(self):
+        self.count(1000)
+        self.say("FAIL truth: softmax: it ends with status 9")
+        self.is_refused(self.keep(), "it ends with status 9")
 
     def test_results_of_the_scripted_cuda_are_refused(self):
         self.answers = (HERE / "records/scripted.facts").read_text()

@@ -305,6 +305,16 @@ def measure_all(tell, cases, explanations, options):
     return results
 
 
+def judged(figures, file):
+    """A run's truth.json anew, with the explanations that there are now: its page, and the lines that tell of it."""
+    explanations, wrong = read_explanations(file)
+    lines = [f"FAIL truth: {text}" for text in wrong]
+    for case, result in figures["cases"].items():
+        result["rows"] = compare(case, result, explanations, file.name)
+        lines += [f"{row['word']} truth: {case} {row['what']}: {row['text']}" for row in result["rows"]]
+    return "\n".join(page(figures["machine"], figures["cases"])), lines
+
+
 def compare_all(tell, options):
     cases, missing = list_cases(options.build)
     for program, why in missing.items():
@@ -342,4 +352,5 @@ def main():
     return 1 if "FAIL" in tell.words else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
