@@ -18,22 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-cudaStream_t new_stream() {
-  cudaStream_t s = nullptr;
-  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  return s;
-}
-cudaGraphExec_t graph_of_two(float* x, cudaStream_t s) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t exec = nullptr;
-  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-  launch_touch(x, 256, s);
-  launch_touch(x, 256, s);
-  CUDA(cudaStreamEndCapture(s, &graph));
-  CUDA(cudaGraphInstantiate(&exec, graph, 0));
-  return exec;
-}
-
 // ---- what it is
 
 void machine() {
@@ -78,7 +62,10 @@ std::vector<std::pair<std::string, id_match>> match_ids(const std::vector<record
 struct sample {
   device_array<float> x{4096};
   cudaStream_t s = new_stream();
-  cudaGraphExec_t exec = graph_of_two(x.data(), s);
+  cudaGraphExec_t exec = instantiate(capture(s, [this] {
+    launch_touch(x.data(), 256, s);
+    launch_touch(x.data(), 256, s);
+  }));
 
   void launch() {
     for (int i = 0; i < 10; ++i) launch_touch(x.data(), 256, s);

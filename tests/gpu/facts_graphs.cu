@@ -10,23 +10,6 @@
 
 namespace {
 
-cudaStream_t new_stream() {
-  cudaStream_t s = nullptr;
-  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  return s;
-}
-cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body) {
-  cudaGraph_t graph = nullptr;
-  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
-  body();
-  CUDA(cudaStreamEndCapture(s, &graph));
-  return graph;
-}
-cudaGraphExec_t instantiate(cudaGraph_t graph) {
-  cudaGraphExec_t exec = nullptr;
-  CUDA(cudaGraphInstantiate(&exec, graph, 0));
-  return exec;
-}
 void launch(cudaGraphExec_t exec, cudaStream_t s) {
   CUDA(cudaGraphLaunch(exec, s));
   CUDA(cudaStreamSynchronize(s));

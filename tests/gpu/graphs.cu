@@ -5,7 +5,6 @@
 #include "kernels.cuh"
 
 #include <atomic>
-#include <functional>
 #include <thread>
 
 namespace {
@@ -16,23 +15,6 @@ struct Move {
   std::int64_t id = 0;
 };
 
-cudaStream_t new_stream() {
-  cudaStream_t s = nullptr;
-  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  return s;
-}
-cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body, cudaStreamCaptureMode how = cudaStreamCaptureModeThreadLocal) {
-  cudaGraph_t graph = nullptr;
-  CUDA(cudaStreamBeginCapture(s, how));
-  body();
-  CUDA(cudaStreamEndCapture(s, &graph));
-  return graph;
-}
-cudaGraphExec_t instantiate(cudaGraph_t graph) {
-  cudaGraphExec_t exec = nullptr;
-  CUDA(cudaGraphInstantiate(&exec, graph, 0));
-  return exec;
-}
 void replay(cudaGraphExec_t exec, int times, cudaStream_t s) {
   for (int i = 0; i < times; ++i) CUDA(cudaGraphLaunch(exec, s));
 }

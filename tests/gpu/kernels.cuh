@@ -7,6 +7,8 @@
 
 #include "check.hpp"
 
+#include <functional>
+
 /// One kernel of a block. `id` tells calls apart.
 struct Touch {
   std::int64_t id = 0;
@@ -46,6 +48,24 @@ inline void launch_touch(float* x, int n, cudaStream_t stream = nullptr) {
 inline void launch_spin(std::int64_t ns, cudaStream_t stream = nullptr) {
   spin_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(ns));
   CUDA(cudaGetLastError());
+}
+
+inline cudaStream_t new_stream() {
+  cudaStream_t s = nullptr;
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  return s;
+}
+inline cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body, cudaStreamCaptureMode how = cudaStreamCaptureModeThreadLocal) {
+  cudaGraph_t graph = nullptr;
+  CUDA(cudaStreamBeginCapture(s, how));
+  body();
+  CUDA(cudaStreamEndCapture(s, &graph));
+  return graph;
+}
+inline cudaGraphExec_t instantiate(cudaGraph_t graph) {
+  cudaGraphExec_t exec = nullptr;
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  return exec;
 }
 
 inline void touch(std::int64_t id, float* x, cudaStream_t stream = nullptr) {
