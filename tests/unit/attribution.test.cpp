@@ -750,7 +750,7 @@ class schedule {
 }  // namespace
 
 TEST_CASE("attribution.agrees_with_the_truth_of_random_programs") {
-#ifdef KPROF_TEST_SANITIZED
+#ifdef KPROF_TEST_SHORT
   constexpr unsigned seeds = 200;
 #else
   constexpr unsigned seeds = 1000;

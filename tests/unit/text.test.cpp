@@ -167,9 +167,14 @@ TEST_CASE("report.no_line_is_wider_than_asked") {
   const std::size_t made_by_hand = profiles.size();
   for (unsigned seed = 0; seed < 6; ++seed) profiles.push_back(kprof_test::random_profile(seed));
   for (unsigned seed = 0; seed < 12; ++seed) profiles.push_back(kprof_test::random_device_profile(seed));
+#ifdef KPROF_TEST_SHORT
+  constexpr int step = 13, random_step = 53;
+#else
+  constexpr int step = 2, random_step = 11;
+#endif
   std::size_t variant = 0;
   for (const kprof::profile& p : profiles)
-    for (int width = 40; width <= 200; width += static_cast<std::size_t>(&p - profiles.data()) < made_by_hand ? 2 : 11, ++variant) {
+    for (int width = 40; width <= 200; width += static_cast<std::size_t>(&p - profiles.data()) < made_by_hand ? step : random_step, ++variant) {
       report_options options = at_width(width);
       options.by = static_cast<grouping>(variant % 4);
       options.ascii = variant % 3 == 0;
@@ -236,8 +241,13 @@ TEST_CASE("report.texts_that_are_cut_say_at_which_width_they_are_not") {
 TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
   std::vector<kprof::profile> profiles = {kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::deep_profile(60),
                                           kprof_test::deep_profile(130), kprof_test::transformer_profile(), kprof_test::troubled_device_profile()};
-  for (unsigned seed = 0; seed < 40; ++seed) profiles.push_back(kprof_test::random_profile(seed));
-  for (unsigned seed = 0; seed < 20; ++seed) profiles.push_back(kprof_test::random_device_profile(seed));
+#ifdef KPROF_TEST_SHORT
+  constexpr unsigned seeds = 5;
+#else
+  constexpr unsigned seeds = 20;
+#endif
+  for (unsigned seed = 0; seed < 2 * seeds; ++seed) profiles.push_back(kprof_test::random_profile(seed));
+  for (unsigned seed = 0; seed < seeds; ++seed) profiles.push_back(kprof_test::random_device_profile(seed));
   std::size_t tried = 0, variant = 0;
   for (const kprof::profile& p : profiles)
     for (const int width : {40, 55, 70, 100, 130})
