@@ -26,8 +26,11 @@ sys.dont_write_bytecode = True
 import pages
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-PREAMBLE = ["array", "cstdint", "cstdio", "cstdlib", "functional", "memory", "string", "string_view", "thread", "utility", "vector", "kprof/kprof.hpp"]
+PREAMBLE = ["array", "cstdint", "cstdio", "cstdlib", "functional", "memory", "string", "string_view", "thread", "utility", "vector", "kprof/kprof.hpp",
+            "kprof/model/copy_table.hpp", "kprof/model/kernel_table.hpp", "kprof/report/output.hpp"]   # kprof.hpp with its session has them
 JOBS = 2
+ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"   # a third of the time, and nothing compiles that would not without
+OFF = ("-DKPROF_ENABLE=0",)
 
 
 @dataclasses.dataclass
@@ -115,8 +118,9 @@ class Compiler:
             out = self.folder / f"preamble{len(self.precompiled)}.hpp"
             shutil.copy(self.preamble, out)
             compiled = out.with_suffix(".hpp.pch" if self.is_clang else ".hpp.gch")
-            subprocess.run([self.command, *self.flags, *more, "-x", "c++-header", str(out), "-o", str(compiled)], check=True)
-            self.precompiled[more] = ["-include-pch", str(compiled)] if self.is_clang else ["-include", str(out)]
+            elsewhere = [] if more == OFF else [ELSEWHERE]
+            subprocess.run([self.command, *self.flags, *elsewhere, *more, "-x", "c++-header", str(out), "-o", str(compiled)], check=True)
+            self.precompiled[more] = elsewhere + (["-include-pch", str(compiled)] if self.is_clang else ["-include", str(out)])
         return self.precompiled[more]
 
     def prepare(self, variants):
@@ -125,14 +129,10 @@ class Compiler:
 
     def check(self, text, alone, more=()):
         front = [] if alone else self.behind_preamble(more)
-        # A third of the time, and nothing compiles that would not without.
-        if alone and not more and "<kprof/kprof.hpp>" in text and self.check(text, True, ("-DKPROF_SESSION_ELSEWHERE=1",))[0]:
+        if alone and not more and "<kprof/kprof.hpp>" in text and self.check(text, True, (ELSEWHERE,))[0]:
             return True, ""
         done = subprocess.run([self.command, *self.flags, *more, *front, "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
         return done.returncode == 0, done.stderr
-
-
-OFF = ("-DKPROF_ENABLE=0",)
 
 
 def check_one(snippet, named, compiler):

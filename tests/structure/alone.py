@@ -39,8 +39,8 @@ def compile_text(compiler, flags, text, cuda):
         source = pathlib.Path(folder) / ("header.cu" if cuda else "header.cpp")
         source.write_text(text)
         command = [compiler, "-std=c++20", *flags, str(source)]
-        # To the end: what nvcc's front end writes must also compile with the host compiler.
-        command += ["-c", "-Werror", "all-warnings", "-o", str(source) + ".o"] if cuda else ["-fsyntax-only", "-Werror"]
+        # What nvcc's front end writes must also compile with the host compiler, but need not become code: half of the time.
+        command += ["-c", "-Xcompiler=-fsyntax-only", "-Werror", "all-warnings", "-o", str(source) + ".o"] if cuda else ["-fsyntax-only", "-Werror"]
         run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return run.returncode == 0, run.stdout
 
