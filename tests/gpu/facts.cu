@@ -6,6 +6,7 @@
 #include "facts.hpp"
 #include "kernels.cuh"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,27 +39,32 @@ void machine() {
 // ---- correlation ids
 
 struct id_match {
-  std::size_t all = 0, runtime = 0, driver = 0;   // records; those with the id of a call of the runtime, of the driver
+  std::size_t all = 0, runtime = 0, driver = 0, zero = 0;   // records; those with the id of a call of the runtime, of the driver; with none
 };
 /// Sets the records of each kind against the launches that were called back.
 std::vector<std::pair<std::string, id_match>> match_ids(const std::vector<record>& work, const std::vector<event>& events) {
   std::set<std::uint32_t> runtime, driver;
-  for (const event& e : events) {
-    if (!e.is_call() || kprof::detail::cupti::classify(e.name) != kprof::detail::cupti::call::launch) continue;
-    (e.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime : driver).insert(e.correlation);
-  }
-  std::vector<std::pair<std::string, id_match>> found{{"kernels", {}}, {"copies", {}}, {"memsets", {}}, {"graph nodes", {}}};
+  for (const event& e : events)
+    if (is_launch(e)) (e.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime : driver).insert(e.correlation);
+  std::vector<std::pair<std::string, id_match>> found{{"kernels", {}}, {"copies", {}}, {"memsets", {}}, {"nodes", {}}};
   for (const record& r : work) {
     const std::size_t kind = r.node != 0 ? 3 : r.kind == CUPTI_ACTIVITY_KIND_MEMCPY ? 1 : r.kind == CUPTI_ACTIVITY_KIND_MEMSET ? 2 : 0;
     id_match& m = found[kind].second;
     ++m.all;
-    if (runtime.count(r.correlation) != 0) ++m.runtime;
-    if (driver.count(r.correlation) != 0) ++m.driver;
+    m.runtime += runtime.count(r.correlation), m.driver += driver.count(r.correlation), m.zero += r.correlation == 0 ? 1 : 0;
   }
   return found;
 }
+std::string whose(const id_match& m) {
+  if (m.all == 0) return "there are no such records";
+  if (m.runtime == m.all && m.driver == m.all) return "that of the runtime's call and of the driver's in it";
+  if (m.runtime == m.all) return "that of the runtime's call";
+  if (m.driver == m.all) return "that of the driver's call";
+  return how_many(m.runtime, m.all) + " of the runtime, " + how_many(m.driver, m.all) + " of the driver, " + how_many(m.zero, m.all) + " are 0";
+}
 
-/// Launches of every kind: ten kernels, a copy, a memset, and a graph of two kernels.
+/// Launches of every kind: ten kernels, a copy, a memset, and a graph of two kernels. Made once CUPTI is on, which must see
+/// the graph's nodes.
 struct sample {
   device_array<float> x{4096};
   cudaStream_t s = new_stream();
@@ -77,32 +83,28 @@ struct sample {
 
 /// The ids of the device's records against those of callbacks, with no activity of API calls on.
 void correlation_by_callback() {
-  sample work;
   callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API});
   activity_log::begin();
   enable_work();
+  sample work;
   callback_log::forget();
   work.launch();
   finish_work();
-  std::size_t matched = 0;
+  std::size_t strange = 0;
   const std::vector<record> records = activity_log::work();
   for (const auto& [kind, m] : match_ids(records, callback_log::events())) {
-    const std::string whose = m.runtime == m.all && m.driver == m.all ? "that of the runtime's call and of the driver's in it"
-                              : m.runtime == m.all                    ? "that of the runtime's call"
-                              : m.driver == m.all                     ? "that of the driver's call"
-                                                                      : how_many(m.runtime, m.all) + " of the runtime, " + how_many(m.driver, m.all) + " of the driver";
-    fact("correlation.callback." + std::string{kind[0] == 'g' ? "nodes" : kind}, whose);
-    matched += std::max(m.runtime, m.driver);
+    fact("correlation.callback." + kind, whose(m));
+    strange += m.all - std::min(m.all, std::max(m.runtime, m.driver) + m.zero);
   }
   CHECK_EQUAL("records of the work", records.size(), 14U);
-  note(std::to_string(matched) + " of " + std::to_string(records.size()) + " ids are of calls that were called back");
+  CHECK_EQUAL("records whose id is neither of a call that kprof listens to, nor 0, on which it turns records of API calls on", strange, 0U);
 }
 
 /// With nothing on but the kinds of work: neither callbacks nor records of API calls.
 void correlation_alone() {
-  sample work;
   activity_log::begin();
   enable_work();
+  sample work;
   work.launch();
   finish_work();
   std::set<std::uint32_t> ids;
@@ -117,11 +119,11 @@ void correlation_alone() {
 
 /// With records of the runtime's calls: what has been the documented way.
 void correlation_by_records() {
-  sample work;
   activity_log::begin();
   CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
   CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   enable_work();
+  sample work;
   CUPTI(cuptiActivityPushExternalCorrelationId, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 4711);
   work.launch();
   std::uint64_t popped = 0;
@@ -257,26 +259,44 @@ void flushes() {
   CUPTI(cuptiActivityFlushAll, 0);
   const std::size_t by_flush = activity_log::work().size();
   CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  std::size_t without_times = 0;
-  std::set<std::uint32_t> unfinished;
+  std::size_t unfinished = 0, without_times = 0;
   const std::vector<record> forced = activity_log::work();
   for (const record& r : forced) {
-    if (r.end != 0 && r.start != 0) continue;
-    unfinished.insert(r.correlation);
-    without_times += r.start == 0 && r.end == 0 ? 1 : 0;
+    unfinished += r.end == 0 || r.start == 0 ? 1 : 0;
+    without_times += r.end == 0 && r.start == 0 ? 1 : 0;
   }
   activity_log::forget();
   finish_work();
-  std::size_t again = 0;
-  const std::vector<record> later = activity_log::work();
-  for (const record& r : later) again += unfinished.count(r.correlation);
-  note(std::to_string(by_flush) + " records by a flush, " + std::to_string(forced.size()) + " after a forced one, " + std::to_string(unfinished.size()) +
-       " of them unfinished, " + std::to_string(later.size()) + " once all had ended");
+  const std::size_t later = activity_log::work().size(), told = forced.size() + later;
+  note(std::to_string(by_flush) + " records by a flush, " + std::to_string(forced.size()) + " after a forced one, " + std::to_string(unfinished) + " of them unfinished, " +
+       std::to_string(later) + " once all had ended");
   fact("flush.ended_come_while_others_run", yes_or_no(by_flush >= ended));
-  fact("flush.forced_delivers_unfinished", unfinished.empty() ? "no" : "yes");
-  fact("flush.forced_unfinished_times", unfinished.empty() ? "there are none" : without_times == unfinished.size() ? "start and end are 0" : how_many(without_times, unfinished.size()) + " are 0");
-  fact("flush.forced_come_again", unfinished.empty() ? "there are none" : how_many(again, unfinished.size()));
-  CHECK_EQUAL("every kernel has come", forced.size() + later.size() - again, ended + queued);
+  fact("flush.forced_delivers_unfinished", yes_or_no(unfinished > 0));
+  fact("flush.forced_unfinished_times", unfinished == 0 ? "there are none" : without_times == unfinished ? "start and end are 0" : "not both are 0");
+  fact("flush.forced_come_again", unfinished == 0 ? "there are none" : how_many(told - std::min(told, ended + queued), unfinished));
+  CHECK("every kernel has come", told >= ended + queued);
+}
+
+/// When CUPTI takes the space of a record: a stream is held up, and graphs of many nodes are queued behind.
+void space() {
+  constexpr int nodes = 100, graphs = 40;
+  device_array<float> x(256);
+  const cudaStream_t s = new_stream();
+  launch_spin(1000, s);   // is loaded now
+  CUDA(cudaDeviceSynchronize());
+  activity_log::begin(64U << 10);   // some 300 records
+  enable_work();
+  const cudaGraphExec_t exec = instantiate(capture(s, [&] {
+    for (int i = 0; i < nodes; ++i) launch_touch(x.data(), 256, s);
+  }));
+  launch_spin(300'000'000, s);
+  for (int i = 0; i < graphs; ++i) CUDA(cudaGraphLaunch(exec, s));
+  const std::size_t while_queued = activity_log::requesters().size();
+  finish_work();
+  const std::size_t in_all = activity_log::requesters().size();
+  CHECK_EQUAL("records of all nodes", activity_log::work().size(), std::size_t{nodes} * graphs + 1);
+  note(std::to_string(while_queued) + " of " + std::to_string(in_all) + " buffers were asked for while all nodes were queued");
+  fact("buffers.space_is_taken", 2 * while_queued > in_all ? "when work is launched" : "when work has ended");
 }
 
 // ---- clocks
@@ -330,6 +350,7 @@ void tell_counter(const moment& begin, const moment& second, const moment& end) 
 struct lag {
   double to_start = INFINITY, from_end = INFINITY;
 };
+std::size_t late_records = 0;   // flushes after the wait for a kernel that did not bring its record
 lag shortest_lag(float* x, cudaStream_t s) {
   lag shortest;
   for (int i = 0; i < 50; ++i) {
@@ -338,10 +359,14 @@ lag shortest_lag(float* x, cudaStream_t s) {
     launch_touch(x, 256, s);
     CUDA(cudaStreamSynchronize(s));
     const std::int64_t waited = realtime_ns();
-    CUPTI(cuptiActivityFlushAll, 0);
-    const std::vector<record> work = activity_log::work();
+    std::vector<record> work;
+    for (int flushes = 0; work.empty() && flushes < 100; ++flushes) {
+      if (flushes > 0) ++late_records, std::this_thread::sleep_for(1ms);
+      CUPTI(cuptiActivityFlushAll, 0);
+      work = activity_log::work();
+    }
     if (work.size() != 1) {
-      CHECK_EQUAL("a kernel's record comes with the flush after the wait for it", work.size(), 1U);
+      CHECK_EQUAL("records of a kernel, after 100 flushes in as many ms", work.size(), 1U);
       std::exit(1);
     }
     shortest.to_start = std::min(shortest.to_start, static_cast<double>(static_cast<std::int64_t>(work[0].start) - launch) / 1e3);
@@ -370,7 +395,9 @@ void clocks() {
   const moment end = now_by_both();
   const auto outside = static_cast<std::size_t>(std::count_if(lags.begin(), lags.end(), [](const lag& l) { return l.to_start < 0 || l.from_end < 0; }));
   fact("clock.records_between_launch_and_wait", how_many(lags.size() - outside, lags.size()));
-  CHECK_EQUAL("seconds in which a kernel began before its launch or ended after the wait for it", outside, 0U);
+  const auto far = std::count_if(lags.begin(), lags.end(), [](const lag& l) { return l.to_start < -50 || l.from_end < -50; });
+  CHECK_EQUAL("seconds in which a kernel began 50 us before its launch, or ended so long after the wait for it", far, 0);
+  note(std::to_string(late_records) + " flushes did not bring a record that was due");
   if (!kernels_compute()) return;   // there, the device's clock is the host's
   const auto [first_start, last_start] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.to_start < b.to_start; });
   const auto [first_end, last_end] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.from_end < b.from_end; });
@@ -429,12 +456,14 @@ std::string in_child(const std::function<int()>& call, const std::function<std::
   }
   close(ends[1]);
   int said = -1, status = 0;
+  pollfd answer{ends[0], POLLIN, 0};
+  if (poll(&answer, 1, 10'000) == 0) kill(child, SIGKILL);   // it may have been stuck before its alarm was set
   const bool came = read(ends[0], &said, sizeof said) == sizeof said;
   close(ends[0]);
   waitpid(child, &status, 0);
   if (came) return text(said);
   if (!WIFSIGNALED(status)) return "ends with status " + std::to_string(WEXITSTATUS(status));
-  return WTERMSIG(status) == SIGALRM ? "does not return" : std::string{"is killed: "} + strsignal(WTERMSIG(status));
+  return WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL ? "does not return" : std::string{"is killed: "} + strsignal(WTERMSIG(status));
 }
 
 void forked() {
@@ -472,6 +501,7 @@ int main(int argc, char** argv) {
                     {"callbacks_of_the_driver", callbacks_of_the_driver, mode::gpu},
                     {"buffers", buffers, mode::any},
                     {"flushes", flushes, mode::any},
+                    {"space", space, mode::any},
                     {"cupti_clock", cupti_clock, mode::any},
                     {"clocks", clocks, mode::any},
                     {"second_subscriber", second_subscriber, mode::any},

@@ -3,8 +3,8 @@
 #define KPROF_TESTS_GPU_FACTS_HPP
 
 // What the programs share that ask CUPTI itself, with nothing of kprof in between: its functions, the records and callbacks
-// that come, and the lines that answer: "FACT <key>: <answer>". An answer says the same in every run on one machine; what
-// varies is a note. facts.py knows the question to each key and makes docs/what_cupti_does.md of the answers.
+// that come, and the lines that answer: "FACT <key>: <answer>". Where an answer is "all" or "none" it says the same in every run on
+// one machine; numbers are in notes. facts.py knows the question to each key and makes docs/what_cupti_does.md of the answers.
 
 #include "check.hpp"
 
@@ -90,7 +90,7 @@ struct record {
   bool is_work() const { return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET; }
 };
 
-/// The activity that CUPTI tells, one log a process.
+/// The activity that CUPTI tells, one log a process. Its callbacks only queue; buffers are read when somebody asks.
 class activity_log {
  public:
   /// Takes buffers of so many bytes, from now on. Before any kind is enabled.
@@ -101,6 +101,7 @@ class activity_log {
   /// Everything that came so far.
   static std::vector<record> records() {
     const std::lock_guard lock{one().mutex_};
+    one().read_all();
     return one().records_;
   }
   static std::vector<record> work() {
@@ -110,7 +111,7 @@ class activity_log {
   }
   static std::size_t buffers() {
     const std::lock_guard lock{one().mutex_};
-    return one().buffers_;
+    return one().completers_.size();
   }
   static std::uint64_t dropped() {
     const std::lock_guard lock{one().mutex_};
@@ -127,6 +128,7 @@ class activity_log {
   }
   static void forget() {
     const std::lock_guard lock{one().mutex_};
+    one().read_all();
     one().records_.clear();
   }
 
@@ -144,19 +146,24 @@ class activity_log {
   }
   static void CUPTIAPI complete(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
     activity_log& log = one();
-    const auto next = CUPTI_FUNCTION(cuptiActivityGetNextRecord);
     std::size_t lost = 0;
     CUPTI_FUNCTION(cuptiActivityGetNumDroppedRecords)(context, stream, &lost);   // not under the lock, which CUPTI's own could meet
-    std::vector<record> found;
-    CUpti_Activity* activity = nullptr;
-    while (valid > 0 && next(buffer, valid, &activity) == CUPTI_SUCCESS) found.push_back(read(*activity));
     const std::lock_guard lock{log.mutex_};
-    for (record& r : found) r.buffer = log.buffers_;
-    log.records_.insert(log.records_.end(), found.begin(), found.end());
+    log.queued_.push_back({buffer, valid, log.completers_.size()});
     log.dropped_ += lost;
-    ++log.buffers_;
     log.completers_.push_back(std::this_thread::get_id());
-    std::free(buffer);
+  }
+  void read_all() {   // with the lock: reading a buffer takes none of CUPTI's
+    const auto next = CUPTI_FUNCTION(cuptiActivityGetNextRecord);
+    for (const full& b : queued_) {
+      CUpti_Activity* activity = nullptr;
+      while (b.valid > 0 && next(b.data, b.valid, &activity) == CUPTI_SUCCESS) {
+        records_.push_back(read(*activity));
+        records_.back().buffer = b.number;
+      }
+      std::free(b.data);
+    }
+    queued_.clear();
   }
   template <class Record>
   static record work_of(const CUpti_Activity& a) {
@@ -188,10 +195,16 @@ class activity_log {
     return out;
   }
 
+  struct full {
+    std::uint8_t* data;
+    std::size_t valid, number;
+  };
+
   std::mutex mutex_;
+  std::vector<full> queued_;
   std::vector<record> records_;
-  std::vector<std::thread::id> completers_, requesters_;
-  std::size_t buffers_ = 0, bytes_ = 0;
+  std::vector<std::thread::id> completers_, requesters_;   // one a buffer
+  std::size_t bytes_ = 0;
   std::uint64_t dropped_ = 0;
 };
 

@@ -81,15 +81,25 @@ void cublas() {
 #if HAS_CUBLAS
   void* const library = open_any({"libcublas.so.13", "libcublas.so.12", "libcublas.so"});
   cublasHandle_t blas = nullptr;
-  must(function_of<decltype(cublasCreate_v2)>(library, "cublasCreate_v2")(&blas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
-  const auto gemm = function_of<decltype(cublasSgemm_v2)>(library, "cublasSgemm_v2");
+  CALL(library, cublasCreate_v2, &blas);
   constexpr int most = 2048;
   device_array<float> a(std::size_t{most} * most), b(std::size_t{most} * most), c(std::size_t{most} * most);
   const float one = 1, zero = 0;
+  // Spelt out, since the header has an overload of its own for C++.
+  using gemm_ex = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*, cudaDataType_t, int, const void*,
+                                 cudaDataType_t, int, const void*, void*, cudaDataType_t, int, cublasComputeType_t, cublasGemmAlgo_t);
+  const auto multiply = function_of<gemm_ex>(library, "cublasGemmEx");
+  const auto gemm = [&](cudaDataType_t type, cublasComputeType_t compute, int m, int k) {
+    must(multiply(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, k, &one, a.data(), type, most, b.data(), type, most, &zero, c.data(), type, most, compute, CUBLAS_GEMM_DEFAULT) ==
+             CUBLAS_STATUS_SUCCESS, "cublasGemmEx");
+  };
   tell_library("cublas", [&] {
-    for (const int k : {16, 256, most}) {   // small and large, and one that is long only in K
-      must(gemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, k, k, k, &one, a.data(), most, b.data(), most, &zero, c.data(), most) == CUBLAS_STATUS_SUCCESS, "cublasSgemm");
-      must(gemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, 64, 64, most, &one, a.data(), most, b.data(), most, &zero, c.data(), most) == CUBLAS_STATUS_SUCCESS, "cublasSgemm");
+    for (const int size : {16, 256, most}) {   // small and large, and one that is long only in K
+      for (const int m : {64, size}) {
+        gemm(CUDA_R_32F, CUBLAS_COMPUTE_32F, m, size);
+        gemm(CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, m, size);
+        gemm(CUDA_R_16BF, CUBLAS_COMPUTE_32F, m, size);
+      }
     }
   });
 #else
@@ -97,32 +107,50 @@ void cublas() {
 #endif
 }
 
+#if HAS_CUDNN
+/// A 3 x 3 convolution of 8 images of 64 channels.
+class convolution {
+ public:
+  convolution(void* library, cudnnHandle_t handle, cudnnDataType_t type, cudnnTensorFormat_t format) : library_(library), handle_(handle) {
+    CALL(library, cudnnCreateTensorDescriptor, &x_);
+    CALL(library, cudnnCreateFilterDescriptor, &w_);
+    CALL(library, cudnnCreateConvolutionDescriptor, &conv_);
+    CALL(library, cudnnSetTensor4dDescriptor, x_, format, type, 8, 64, 56, 56);
+    CALL(library, cudnnSetFilter4dDescriptor, w_, type, format, 64, 64, 3, 3);
+    CALL(library, cudnnSetConvolution2dDescriptor, conv_, 1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
+    CALL(library, cudnnSetConvolutionMathType, conv_, type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH);
+    CALL(library, cudnnGetConvolutionForwardWorkspaceSize, handle, x_, w_, conv_, x_, algorithm, &workspace_);
+  }
+  std::size_t workspace() const { return workspace_; }
+  void run(const void* in, const void* weights, void* workspace, void* out) const {
+    const float one = 1, zero = 0;
+    CALL(library_, cudnnConvolutionForward, handle_, &one, x_, in, w_, weights, conv_, algorithm, workspace, workspace_, &zero, x_, out);
+  }
+
+ private:
+  static constexpr auto algorithm = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+
+  void* library_;
+  cudnnHandle_t handle_;
+  cudnnTensorDescriptor_t x_ = nullptr;   // of y too: nothing changes its shape
+  cudnnFilterDescriptor_t w_ = nullptr;
+  cudnnConvolutionDescriptor_t conv_ = nullptr;
+  std::size_t workspace_ = 0;
+};
+#endif
+
 void cudnn() {
 #if HAS_CUDNN
-  void* const library = open_any({"libcudnn.so.9", "libcudnn.so"});
-
+  void* const library = open_any({"libcudnn.so.9", "libcudnn.so"});   // hands on to its parts
   cudnnHandle_t handle = nullptr;
-  cudnnTensorDescriptor_t x = nullptr, y = nullptr;
-  cudnnFilterDescriptor_t w = nullptr;
-  cudnnConvolutionDescriptor_t conv = nullptr;
   CALL(library, cudnnCreate, &handle);
-  CALL(library, cudnnCreateTensorDescriptor, &x);
-  CALL(library, cudnnCreateTensorDescriptor, &y);
-  CALL(library, cudnnCreateFilterDescriptor, &w);
-  CALL(library, cudnnCreateConvolutionDescriptor, &conv);
-  CALL(library, cudnnSetTensor4dDescriptor, x, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 8, 64, 56, 56);
-  CALL(library, cudnnSetTensor4dDescriptor, y, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 8, 64, 56, 56);
-  CALL(library, cudnnSetFilter4dDescriptor, w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 64, 64, 3, 3);
-  CALL(library, cudnnSetConvolution2dDescriptor, conv, 1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT);
-  constexpr auto algorithm = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-  std::size_t workspace_bytes = 0;
-  CALL(library, cudnnGetConvolutionForwardWorkspaceSize, handle, x, w, conv, y, algorithm, &workspace_bytes);
+  const convolution f32(library, handle, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW), bf16(library, handle, CUDNN_DATA_BFLOAT16, CUDNN_TENSOR_NHWC);
   constexpr std::size_t elements = std::size_t{8} * 64 * 56 * 56;
   device_array<float> in(elements), out(elements), weights(std::size_t{64} * 64 * 9);
-  device_array<char> workspace(std::max<std::size_t>(workspace_bytes, 1));
-  const float one = 1, zero = 0;
+  device_array<char> workspace(std::max({f32.workspace(), bf16.workspace(), std::size_t{1}}));
   tell_library("cudnn", [&] {
-    CALL(library, cudnnConvolutionForward, handle, &one, x, in.data(), w, weights.data(), conv, algorithm, workspace.data(), workspace_bytes, &zero, y, out.data());
+    f32.run(in.data(), weights.data(), workspace.data(), out.data());
+    bf16.run(in.data(), weights.data(), workspace.data(), out.data());
   });
 #else
   skip("it was built without cuDNN");

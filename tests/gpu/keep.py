@@ -57,6 +57,7 @@ class results:
         for folder in folders:
             self.facts |= facts.read(folder / "results.txt")
         self.gpu = self.facts.get("machine.gpu")
+        self.gpus = {line.removeprefix("NOTE GPU: ") for line in self.lines if line.startswith("NOTE GPU: ")}
         dates = [m[1] for line in self.lines if (m := re.fullmatch(r"NOTE (\d{4}-\d\d-\d\d)T[\d:]+Z", line))]
         self.date = max(dates, default=None)
 
@@ -83,12 +84,18 @@ def slug(gpu):
     return re.sub(r"[^a-z0-9]+", "_", gpu.lower()).strip("_")
 
 
+def cut_off(folder):
+    return not re.search(r"^tests/gpu: \d+ checks passed", (folder / "results.txt").read_text(errors="replace"), re.MULTILINE)
+
+
 def check(found, root, with_failures):
     if found.gpu is None or found.date is None:
         raise facts.refused("the results do not say when and on which GPU they were made: run the program facts too")
     if found.gpu == "scripted CUDA":
         raise facts.refused("these are results of the scripted CUDA, which are no evidence; of its facts, `facts.py take RESULTS scripted` takes note")
-    failures = found.failures(root)
+    if found.gpus != {found.gpu}:
+        raise facts.refused(f"these are results of {' and of '.join(sorted(found.gpus | {found.gpu}))}: take those of one GPU at a time")
+    failures = [f"{folder.name}: the run was cut off before its end" for folder in found.folders if cut_off(folder)] + found.failures(root)
     if failures and not with_failures:
         raise facts.refused("\n".join(["checks failed; mend what they found, or add --with-failures:", *failures]))
     for name, path in found.files("records/*.txt").items():

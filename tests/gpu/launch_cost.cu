@@ -17,33 +17,40 @@ namespace {
 
 constexpr std::uint32_t operators = 10;
 
+enum class calls : std::uint8_t { none, runtime_launches, launches, runtime };   // launches: of both interfaces
+
 struct way {
   const char* name;
-  bool work, api, only_launches, external, callback;   // records of work, of API calls, of launching calls alone, of external ids; callbacks
+  bool work = true;              // records of the work
+  calls callbacks = calls::none, records = calls::none;
+  bool external = false;         // ids that are pushed
 };
 constexpr way ways[] = {
-    {"bare", false, false, false, false, false},
-    {"records of the work", true, false, false, false, false},
-    {"a callback of each launch", true, false, false, false, true},
-    {"records of launching calls", true, false, true, false, false},
-    {"records of all the runtime's calls", true, true, false, false, false},
-    {"external ids and records of launching calls", true, false, true, true, false},
-    {"external ids and records of all the runtime's calls", true, true, false, true, false},
+    {"bare", false},
+    {"records of the work"},
+    {"callbacks of the runtime's launches", true, calls::runtime_launches},
+    {"callbacks of all launches", true, calls::launches},
+    {"records of the runtime's launches", true, calls::none, calls::runtime_launches},
+    {"external ids, records of the runtime's launches", true, calls::none, calls::runtime_launches, true},
+    {"external ids, records of all launches", true, calls::none, calls::launches, true},
+    {"external ids, records of all the runtime's calls", true, calls::none, calls::runtime, true},
 };
 
-/// What a thread noted of its launches: id and operator, two words each, as in a thread's log.
+/// What a thread noted of its launches: ids and operators, two words each, as in a thread's log.
 struct notes {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launched;
   std::uint32_t now = 0;   // operator
-  int depth = 0;
+  std::uint64_t callbacks = 0;
 };
 thread_local notes* mine = nullptr;
 
+/// The id of the runtime's call, and that of the driver's in it where it has one of its own, as kprof notes them.
 void CUPTIAPI note_launch(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (mine == nullptr) return;
-  if (call.callbackSite == CUPTI_API_EXIT) return static_cast<void>(--mine->depth);
-  if (mine->depth++ == 0) mine->launched.emplace_back(call.correlationId, mine->now);   // not the driver's call in the runtime's
+  ++mine->callbacks;
+  if (call.callbackSite == CUPTI_API_EXIT) return;
+  if (mine->launched.empty() || mine->launched.back().first != call.correlationId) mine->launched.emplace_back(call.correlationId, mine->now);
 }
 
 /// Calls visit(id) for those of a domain that kprof takes for launches.
@@ -56,17 +63,21 @@ void each_launch(CUpti_CallbackDomain domain, Visit visit) {
 }
 
 void begin(const way& how) {
-  if (how.callback) {
+  if (how.callbacks != calls::none) {
     CUpti_SubscriberHandle subscriber = nullptr;
     CUPTI(cuptiSubscribe, &subscriber, note_launch, nullptr);
-    for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API})
-      each_launch(domain, [&](std::uint32_t id) { CUPTI(cuptiEnableCallback, 1, subscriber, domain, id); });
+    const auto listen = [&](CUpti_CallbackDomain domain) { each_launch(domain, [&](std::uint32_t id) { CUPTI(cuptiEnableCallback, 1, subscriber, domain, id); }); };
+    listen(CUPTI_CB_DOMAIN_RUNTIME_API);
+    if (how.callbacks == calls::launches) listen(CUPTI_CB_DOMAIN_DRIVER_API);
   }
-  if (how.work) activity_log::begin(4U << 20);
+  if (!how.work) return;
+  activity_log::begin(4U << 20);
   if (how.external) CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  if (how.api) CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
-  if (how.only_launches) each_launch(CUPTI_CB_DOMAIN_RUNTIME_API, [](std::uint32_t id) { CUPTI(cuptiActivityEnableRuntimeApi, id, 1); });
-  if (how.work) enable_work();
+  if (how.records == calls::runtime) CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
+  if (how.records == calls::runtime_launches || how.records == calls::launches)
+    each_launch(CUPTI_CB_DOMAIN_RUNTIME_API, [](std::uint32_t id) { CUPTI(cuptiActivityEnableRuntimeApi, id, 1); });
+  if (how.records == calls::launches) each_launch(CUPTI_CB_DOMAIN_DRIVER_API, [](std::uint32_t id) { CUPTI(cuptiActivityEnableDriverApi, id, 1); });
+  enable_work();
 }
 
 double ns_since(std::chrono::steady_clock::time_point begin) { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count(); }
@@ -119,7 +130,7 @@ struct outcome {
 /// Gives each kernel to an operator, by the way's own ids.
 outcome attribute(const way& how, const std::vector<notes>& told) {
   std::map<std::uint32_t, std::uint32_t> operator_of;   // by correlation id
-  if (how.callback)
+  if (how.callbacks != calls::none)
     for (const notes& n : told)
       for (const auto& [id, op] : n.launched) operator_of[id] = op;
   const std::vector<record> all = activity_log::records();
@@ -157,18 +168,20 @@ int measure(const way& how, int launches, int threads) {
   CUDA(cudaDeviceSynchronize());
   begin(how);
   std::vector<notes> told(static_cast<std::size_t>(threads));
-  for (notes& n : told) n.launched.reserve(static_cast<std::size_t>(launches));
+  for (notes& n : told) n.launched.reserve(2 * static_cast<std::size_t>(launches));
   launch_all(how, launches / 10, told);
-  for (notes& n : told) n.launched.clear();
+  for (notes& n : told) n.launched.clear(), n.callbacks = 0;
   if (how.work) CUPTI(cuptiActivityFlushAll, 0);
   activity_log::forget();
   const double ns = launch_all(how, launches, told);
   if (how.work) finish_work();
   const outcome found = attribute(how, told);
+  std::uint64_t callbacks = 0;
+  for (const notes& n : told) callbacks += n.callbacks;
   std::printf("{\"variant\": \"%s\", \"threads\": %d, \"launches\": %d, \"launch_ns\": %.1f, \"records\": %zu, \"attributed\": %zu, \"right\": %zu, "
-              "\"dropped\": %llu, \"push_pop_ns\": %.2f}\n",
+              "\"dropped\": %llu, \"callbacks\": %.2f, \"push_pop_ns\": %.2f}\n",
               how.name, threads, launches, ns, found.records, found.attributed, found.right, static_cast<unsigned long long>(activity_log::dropped()),
-              how.external ? push_and_pop() : 0.0);
+              static_cast<double>(callbacks) / launches / threads, how.external ? push_and_pop() : 0.0);
   return 0;
 }
 

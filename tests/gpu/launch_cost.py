@@ -1,70 +1,118 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What each way to know who launched a kernel costs a launch: launch_cost.py --build FOLDER --out FOLDER [--launches N] [--repeats N]
+"""What each way to know who launched a kernel costs a launch: launch_cost.py --build FOLDER --out FOLDER [option...]
 
-The ways are those of launch_cost.cu, run one after another and many times over; the table shows medians, and for each way
-how many kernels it gave to the right operator. Writes launch_cost.md and launch_cost.json, and tells PASS, FAIL and FACT lines.
+The ways are those of launch_cost.cu. A round runs each once, one after another; there are as many as --rounds and --seconds
+allow, three at least. Differences are of runs of one round. Writes launch_cost.md and launch_cost.json, and prints PASS, FAIL
+and FACT lines; it ends with 1 where a check failed.
 """
 
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
+import time
 
-from measuring import machine, median, run
+from measuring import machine, run
 
-CALLBACK = "a callback of each launch"
-API_RECORD = "records of launching calls"
-EXTERNAL = "external ids and records of launching calls"
-EXTERNAL_ALL = "external ids and records of all the runtime's calls"
+PLAIN = "records of the work"
+CALLBACKS = "callbacks of all launches"   # kprof's
+API_RECORD = "records of the runtime's launches"
+EXTERNAL = "external ids, records of all launches"
+SEE_ALL = (CALLBACKS, EXTERNAL)   # the others miss launches by the driver
+KNOWING = (*SEE_ALL, "callbacks of the runtime's launches", "external ids, records of the runtime's launches",
+           "external ids, records of all the runtime's calls")   # that know whose a launch is
 
-
-def measure(program, launches, repeats):
-    variants = run_lines([program, "--variants"])
-    results = []
-    for threads in (1, 4):
-        runs = {name: [] for name in variants}
-        for _ in range(repeats):
-            for name in variants:   # in turn, so that a drift of clocks meets all alike
-                runs[name].append(json.loads(run([program, name, str(launches // threads), str(threads)])))
-        plain = median(runs["records of the work"], "launch_ns")
-        for name, of in runs.items():
-            ns = sorted(r["launch_ns"] for r in of)
-            results.append({"variant": name, "threads": threads, "launches": of[0]["launches"] * threads, "launch_ns": median(of, "launch_ns"),
-                            "least_ns": ns[0], "most_ns": ns[-1], "more_ns": median(of, "launch_ns") - plain,
-                            "records": min(r["records"] for r in of), "attributed": min(r["attributed"] for r in of), "right": min(r["right"] for r in of),
-                            "dropped": max(r["dropped"] for r in of), "push_pop_ns": median(of, "push_pop_ns")})
-    return results
+CAPTION = """\
+{rounds} rounds of {launches:,} launches of an empty kernel, in two streams a thread, by CUPTI itself, without kprof: ns are the host's in the
+launches, medians of all rounds with the smallest and the largest. "more" is against records of the work alone in the same round. All but the
+bare way have these. Callbacks come at the begin and at the end of a call. External ids need records of API calls beside them: those of the
+runtime miss what libraries launch by the driver, as callbacks of the runtime's launches do. kprof's way is callbacks of all launches."""
 
 
-def run_lines(command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split("\n")[:-1]
+def variants(program):
+    return subprocess.run([program, "--variants"], capture_output=True, text=True, timeout=60, check=True).stdout.split("\n")[:-1]
 
 
-def knows_launches(variant):
-    return variant in (CALLBACK, EXTERNAL, EXTERNAL_ALL)
+def measure(program, options):
+    """{(threads, way): [a run a round]}"""
+    names, runs, began = variants(program), {}, time.monotonic()
+    for done in range(options.rounds):
+        begin = time.monotonic()
+        if done >= 3 and begin + (begin - began) / done > began + options.seconds:
+            break
+        for threads in (1, 4):
+            for name in names:
+                runs.setdefault((threads, name), []).append(json.loads(run([program, name, str(options.launches // threads), str(threads)])))
+    return runs
 
 
-def table(results):
-    lines = ["| threads | way | ns a launch | from, to | more than records alone | kernels to their operator |", "|---:|---|---:|---:|---:|---:|"]
-    for r in results:
-        given = f"{r['right']:,} of {r['launches']:,}" if knows_launches(r["variant"]) else "n/a, it has no operators"
-        more = "n/a" if r["variant"] == "bare" else f"{r['more_ns']:+.0f}"
-        lines.append(f"| {r['threads']} | {r['variant']} | {r['launch_ns']:.0f} | {r['least_ns']:.0f}, {r['most_ns']:.0f} | {more} | {given} |")
+def spread(values):
+    return f"{statistics.median(values):.0f} ({min(values):.0f}..{max(values):.0f})"
+
+
+def rows_of(runs):
+    rows = []
+    for (threads, name), of in runs.items():
+        ns = [r["launch_ns"] for r in of]
+        more = [a - b["launch_ns"] for a, b in zip(ns, runs[threads, PLAIN])]
+        rows.append({"way": name, "threads": threads, "launches": of[0]["launches"] * threads, "ns": ns, "more": more,
+                     "records": min(r["records"] for r in of), "right": min(r["right"] for r in of), "dropped": max(r["dropped"] for r in of),
+                     "callbacks": of[0]["callbacks"], "push_pop_ns": statistics.median(r["push_pop_ns"] for r in of)})
+    return rows
+
+
+def table(rows):
+    lines = ["| threads | way | ns a launch | more | callbacks a launch | kernels at their operator |", "|---:|---|---:|---:|---:|---:|"]
+    for r in rows:
+        given = f"{r['right']:,} of {r['launches']:,}" if r["way"] in KNOWING else "n/a, it knows no operators"
+        more = "" if r["way"] in ("bare", PLAIN) else spread(r["more"])
+        lines.append(f"| {r['threads']} | {r['way']} | {spread(r['ns'])} | {more} | {r['callbacks']:.0f} | {given} |")
     return lines
 
 
-def choice(results):
-    """Which of the ways that give all kernels to their operators costs least, on one thread."""
-    one = [r for r in results if r["threads"] == 1 and knows_launches(r["variant"])]
-    whole = [r for r in one if r["right"] == r["launches"]]
+def choice(rows):
+    """Of the ways that see all launches, the least that gives all kernels to their operators, on one thread, and whether it is
+    told from the other."""
+    knowing = [r for r in rows if r["threads"] == 1 and r["way"] in SEE_ALL]
+    whole = [r for r in knowing if r["right"] == r["launches"]]
     if not whole:
         return "no way gives every kernel to its operator"
-    best = min(whole, key=lambda r: r["more_ns"])
-    rest = ", ".join(f"{r['variant']} {r['more_ns']:+.0f} ns" for r in whole if r is not best)
-    lost = [r["variant"] for r in one if r not in whole]
-    return f"{best['variant']} {best['more_ns']:+.0f} ns; {rest or 'no other'}" + (f"; not whole: {', '.join(lost)}" if lost else "")
+    best = min(whole, key=lambda r: statistics.median(r["more"]))
+    rest = []
+    for r in whole:
+        if r is not best:
+            apart = all(a > b for a, b in zip(r["ns"], best["ns"]))   # in every round
+            rest.append(f"{r['way']}: {statistics.median(r['more']):+.0f} ns{'' if apart else ', not told apart'}")
+    rest += [f"{r['way']}: not all kernels" for r in knowing if r not in whole]
+    return f"{best['way']}: {statistics.median(best['more']):+.0f} ns; " + "; ".join(rest)
+
+
+def check(right, what, why):
+    print(f"{'PASS' if right else 'FAIL'} launch_cost: {what}{'' if right else ': ' + why}")
+    return right
+
+
+def checked(rows):
+    """kprof needs its own way alone; what the others cannot do is an answer, and in the table."""
+    whole = True
+    for r in rows:
+        if r["way"] == CALLBACKS:
+            whole &= check(r["records"] == r["launches"] and r["dropped"] == 0, f"every kernel has a record, {r['threads']} threads",
+                           f"{r['records']} of {r['launches']}, {r['dropped']} dropped")
+            whole &= check(r["right"] == r["launches"], f"callbacks give every kernel to its operator, {r['threads']} threads", f"{r['right']} of {r['launches']}")
+    return whole
+
+
+def tell_facts(rows):
+    by = {r["way"]: r for r in rows if r["threads"] == 1}
+    print(f"FACT cost.callbacks: {spread(by[CALLBACKS]['more'])} ns a launch, for {by[CALLBACKS]['callbacks']:.0f} callbacks and a note of the id")
+    print(f"FACT cost.api_record: {spread(by[API_RECORD]['more'])} ns a launch")
+    print(f"FACT cost.push_pop: {by[EXTERNAL]['push_pop_ns']:.0f} ns")
+    print(f"FACT cost.external: {spread(by[EXTERNAL]['more'])} ns a launch")
+    print(f"FACT cost.choice: {choice(rows)}")
 
 
 def main():
@@ -72,40 +120,24 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--launches", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--without-times", action="store_true", help="on the scripted CUDA, where they mean nothing: no table and no facts")
     options = parser.parse_args()
-    results = measure(options.build / "launch_cost", options.launches, options.repeats)
-
-    def check(right, what, why):
-        print(f"{'PASS' if right else 'FAIL'} launch_cost: {what}{'' if right else ': ' + why}")
-        return right
-
-    whole = True
-    for r in results:
-        # kprof needs the callback's way alone; what the other cannot do is an answer, and in the table.
-        if r["variant"] != CALLBACK:
-            continue
-        whole &= check(r["records"] == r["launches"] and r["dropped"] == 0, f"every kernel has a record, {r['threads']} threads",
-                       f"{r['records']} of {r['launches']}, {r['dropped']} dropped")
-        whole &= check(r["right"] == r["launches"], f"a callback of the launch gives every kernel to its operator, {r['threads']} threads",
-                       f"{r['right']} of {r['launches']}")
+    runs = measure(options.build.resolve() / "launch_cost", options)
+    rows = rows_of(runs)
+    whole = checked(rows)
     if options.without_times:
         return 0 if whole else 1
-    by = {r["variant"]: r for r in results if r["threads"] == 1}
-    print(f"FACT cost.launch_callback: {by[CALLBACK]['more_ns']:.0f} ns a launch")
-    print(f"FACT cost.api_record: {by[API_RECORD]['more_ns']:.0f} ns a launch")
-    print(f"FACT cost.push_pop: {by[EXTERNAL]['push_pop_ns']:.0f} ns")
-    print(f"FACT cost.external: {by[EXTERNAL]['more_ns']:.0f} ns a launch, {by[EXTERNAL_ALL]['more_ns']:.0f} ns with records of all the runtime's calls")
-    print(f"FACT cost.choice: {choice(results)}")
+    tell_facts(rows)
     options.out.mkdir(parents=True, exist_ok=True)
     lines = ["# What it costs a launch to know its operator", "", *(f"- {line}" for line in machine()), "",
-             f"Medians of {options.repeats} runs of {options.launches:,} launches of an empty kernel in two streams a thread, by CUPTI itself, without kprof: the host's time",
-             "in the launches. All but the first have records of the work. kprof's way is the callback; an external id needs records of API calls beside it.", "", *table(results), "", f"Least, with every kernel at its operator: {choice(results)}.", ""]
+             CAPTION.format(rounds=len(rows[0]["ns"]), launches=rows[0]["launches"]), "", *table(rows), "", f"Least of those that see all launches: {choice(rows)}.", ""]
     (options.out / "launch_cost.md").write_text("\n".join(lines))
-    (options.out / "launch_cost.json").write_text(json.dumps({"machine": machine(), "ways": results}, indent=1) + "\n")
+    (options.out / "launch_cost.json").write_text(json.dumps({"machine": machine(), "ways": rows}, indent=1) + "\n")
     print("\n".join(lines))
     return 0 if whole else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -110,19 +110,27 @@ fi
 
 # ---- run
 
-# The folders of NVIDIA's Python packages, which hold cuBLAS, cuDNN and CUPTI on machines without a CUDA Toolkit.
-package_folders() {
+# NVIDIA's Python packages hold cuBLAS and cuDNN on machines without a CUDA Toolkit. Links to these alone: the packages' other
+# libraries are not for ncu, nor for PyTorch, which finds its own.
+link_packages() {   # link_packages FOLDER
   command -v python3 > /dev/null && python3 -c '
-import glob, sys
-print(*sorted({f for p in sys.path if p for f in glob.glob(p + "/nvidia/*/lib")}), sep="\n")' 2> /dev/null
+import glob, os, sys
+os.makedirs(sys.argv[1], exist_ok=True)
+for part in filter(None, sys.path):
+    for name in ("cublas", "cudnn", "nvrtc", "nvJitLink"):
+        for library in glob.glob(f"{part}/nvidia/*/lib/lib{name}*"):
+            link = os.path.join(sys.argv[1], os.path.basename(library))
+            if not os.path.lexists(link):
+                os.symlink(library, link)' "$1" 2> /dev/null
 }
 if [ -n "$scripted" ]; then
   export LD_LIBRARY_PATH=$scripted${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export KPROF_CUPTI=$scripted/libcupti.so.13
 else
-  while read -r folder; do   # last, so that what the machine has itself is preferred
-    [ -z "$folder" ] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
-  done < <(package_folders)
+  link_packages "$build/packages"
+  export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$build/packages   # last: what the machine has itself is preferred
+  # A driver that no process uses unloads, and takes long to start: one does all along.
+  { exec 9< /dev/nvidia0; } 2> /dev/null || true
   [ -n "${KPROF_CUPTI:-}" ] || for cupti in "$build"/lib/libcupti.so.1?; do
     [ ! -e "$cupti" ] || export KPROF_CUPTI=$cupti
   done
@@ -139,7 +147,12 @@ results=$out/results.txt
 tell() { printf '%s\n' "$*" | tee -a "$results"; }
 {
   date -u +%Y-%m-%dT%H:%MZ
-  if [ -n "$scripted" ]; then echo "scripted CUDA"; else nvidia-smi --query-gpu=name,driver_version,compute_cap,clocks.sm,clocks.max.sm --format=csv,noheader 2> /dev/null; fi
+  if [ -n "$scripted" ]; then
+    echo "GPU: scripted CUDA"
+  else
+    echo "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1)"
+    nvidia-smi --query-gpu=driver_version,compute_cap,clocks.sm,clocks.max.sm --format=csv,noheader 2> /dev/null
+  fi
   echo "libcupti: ${KPROF_CUPTI:-as the loader finds it}"
 } | while read -r line; do tell "NOTE $line"; done
 
@@ -185,7 +198,7 @@ for example in "${examples[@]}"; do
     tell "SKIP examples.$example: cuBLAS needs a GPU"
     continue
   fi
-  KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$example" > "$out/reports/$example.txt" 2>> "$out/programs.log"
+  COLUMNS=108 KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$example" > "$out/reports/$example.txt" 2>> "$out/programs.log"
   ended=$?
   [ $ended -eq 0 ] && tell "PASS examples.$example: its numbers are right" || tell "FAIL examples.$example: it ends with status $ended"
   # "62 launches = 50 attributed + 12 outside any operator; ...": no other part, and no line that begins with "!".
@@ -204,17 +217,19 @@ run_script() {   # run_script NAME [option...]: tests/gpu/NAME.py
   shift
   [[ $name =~ $only ]] || return 0
   command -v python3 > /dev/null || { tell "SKIP $name: there is no python3"; return 0; }
-  python3 "$here/$name.py" --build "$build" --out "$out" "$@" > "$out/$name.log" 2>&1
-  ended=$?
-  grep -aE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$out/$name.log" | tee -a "$results"
+  rm -f "$out/$name.md" "$out/$name.json"
+  # As the lines come: a run that is cut off leaves what it knows.
+  python3 -u "$here/$name.py" --build "$build" --out "$out" "$@" 2>&1 | tee "$out/$name.log" |
+    grep -aE --line-buffered '^(PASS|FAIL|SKIP|NOTE|FACT) ' | tee -a "$results"
+  ended=${PIPESTATUS[0]}
   [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/$name.log" || tell "FAIL $name: it ends: with status $ended; $(tail -n 1 "$out/$name.log")"
   [ ! -e "$out/$name.md" ] || cat "$out/$name.md"
 }
 if [ -n "$scripted" ]; then
-  run_script launch_cost --launches 2000 --repeats 1 --without-times
-  if [ -z "$only" ] && differences=$(python3 "$here/facts.py" compare "$results" scripted 2>&1); then
+  run_script launch_cost --launches 2000 --rounds 1 --without-times
+  if [ "$only" = . ] && differences=$(python3 "$here/facts.py" compare "$results" scripted 2>&1); then
     tell "PASS facts: the scripted CUDA answers as noted in records/scripted.facts"
-  elif [ -z "$only" ]; then
+  elif [ "$only" = . ]; then
     while read -r line; do tell "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: $line"; done <<< "$differences"
   fi
 else

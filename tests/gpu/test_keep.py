@@ -69,7 +69,8 @@ class keeping(unittest.TestCase):
 
     def say(self, *lines):
         told = [f"FACT {line}" for line in self.answers.split("\n") if line]
-        (self.results / "results.txt").write_text("\n".join(["NOTE 2031-02-03T04:05Z", *told, *lines]) + "\n")
+        front = ["NOTE 2031-02-03T04:05Z", "NOTE GPU: Invented GPU 9"]
+        (self.results / "results.txt").write_text("\n".join([*front, *told, *lines, "tests/gpu: 9 checks passed, 0 failed, 0 skipped"]) + "\n")
 
     def explain(self, text):
         (self.root / "tests/gpu/truth_explanations.txt").write_text(text + "\n")
@@ -131,7 +132,7 @@ class keeping(unittest.TestCase):
     def test_parts_of_a_run_in_an_archive(self):
         part = self.folder / "part"
         part.mkdir()
-        (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nFACT cost.push_pop: 77 ns\n")
+        (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nNOTE GPU: Invented GPU 9\nFACT cost.push_pop: 77 ns\ntests/gpu: 1 checks passed\n")
         archive = self.folder / "part.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(part, "deep/results")
@@ -185,6 +186,22 @@ class keeping(unittest.TestCase):
         self.answers = (HERE / "records/scripted.facts").read_text()
         self.say()
         self.is_refused(self.keep(), "no evidence")
+
+    def test_a_run_that_was_cut_off_is_refused(self):
+        path = self.results / "results.txt"
+        path.write_text(path.read_text().replace("tests/gpu: 9 checks", "nothing"))
+        self.is_refused(self.keep(), "results: the run was cut off before its end")
+
+    def test_parts_of_two_gpus_are_refused(self):
+        part = self.folder / "part"
+        part.mkdir()
+        (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nNOTE GPU: Another GPU\nFACT cost.push_pop: 77 ns\ntests/gpu: 1 checks passed\n")
+        self.is_refused(self.keep(results=[self.results, part]), "results of Another GPU and of Invented GPU 9")
+
+    def test_a_part_of_an_unknown_gpu_is_refused(self):
+        path = self.results / "results.txt"
+        path.write_text(path.read_text().replace("NOTE GPU: Invented GPU 9\n", ""))
+        self.is_refused(self.keep(), "take those of one GPU at a time")
 
     def test_results_of_no_known_machine_are_refused(self):
         self.answers = "fork.flush: 0"
