@@ -181,8 +181,10 @@ void callbacks_of_the_driver() {
     CHECK(std::string{"the driver has "} + name, found != nullptr);
     return found;
   };
-  const auto launch = reinterpret_cast<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)>(entry("cuLaunchKernel"));
-  const auto launch_ex = reinterpret_cast<CUresult (*)(const CUlaunchConfig*, CUfunction, void**, void**)>(entry("cuLaunchKernelEx"));
+  using launch_kernel = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**);
+  using launch_kernel_ex = CUresult(const CUlaunchConfig*, CUfunction, void**, void**);
+  const auto launch = reinterpret_cast<launch_kernel*>(entry("cuLaunchKernel"));
+  const auto launch_ex = reinterpret_cast<launch_kernel_ex*>(entry("cuLaunchKernelEx"));
   if (launch == nullptr || launch_ex == nullptr) return;
   tell_callbacks("cuLaunchKernel", [&] { CHECK_EQUAL("cuLaunchKernel works", launch(function, 1, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS); });
   tell_callbacks("cuLaunchKernelEx", [&] {
@@ -231,15 +233,18 @@ void buffers() {
     back_in_stream += work[i].start < s->second ? 1 : 0;
     s->second = std::max(s->second, work[i].start);
   }
-  note(std::to_string(activity_log::buffers()) + " buffers; records that begin before an earlier one: " + std::to_string(back_within) + " in their buffer, " +
-       std::to_string(back_across) + " against buffers before, " + std::to_string(back_in_stream) + " in their stream; " + std::to_string(unasked) + " records came unasked");
+  note(std::to_string(activity_log::buffers()) + " buffers; records that begin before an earlier one: " + std::to_string(back_within) +
+       " in their buffer, " + std::to_string(back_across) + " against buffers before, " + std::to_string(back_in_stream) + " in their stream; " +
+       std::to_string(unasked) + " records came unasked");
   fact("buffers.full_ones_come_unasked", yes_or_no(unasked > 0));
   fact("buffers.sorted_within", yes_or_no(back_within == 0));
   fact("buffers.sorted_across", yes_or_no(back_across == 0));
   fact("buffers.sorted_in_a_stream", yes_or_no(back_in_stream == 0));
-  const auto here = [](const std::vector<std::thread::id>& all) { return static_cast<std::size_t>(std::count(all.begin(), all.end(), std::this_thread::get_id())); };
   const std::vector<std::thread::id> completers = activity_log::completers();
-  fact("buffers.delivered_by", here(completers) == 0 ? "another thread" : here(completers) == completers.size() ? "the thread that flushes" : "both the thread that flushes and another");
+  const auto here = static_cast<std::size_t>(std::count(completers.begin(), completers.end(), std::this_thread::get_id()));
+  fact("buffers.delivered_by", here == 0                   ? "another thread"
+                               : here == completers.size() ? "the thread that flushes"
+                                                           : "both the thread that flushes and another");
 }
 
 // ---- flushes
@@ -402,8 +407,8 @@ void clocks() {
   const auto [first_start, last_start] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.to_start < b.to_start; });
   const auto [first_end, last_end] = std::minmax_element(lags.begin(), lags.end(), [](const lag& a, const lag& b) { return a.from_end < b.from_end; });
   const double moved = std::max(last_start->to_start - first_start->to_start, last_end->from_end - first_end->from_end);
-  note("us from launch to start: " + std::to_string(first_start->to_start) + " to " + std::to_string(last_start->to_start) + ", the shortest of each second; from end to that of the wait: " +
-       std::to_string(first_end->from_end) + " to " + std::to_string(last_end->from_end));
+  note("us from launch to start: " + std::to_string(first_start->to_start) + " to " + std::to_string(last_start->to_start) +
+       ", the shortest of each second; from end to that of the wait: " + std::to_string(first_end->from_end) + " to " + std::to_string(last_end->from_end));
   fact("clock.records_drift", moved < 20 ? "less than 20 us" : std::to_string(moved) + " us");
   tell_counter(begin, second, end);
 }

@@ -169,15 +169,25 @@ class activity_log {
   static record work_of(const CUpti_Activity& a) {
     const auto& r = reinterpret_cast<const Record&>(a);
     record out;
-    out.kind = a.kind, out.start = r.start, out.end = r.end, out.node = r.graphNodeId, out.correlation = r.correlationId, out.stream = r.streamId, out.graph = r.graphId;
+    out.start = r.start, out.end = r.end, out.node = r.graphNodeId, out.graph = r.graphId;
+    out.correlation = r.correlationId, out.stream = r.streamId;
     return out;
   }
   static record read(const CUpti_Activity& a) {
     record out;
     switch (a.kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: out = work_of<CUpti_ActivityKernel5>(a), out.grid_x = reinterpret_cast<const CUpti_ActivityKernel5&>(a).gridX; break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY: out = work_of<CUpti_ActivityMemcpy4>(a), out.bytes = reinterpret_cast<const CUpti_ActivityMemcpy4&>(a).bytes; break;
-      case CUPTI_ACTIVITY_KIND_MEMSET: out = work_of<CUpti_ActivityMemset3>(a), out.bytes = reinterpret_cast<const CUpti_ActivityMemset3&>(a).bytes; break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        out = work_of<CUpti_ActivityKernel5>(a);
+        out.grid_x = reinterpret_cast<const CUpti_ActivityKernel5&>(a).gridX;
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY:
+        out = work_of<CUpti_ActivityMemcpy4>(a);
+        out.bytes = reinterpret_cast<const CUpti_ActivityMemcpy4&>(a).bytes;
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMSET:
+        out = work_of<CUpti_ActivityMemset3>(a);
+        out.bytes = reinterpret_cast<const CUpti_ActivityMemset3&>(a).bytes;
+        break;
       case CUPTI_ACTIVITY_KIND_RUNTIME:
       case CUPTI_ACTIVITY_KIND_DRIVER: {
         const auto& r = reinterpret_cast<const CUpti_ActivityAPI&>(a);
@@ -225,9 +235,7 @@ struct event {
   CUpti_CallbackDomain domain = CUPTI_CB_DOMAIN_INVALID;
   std::uint32_t id = 0, correlation = 0, depth = 0;   // depth: how many API calls are around it on its thread
   bool enter = true;
-  std::string name;
   std::uint64_t node = 0, original_node = 0;
-  std::uint32_t graph = 0;
 
   bool is_call() const { return enter && (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API); }
 };
@@ -268,7 +276,7 @@ class callback_log {
       read_graph(*static_cast<const CUpti_ResourceData*>(data), id, e);
     } else {
       const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-      e.correlation = call.correlationId, e.enter = call.callbackSite == CUPTI_API_ENTER, e.name = call.functionName == nullptr ? "" : call.functionName;
+      e.correlation = call.correlationId, e.enter = call.callbackSite == CUPTI_API_ENTER;
       if (!e.enter) --depth;
     }
     e.depth = depth;
@@ -281,8 +289,8 @@ class callback_log {
     const bool of_node = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
     if (!of_node || graph == nullptr) return;
     if (graph->node != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->node, &e.node);
-    if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && graph->originalNode != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->originalNode, &e.original_node);
-    if (graph->graph != nullptr) CUPTI_FUNCTION(cuptiGetGraphId)(graph->graph, &e.graph);
+    const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    if (cloned && graph->originalNode != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->originalNode, &e.original_node);
   }
 
   std::mutex mutex_;
@@ -297,7 +305,8 @@ inline std::string told(const std::vector<event>& events) {
   for (const event& e : events) {
     if (!e.is_call()) continue;
     if (!text.empty()) text += e.depth == 0 ? ", " : " > ";
-    text += std::string{e.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "runtime " : "driver "} + callback_log::name_of(e.domain, e.id) + ' ' + std::to_string(e.id);
+    text += e.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "runtime " : "driver ";
+    text += callback_log::name_of(e.domain, e.id) + ' ' + std::to_string(e.id);
   }
   return text.empty() ? "no callback" : text;
 }

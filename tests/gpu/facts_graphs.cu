@@ -55,11 +55,12 @@ void ids() {
   std::set<std::uint64_t> nodes;
   std::set<std::uint32_t> launches;
   for (const record& r : all) nodes.insert(r.node), launches.insert(r.correlation);
+  const std::string others = "the executable's in " + how_many(of_exec, all.size()) + ", the captured graph's in " + how_many(of_graph, all.size());
   fact("graph.record_graph_id", of_exec == all.size()    ? "that of cuptiGetGraphExecId"
                                 : of_graph == all.size() ? "that of cuptiGetGraphId of what was captured"
-                                                         : "another: the executable's in " + how_many(of_exec, all.size()) + ", the captured graph's in " + how_many(of_graph, all.size()));
-  fact("graph.record_node_id", of_clone == all.size() && of_capture == 0 ? "that of the instance's node" : "the instance's in " + how_many(of_clone, all.size()) + ", the captured one's in " +
-                                                                                                            how_many(of_capture, all.size()));
+                                                         : others);
+  const std::string mixed = "the instance's in " + how_many(of_clone, all.size()) + ", the captured one's in " + how_many(of_capture, all.size());
+  fact("graph.record_node_id", of_clone == all.size() && of_capture == 0 ? "that of the instance's node" : mixed);
   fact("graph.node_id_upper_half", upper == all.size() ? "the record's graph id" : "is not the record's graph id");
   fact("graph.instances_differ", yes_or_no(nodes.size() == 4));
   fact("graph.one_correlation_a_launch", launches == std::set<std::uint32_t>{0} ? "all ids are 0" : yes_or_no(launches.size() == 2));
@@ -88,7 +89,10 @@ std::string told_of_nodes(const std::vector<event>& events) {
     std::size_t period = 1, times = 1;
     for (const std::size_t p : {1U, 2U}) {   // of one step, or of two that take turns
       std::size_t t = 1;
-      const auto same = [&](std::size_t at) { return at + p <= steps.size() && std::equal(steps.begin() + static_cast<long>(i), steps.begin() + static_cast<long>(i + p), steps.begin() + static_cast<long>(at)); };
+      const auto same = [&](std::size_t at) {
+        const auto begin = steps.begin() + static_cast<long>(i);
+        return at + p <= steps.size() && std::equal(begin, begin + static_cast<long>(p), steps.begin() + static_cast<long>(at));
+      };
       while (same(i + t * p)) ++t;
       if (t > 1 && t * p > times * period) period = p, times = t;
     }
@@ -170,7 +174,9 @@ void kinds() {
   fact("graph.memset_of_1_byte", set(1));
   fact("graph.memset_of_4_KiB", set(4096));
   fact("graph.memset_of_1_MiB", set(mib));
-  const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) { return record_of(s, [&] { CUDA(cudaMemcpyAsync(to, from, bytes, kind, s)); }); };
+  const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    return record_of(s, [&] { CUDA(cudaMemcpyAsync(to, from, bytes, kind, s)); });
+  };
   fact("graph.copy_on_the_device_of_4_KiB", copy(b.data(), a.data(), 4096, cudaMemcpyDeviceToDevice));
   fact("graph.copy_on_the_device_of_1_MiB", copy(b.data(), a.data(), mib, cudaMemcpyDeviceToDevice));
   fact("graph.copy_to_the_device_of_1_MiB", copy(b.data(), pinned, mib, cudaMemcpyHostToDevice));

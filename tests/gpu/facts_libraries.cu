@@ -90,8 +90,9 @@ void cublas() {
                                  cudaDataType_t, int, const void*, void*, cudaDataType_t, int, cublasComputeType_t, cublasGemmAlgo_t);
   const auto multiply = function_of<gemm_ex>(library, "cublasGemmEx");
   const auto gemm = [&](cudaDataType_t type, cublasComputeType_t compute, int m, int k) {
-    must(multiply(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, k, &one, a.data(), type, most, b.data(), type, most, &zero, c.data(), type, most, compute, CUBLAS_GEMM_DEFAULT) ==
-             CUBLAS_STATUS_SUCCESS, "cublasGemmEx");
+    const cublasStatus_t status = multiply(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, k, &one, a.data(), type, most, b.data(), type, most, &zero, c.data(), type,
+                                           most, compute, CUBLAS_GEMM_DEFAULT);
+    must(status == CUBLAS_STATUS_SUCCESS, "cublasGemmEx");
   };
   tell_library("cublas", [&] {
     for (const int size : {16, 256, most}) {   // small and large, and one that is long only in K

@@ -339,6 +339,25 @@ void snapshot_in_capture() {
   CUDA(cudaStreamDestroy(s));
 }
 
+/// The first guard, with which kprof turns to CUPTI, within a capture, in which little of CUDA may be called.
+void started_in_capture() {
+  device_array<float> x(256);
+  cudaStream_t s = new_stream();
+  cudaGraph_t graph = capture(s, [&] {
+    touch(1, x.data(), s);
+    touch(1, x.data(), s);
+  }, cudaStreamCaptureModeGlobal);
+  cudaGraphExec_t exec = instantiate(graph);
+  replay(exec, 10, s);
+  CUDA(cudaStreamSynchronize(s));
+  const kprof::profile p = kprof::snapshot();
+  check_complete(p);
+  check_replays(p, "Touch id=1", 2, 20, 20);
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaStreamDestroy(s));
+}
+
 /// Branches of a capture on several streams, which run at the same time.
 void forked() {
   device_array<float> x(1024);
@@ -425,6 +444,7 @@ int main(int argc, char** argv) {
                     {"foreign", foreign, mode::any},
                     {"across_threads", across_threads, mode::any},
                     {"snapshot_in_capture", snapshot_in_capture, mode::any},
+                    {"started_in_capture", started_in_capture, mode::any},
                     {"forked", forked, mode::any},
                     {"thrown_away", thrown_away, mode::any},
                     {"large", large, mode::any}});
