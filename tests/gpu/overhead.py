@@ -19,18 +19,17 @@ prints that begin with PASS, FAIL or SKIP are checks; it ends with 1 where one f
 """
 
 import argparse
-import ctypes
 import json
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from measuring import machine, run
 
+HERE = pathlib.Path(__file__).resolve().parent
 MEMORY = "memory=256MiB"   # what kprof needs where all launches of a run are in flight at once, as graphs' can be
 PROGRAMS = [   # name, program, what is set in the environment, further arguments
     ("bare", "overhead_bare", {}, []),
@@ -48,7 +47,11 @@ SHAPES = {   # as launched: the heading of its table
     "python": "Launched one by one from a loop in Python, on one stream",
 }
 TIMES = ("total_ns", "launch_ns", "end_ms")
+PEERS = ("bare in Python", "torch.profiler", "Proton")   # of overhead_peers.py
 OTHERS = {"torch.profiler", "Proton"}
+# Proton calls cuptiFinalize at the end of a session, and CUPTI before that of CUDA 13.1 Update 1 gives launches of graphs wrong
+# ids in the sessions after the first.
+ONE_SESSION = {"Proton"}
 WRITTEN = ("overhead.md", "overhead.json")
 SHARE_OF_PROGRAMS = 0.55   # of --seconds
 
@@ -74,136 +77,6 @@ once, and each takes some of that memory until its record has come.
 
 Launched from a loop in Python, each launch has a record_function or a scope of Proton's around it, which is to be compared with kprof's guard
 around each launch of the loop in C++; the bare loop has neither."""
-
-
-# ---- other profilers, each in a process of its own: overhead.py --peer NAME LIBRARY SETTINGS
-
-class Absent(Exception):
-    pass
-
-
-class Nothing:
-    """No profiler; it shows what a profiler does here."""
-    scope = None
-    version = ""
-
-    def start(self):
-        pass
-
-    def stop(self):
-        pass
-
-    def seen(self):
-        return 0
-
-
-class Torch:
-    def __init__(self):
-        import torch
-        if not torch.cuda.is_available():
-            raise Absent("PyTorch sees no GPU")
-        torch.cuda.init()   # not within the profile's end, which waits for all devices
-        self.torch, self.scope = torch.profiler, torch.profiler.record_function
-        self.version = f"PyTorch {torch.__version__}"
-
-    def start(self):
-        self.profile = self.torch.profile(activities=[self.torch.ProfilerActivity.CPU, self.torch.ProfilerActivity.CUDA])
-        self.profile.start()
-
-    def stop(self):
-        self.profile.stop()
-
-    def seen(self):
-        # Not events(), which takes many seconds to make an object in Python of each.
-        return sum("spin_kernel" in event.name() for event in self.profile.profiler.kineto_results.events())
-
-
-class Proton:
-    def __init__(self):
-        import triton
-        import triton.profiler
-        self.proton, self.scope = triton.profiler, triton.profiler.scope
-        self.version = f"Triton {triton.__version__}"
-        self.folder = tempfile.TemporaryDirectory()
-        self.name = pathlib.Path(self.folder.name, "proton")
-
-    def start(self):
-        self.session = self.proton.start(str(self.name), backend="cupti")
-
-    def stop(self):
-        self.proton.finalize(self.session)
-
-    def seen(self):
-        def count(node):
-            return node.get("metrics", {}).get("count", 0) + sum(count(child) for child in node.get("children", []))
-        return sum(count(tree) for tree in json.loads(self.name.with_suffix(".hatchet").read_text()))
-
-
-PEERS = {"bare in Python": Nothing, "torch.profiler": Torch, "Proton": Proton}
-# Proton calls cuptiFinalize at the end of a session, and CUPTI before that of CUDA 13.1 Update 1 gives launches of graphs wrong
-# ids in the sessions after the first.
-ONE_SESSION = {"Proton"}
-
-
-def loop_in_cpp(spin, kernels):
-    launch_ns, total_ns = ctypes.c_double(), ctypes.c_double()
-    launched = spin.spin_run(ctypes.c_longlong(kernels), ctypes.byref(launch_ns), ctypes.byref(total_ns))
-    return {"launched": launched, "launch_ns": launch_ns.value, "total_ns": total_ns.value}
-
-
-def loop_in_python(spin, kernels, scope):
-    one = spin.spin_one
-
-    def loop(n):
-        if scope is None:
-            for _ in range(n):
-                one()
-        else:
-            for _ in range(n):
-                with scope("spin"):
-                    one()
-
-    warm_up = kernels // 10
-    loop(warm_up)
-    spin.spin_wait()
-    begin = time.perf_counter()
-    loop(kernels)
-    launched = time.perf_counter()
-    spin.spin_wait()
-    done = time.perf_counter()
-    return {"launched": warm_up + kernels, "launch_ns": (launched - begin) * 1e9 / kernels, "total_ns": (done - begin) * 1e9 / kernels}
-
-
-def watched(spin, watch, setting):
-    """One run with a profiler around it."""
-    shape = setting["launched"]
-
-    def measured():
-        spin.spin_open(ctypes.c_longlong(setting["cycles"]), b"plain" if shape == "python" else shape.encode())
-        return loop_in_python(spin, setting["kernels"], watch.scope) if shape == "python" else loop_in_cpp(spin, setting["kernels"])
-
-    watch.start()   # before the graph is captured, which Proton must see
-    if watch.scope is None or shape == "python":
-        measures = measured()
-    else:
-        with watch.scope("loop"):
-            measures = measured()
-    begin = time.perf_counter()
-    watch.stop()
-    measures["end_ms"] = (time.perf_counter() - begin) * 1e3
-    spin.spin_close()
-    return measures | {"seen": watch.seen(), "version": watch.version}
-
-
-def peer_child(name, library, settings):
-    """Prints a list, one run for each setting, or a text that says why there is none."""
-    try:
-        watch = PEERS[name]()
-    except (ImportError, Absent) as why:
-        return print(json.dumps(str(why)))
-    spin = ctypes.CDLL(library)
-    spin.spin_run.restype = ctypes.c_longlong
-    print(json.dumps([watched(spin, watch, setting) for setting in settings]))
 
 
 # ---- rounds
@@ -291,7 +164,7 @@ class Measurements:
             self.is_absent(name, f"there is no {library.name}")
             return True
         settings = json.dumps([self.settings[i] for i in numbers])
-        answer, why = attempted([sys.executable, __file__, "--peer", name, library, settings], timeout=150 if len(numbers) > 1 else 75)
+        answer, why = attempted([sys.executable, HERE / "overhead_peers.py", name, library, settings], timeout=150 if len(numbers) > 1 else 75)
         if why:
             self.failed(name, numbers, why)
         elif isinstance(answer, str):
@@ -445,8 +318,6 @@ def shapes_of(text):
 
 
 def main():
-    if sys.argv[1:2] == ["--peer"]:
-        return peer_child(sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
@@ -460,7 +331,7 @@ def main():
     for name, value in zip(("rounds", "seconds", "kernels"), (9, 1800, 200_000) if options.long else (5, 450, 100_000)):
         if getattr(options, name) is None:
             setattr(options, name, value)
-    options.build = options.build.resolve()   # ctypes, and a program without a slash, would be looked for elsewhere
+    options.build = options.build.resolve()   # a program without a slash, and a library, would be looked for elsewhere
     options.out.mkdir(parents=True, exist_ok=True)
     for name in WRITTEN:
         (options.out / name).unlink(missing_ok=True)   # of a run before, which this one's would be taken for

@@ -67,9 +67,9 @@ NO_MODULE = "raise ImportError('there is none')"
 # At the start of a stand-in: each process notes what it is asked for, in a file that LOG names.
 ASKED = """
 import json, os, sys, time
-settings = [(s["launched"], s["kernel_us"]) for s in json.loads(sys.argv[4])]
-with open(os.environ["LOG"], "a") as file: file.write(json.dumps([sys.argv[2], settings]) + chr(10))
-with open(os.environ["LOG"]) as file: times = [json.loads(line) for line in file].count([sys.argv[2], [list(s) for s in settings]])
+settings = [(s["launched"], s["kernel_us"]) for s in json.loads(sys.argv[3])]
+with open(os.environ["LOG"], "a") as file: file.write(json.dumps([sys.argv[1], settings]) + chr(10))
+with open(os.environ["LOG"]) as file: times = [json.loads(line) for line in file].count([sys.argv[1], [list(s) for s in settings]])
 """
 
 
