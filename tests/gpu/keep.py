@@ -126,9 +126,9 @@ def keep_reports(found, root):
     reports = {name: path.read_text(errors="replace").rstrip("\n") for name, path in found.files("reports/*.txt").items()}
     if not reports:
         return
-    versions = ", ".join(f"{title} {found.facts[key]}" for key, title in facts.MACHINE.items() if key in found.facts and key != "machine.gpu")
     lines = ["<!-- Made by tests/gpu/keep.py of a run on a GPU. -->", "# Reports of the GPU examples", "",
-             f"As the programs printed them on {found.date}, on one {found.gpu}: {versions}."]
+             f"As the programs printed them on {found.date}, on one {found.gpu}.", "",
+             *(f"- {title}: {found.facts[key]}" for key, title in facts.MACHINE.items() if key in found.facts and key != "machine.gpu")]
     for name, report in sorted(reports.items()):
         lines += ["", f"## {name}", "", f"[examples/{name}.cu](../examples/{name}.cu)", "", "```text", *(line.rstrip() for line in report.split("\n")), "```"]
     yield root / "docs/gpu_reports.md", "\n".join(lines) + "\n"
