@@ -178,6 +178,11 @@ class keeping(unittest.TestCase):
         self.explain("saxpy is well")
         self.is_refused(self.keep(), "truth_explanations.txt:1: not `CASE WHAT: TEXT`")
 
+    def test_what_is_read_again_supersedes_what_was_said(self):
+        self.count(1000)
+        self.say("FAIL truth: saxpy: no row of the table is understood; see ncu/saxpy.txt")
+        self.assertEqual(self.keep().returncode, 0)
+
     def test_what_could_not_be_counted_is_refused(self):
         self.count(1000)
         self.say("FAIL truth: softmax: it ends with status 9")

@@ -9,18 +9,28 @@ prints a table as Nsight Compute does, with numbers made from what the program d
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+import truth
+
 SASS, TENSOR = "sm__sass_thread_inst_executed_op_", "sm__ops_path_tensor_src_"
 
 # The variable FAKE tells it what to invent: {"times": {metric: factor}, "plus": {metric: number, also of one that it would not have},
 # "renamed": {metric: its name here}, "lacks": [metric], "silent": {metric: what is there in place of a number}, "unit": {metric: unit},
 # "kernels": how many, "commas": whether in numbers, "query": whether it tells what it can count, "cut": whether the last row is,
-# "fails": with this message}
+# "fails": with this message, "unknown": [metric that it does not find], "complaint": in which words, "hangs": [the case that never ends,
+# with a program of its own, the file that has both their numbers], "bare": whether fields stand without quotes where they can,
+# "before", "between", "after": lines before, in and after the table}
 NCU = r'''#!/usr/bin/env python3
 import json, os, subprocess, sys
 fake = json.loads(os.environ["FAKE"])
@@ -51,7 +61,15 @@ for needed in ("--csv", "--page raw", "--print-units base", "--profile-from-star
     assert needed in " ".join(arguments), needed
 if fake.get("query", True):
     assert all(name.removesuffix(".sum") in KNOWN for name in asked), f"asked for what this GPU has not: {asked}"
-print("==PROF== Connected to process 4711 (program)")
+print("==PROF== Connected to process 4711 (program)", flush=True)
+if fake.get("hangs", [""])[0] == arguments[-1]:
+    child = subprocess.Popen(["sleep", "600"])
+    with open(fake["hangs"][1], "w") as file:
+        print(os.getpid(), child.pid, file=file)
+    child.wait()
+if unknown := [name for name in asked if name.removesuffix(".sum") in fake.get("unknown", [])]:
+    print(fake.get("complaint", "==ERROR== Failed to find metric {}").format(unknown[0]), file=sys.stderr)
+    sys.exit(1)
 if fake.get("fails"):
     print("==ERROR== " + fake["fails"])
     sys.exit(1)
@@ -77,7 +95,11 @@ for name, more in fake.get("plus", {}).items():
     metrics[name] = metrics.get(name, 0) + more
 
 def row(fields):
-    print(",".join(f'"{field}"' for field in fields))
+    print(",".join(f'"{field}"' if "," in str(field) or not fake.get("bare") else str(field) for field in fields))
+
+def lines(where):
+    for line in fake.get(where, []):
+        print(line)
 
 def field(name, share, kernels):
     name = name.removesuffix(".sum")
@@ -86,12 +108,16 @@ def field(name, share, kernels):
     value = metrics[name] // kernels + (metrics[name] % kernels if share == 0 else 0)
     return f"{value:,}" if fake.get("commas", True) else str(value)
 
+lines("before")
 row(["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC", *asked])
 row([""] * 11 + [fake.get("unit", {}).get(name.removesuffix(".sum"), KNOWN.get(name.removesuffix(".sum"), "")) for name in asked])
 for k in range(fake.get("kernels", 1)):
-    cut = -1 if fake.get("cut") else None
+    if k > 0:
+        lines("between")
+    cut = -1 if fake.get("cut") and k == fake.get("kernels", 1) - 1 else None
     row([k, 4711, "program", "127.0.0.1", f"kernel_{k}(const float *, float *, int)", 1, 7, "(256, 1, 1)", "(65536, 1, 1)", 0, "9.0",
          *[field(name, k, fake.get("kernels", 1)) for name in asked]][:cut])
+lines("after")
 print("==WARNING== Found outstanding GPU clock reset, trying to revert...Success.")
 '''
 
@@ -113,20 +139,37 @@ class Truth(unittest.TestCase):
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
 
-    def say(self, only="saxpy", ncu="ncu", **fake):
-        """The lines of truth.py, but for the one of truth_libraries where there is none; its status is kept."""
+    def started(self, only="saxpy", ncu="ncu", more=(), **fake):
         (self.folder / "why.txt").write_text(self.explanations)
         libraries = f"{SCRIPTED}:{os.environ.get('LD_LIBRARY_PATH', '')}"
         environment = os.environ | {"FAKE": json.dumps(fake), "LD_LIBRARY_PATH": libraries, "KPROF": "off", "LC_ALL": "de_DE.UTF-8"}
         command = [sys.executable, HERE / "truth.py", "--build", self.folder / "build", "--out", self.folder / "out", "--ncu", self.folder / ncu,
-                   "--only", only, "--explanations", self.folder / "why.txt"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        self.assertEqual(done.stderr, "")
-        self.status = done.returncode
-        lines = done.stdout.splitlines()
-        if ncu == "ncu" and not (self.folder / "build" / "truth_libraries").exists():
-            self.assertEqual(lines.pop(0), "SKIP truth: truth_libraries: it was not built")
-        return lines
+                   "--only", only, "--explanations", self.folder / "why.txt", *more]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def heard(self, process, warns=""):
+        """The lines of truth.py, but for the one of truth_libraries where there is none; its status is kept."""
+        out, err = process.communicate()
+        self.assertIn(warns, err) if warns else self.assertEqual(err, "")
+        self.status = process.returncode
+        return [line for line in out.splitlines() if line != "SKIP truth: truth_libraries: it was not built"]
+
+    def say(self, only="saxpy", ncu="ncu", more=(), **fake):
+        return self.heard(self.started(only, ncu, more, **fake))
+
+    def read_again(self, folder, *more, warns=""):
+        """What is said of a folder that was kept, where neither ncu nor the programs are; `out` is the folder again then."""
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        (self.folder / "why.txt").write_text(self.explanations)
+        command = [sys.executable, HERE / "truth.py", "--saved", folder, "--out", self.folder / "out",
+                   "--explanations", self.folder / "why.txt", *more]
+        environment = os.environ | {"PATH": ""}
+        return self.heard(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), warns)
+
+    def kept(self):
+        """The folder that a run leaves, where no other touches it."""
+        shutil.move(self.folder / "out" / "ncu", self.folder / "kept")
+        return self.folder / "kept"
 
     def page(self):
         return (self.folder / "out" / "truth.md").read_text()
@@ -150,6 +193,32 @@ class Truth(unittest.TestCase):
     def test_numbers_without_separators_are_read_as_well(self):
         self.say(commas=False)
         self.assertEqual(self.result()["counted"]["bytes_read"], 2147483648)
+
+    def test_fields_without_quotes_are_read_as_well(self):
+        lines = self.say(bare=True, kernels=2)
+        self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
+        self.assertEqual(self.result()["counted"]["bytes_read"], 2147483648)
+        self.say(bare=True, commas=False)
+        self.assertEqual(self.result()["counted"]["bytes_read"], 2147483648)
+
+    def test_other_lines_around_the_table_are_left_out(self):
+        other = ["==PROF== a, b", "", '"quoted", and not a row', "bye, all"]
+        lines = self.say(kernels=2, before=other, after=other)
+        self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
+        self.assertEqual(len(self.result()["kernels"]), 2)
+
+    def test_a_table_that_is_not_understood_fails(self):
+        for cut, text in (({"between": ["==WARNING== who knows"]}, "ncu's table goes on after other lines"),
+                          ({"cut": True}, "a row of ncu's table has 22 fields and the first 23")):
+            self.assertEqual(self.say(kernels=3, **cut), [f"FAIL truth: saxpy: {text}; see ncu/saxpy.txt"])
+            self.assertEqual(self.status, 1)
+        lines = self.say(cut=True, only="saxpy|softmax", kernels=1)
+        self.assertEqual([line.split()[2] for line in lines], ["saxpy:", "softmax:"], lines)
+        header = '"ID","Kernel Name","a"'
+        with self.assertRaisesRegex(truth.Unmeasured, "no row of ncu's table is understood"):
+            truth.read_table(f"{header}\n==PROF== bye\n")
+        with self.assertRaisesRegex(truth.Unmeasured, "no row of ncu's table is understood"):
+            truth.read_table(f'{header}\n"","","inst"\n')
 
     def test_several_kernels_are_added_up(self):
         lines = self.say(kernels=3)
@@ -198,6 +267,19 @@ class Truth(unittest.TestCase):
                       "drop the line in why.txt", lines)
         self.assertEqual(self.status, 1)
 
+    def test_an_explanation_stands_from_half_a_percent_on(self):
+        self.explanations = "saxpy bytes_written: the last of it is still in L2\n"
+        for factor, ratio in ((1.0051, "1.0051"), (0.9949, "0.9949")):
+            lines = self.say(times={"dram__bytes_write": factor})
+            self.assertIn(f"measured {round(1073741824 * factor):,} is {ratio} of the declared 1,073,741,824, as explained", lines[2])
+            self.assertEqual(self.status, 0)
+            self.assertIn(f"| {ratio} | the last of it is still in L2 |", self.page())
+        self.assertIn("there is nothing to explain", self.say(times={"dram__bytes_write": 1.0049})[2])
+        self.assertEqual(self.status, 1)
+        self.explanations = ""
+        self.assertTrue(self.say(times={"dram__bytes_write": 1.0051})[2].endswith("is 1.0051 of the declared 1,073,741,824"))
+        self.assertEqual(self.status, 0)
+
     def test_explanations_that_cannot_be_read_fail(self):
         self.explanations = "saxpy flops\nsaxpy speed: low\nsoftmax flops: a\nsoftmax flops: b\n"
         lines = self.say()
@@ -229,7 +311,7 @@ class Truth(unittest.TestCase):
             lines = self.say(silent={"dram__bytes_read": text})
             self.assertEqual(lines[1], "FAIL truth: saxpy bytes_read: n/a, ncu gave no dram__bytes_read.sum")
             self.assertEqual(self.status, 1)
-        self.assertEqual(self.say(cut=True), ["FAIL truth: saxpy: a row of ncu's table has 22 fields and the first 23"])
+        self.assertEqual(self.say(cut=True), ["FAIL truth: saxpy: a row of ncu's table has 22 fields and the first 23; see ncu/saxpy.txt"])
 
     def test_scaled_units_fail(self):
         self.assertEqual(self.say(unit={"dram__bytes_read": "Mbyte"})[1], "FAIL truth: saxpy bytes_read: n/a, ncu gave dram__bytes_read.sum in Mbyte")
@@ -238,10 +320,147 @@ class Truth(unittest.TestCase):
         lines = self.say(query=False)
         self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
 
+    def test_a_metric_that_ncu_does_not_find_is_left_out(self):
+        for complaint in ("==ERROR== Failed to find metric {}", "==WARNING== Metric '{}' not found", "==ERROR== unknown metric: {}."):
+            lines = self.say(only="saxpy|softmax", query=False, unknown=["dram__bytes_read", "dram__bytes_op_read", TENSOR + "tf32_dst_fp32"],
+                             complaint=complaint)
+            missing = "SKIP truth: saxpy bytes_read: n/a, this GPU has no dram__bytes_read, no dram__bytes_op_read"
+            self.assertEqual([line for line in lines if not line.startswith("PASS")], [missing, missing.replace("saxpy", "softmax")], lines)
+            self.assertEqual(self.status, 0)
+            self.assertEqual(len(truth.read_calls(self.folder / "out/ncu/saxpy.txt")), 4)   # one more each, then without them
+            self.assertEqual(len(truth.read_calls(self.folder / "out/ncu/softmax.txt")), 1)
+
+    def test_the_next_metric_is_tried_where_ncu_does_not_find_one(self):
+        lines = self.say(query=False, renamed={"dram__bytes_read": "dram__bytes_op_read"}, unknown=["dram__bytes_read"])
+        self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
+
+    def test_tries_with_fewer_metrics_end(self):
+        every = [name for alternatives in truth.METRICS.values() for names in alternatives for name in names]
+        self.assertEqual(self.say(query=False, unknown=every), ["FAIL truth: saxpy: ncu finds none of the metrics; see ncu/saxpy.txt"])
+        self.assertLess(len(truth.read_calls(self.folder / "out/ncu/saxpy.txt")), len(every))
+        lines = self.say(query=False, unknown=every, complaint="==ERROR== Failed to find metric another__one.sum")
+        self.assertEqual(lines, ["FAIL truth: saxpy: it ends with status 1; Failed to find metric another__one.sum; see ncu/saxpy.txt"])
+
     def test_no_kernel_fails(self):
-        self.assertEqual(self.say(kernels=0), ["FAIL truth: saxpy: ncu saw no kernel"])
+        (self.folder / "out").mkdir()
+        for name in ("truth.md", "truth.json"):
+            (self.folder / "out" / name).write_text("of an earlier run\n")
+        self.assertEqual(self.say(kernels=0), ["FAIL truth: saxpy: ncu saw no kernel, or printed no table; see ncu/saxpy.txt"])
         self.assertEqual(self.status, 1)
-        self.assertFalse((self.folder / "out").exists())
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["ncu"])
+
+    def running(self, numbers):
+        """Those of the processes that have not ended; whose parent has not yet taken note has."""
+        stats = [pathlib.Path(f"/proc/{number}/stat") for number in numbers]
+        return [stat for stat in stats if stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"]
+
+    def pids(self):
+        """The numbers of ncu and of its program, once they are at work on the case that never ends."""
+        numbers = self.wait_for(lambda: (self.folder / "pids").exists() and (self.folder / "pids").read_text().split())
+        self.addCleanup(lambda: [os.kill(int(number), signal.SIGKILL) for number in numbers if self.running([number])])
+        return numbers
+
+    def wait_for(self, condition, seconds=60):
+        until = time.monotonic() + seconds
+        while not (result := condition()):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.02)
+        return result
+
+    def test_a_case_that_does_not_end_is_ended_and_the_next_one_goes_on(self):
+        lines = self.say(only="saxpy|softmax", more=["--case-seconds", "5"], hangs=["saxpy", str(self.folder / "pids")])
+        self.assertEqual(lines[0], "FAIL truth: saxpy: still at work after 5 s; see ncu/saxpy.txt")
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["PASS"] * 4, lines)
+        self.assertEqual(self.status, 1)
+        pids = self.pids()
+        self.assertEqual(len(pids), 2)
+        self.wait_for(lambda: not self.running(pids), 5)
+        call, = truth.read_calls(self.folder / "out/ncu/saxpy.txt")
+        self.assertEqual((call.status, call.out), ("still at work after 5 s", "==PROF== Connected to process 4711 (program)\n"))
+
+    def test_a_run_that_is_cut_off_leaves_what_it_knows_and_no_process(self):
+        process = self.started(only="saxpy|softmax", hangs=["softmax", str(self.folder / "pids")])
+        pids = self.pids()
+        self.assertEqual(self.result()["rows"][0]["ratio"], 1)
+        self.assertIn("| saxpy | flops | 536,870,912 | 536,870,912 | 1.0000 |  |", self.page())
+        process.terminate()
+        self.assertEqual([line.split()[0] for line in self.heard(process)], ["PASS"] * 3)
+        self.assertEqual(self.status, 128 + signal.SIGTERM)
+        self.wait_for(lambda: not self.running(pids), 5)
+
+    def test_a_file_is_never_half_written(self):
+        path = self.folder / "truth.json"
+        truth.write(path, "old")
+        with unittest.mock.patch("os.replace", side_effect=KeyboardInterrupt) as replace, self.assertRaises(KeyboardInterrupt):
+            truth.write(path, "new")
+        self.assertEqual(path.read_text(), "old")
+        self.assertEqual(replace.call_args[0][0].parent, self.folder)   # else it could not be renamed at once
+        truth.write(path, "new")
+        self.assertEqual([(p.name, p.read_text()) for p in self.folder.glob("truth.json*")], [("truth.json", "new")])
+
+    def test_what_was_said_is_kept_and_can_be_read_again(self):
+        lines, text = self.say(only="", kernels=2, times={"dram__bytes_write": 1.05}), self.page()
+        figures = json.loads((self.folder / "out/truth.json").read_text())
+        for name in ("version", "query_metrics", "machine", "saxpy", "softmax", "layer_norm", "tensor_core"):
+            self.assertTrue((self.folder / "out/ncu" / f"{name}.txt").exists(), name)
+        self.assertIn("command: ", (self.folder / "out/ncu/saxpy.txt").read_text())
+        kept = self.kept()
+        machine = kept / "machine.txt"
+        self.assertEqual(machine.read_text().splitlines(), figures["machine"][:-1])
+        self.assertEqual(self.read_again(kept), lines)
+        self.assertEqual(self.status, 1)
+        self.assertEqual((self.page(), json.loads((self.folder / "out/truth.json").read_text())), (text, figures))
+        self.explanations = "".join(f"{case} bytes_written: invented\n" for case in figures["cases"])
+        machine.write_text("Product Name: Invented GPU\n")
+        self.assertEqual({line.split()[0] for line in self.read_again(kept)}, {"PASS"})
+        self.assertEqual(self.status, 0)
+        self.assertIn("- Product Name: Invented GPU\n- ncu: Version 1.2.3 (build 4)\n\n", self.page())
+
+    def test_what_was_said_of_metrics_that_are_not_there_is_read_again(self):
+        unknown = ["dram__bytes_read", "dram__bytes_op_read"]
+        lines, kept = self.say(only="saxpy|softmax", query=False, unknown=unknown), self.kept()
+        self.assertEqual([line.split()[0] for line in lines], ["PASS", "SKIP", "PASS"] * 2 + ["PASS"])
+        self.assertEqual(self.read_again(kept, "--only", "saxpy|softmax"), lines)
+        self.assertEqual(self.read_again(kept, "--only", "softmax"), lines[3:])   # it was saxpy that tried them
+
+    def test_failures_are_read_again(self):
+        lines, kept = self.say(cut=True), self.kept()
+        skipped = "SKIP truth: softmax: nothing of it was saved"
+        self.assertEqual(self.read_again(kept, "--only", "saxpy|softmax"), [lines[0].replace("ncu/", "kept/"), skipped])
+        call = truth.read_calls(kept / "saxpy.txt")[0]
+        truth.write(kept / "saxpy.txt", truth.as_text(call._replace(status="still at work after 90 s")))
+        self.assertEqual(self.read_again(kept, "--only", "saxpy"), ["FAIL truth: saxpy: still at work after 90 s; see kept/saxpy.txt"])
+
+    def test_a_folder_without_what_was_said_fails(self):
+        lines = self.read_again(self.folder / "no_such")
+        self.assertEqual([line.split(",")[0] for line in lines if "was not built" not in line],
+                         [f"FAIL truth: there is nothing of ncu's in {self.folder}/no_such"])
+        self.assertEqual(self.status, 1)
+
+    def test_what_cannot_be_read_fails_that_case_alone(self):
+        self.say(only="saxpy|softmax")
+        kept = self.kept()
+        path = kept / "saxpy.txt"
+        text = path.read_text()
+        path.write_text(text.replace('"flops": ', '"flop": '))
+        lines = self.read_again(kept, "--only", "saxpy|softmax", warns="KeyError")
+        self.assertEqual(lines[0], "FAIL truth: saxpy: KeyError: 'flops'; see kept/saxpy.txt")
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["PASS"] * 4, lines)
+        self.assertEqual(list(json.loads((self.folder / "out/truth.json").read_text())["cases"]), ["softmax"])
+        path.write_text("")
+        self.assertIn("FAIL truth: saxpy: kept/saxpy.txt cannot be read", self.read_again(kept, "--only", "saxpy")[0])
+
+    def test_a_call_is_read_as_it_was_written(self):
+        calls = [truth.Call(["ncu", "--csv", "a b", "it's"], 0, "a\r 5%\r\nstatus: 3\n\ncommand: x\nerr: y", "\n"),
+                 truth.Call(["ncu"], "still at work after 90 s", "", "\u00b5, \ufffd\n"), truth.Call(["x"], -9, "out: ", "\x0c\x85")]
+        path = self.folder / "calls.txt"
+        truth.write(path, "".join(map(truth.as_text, calls)))
+        self.assertEqual(truth.read_calls(path), calls)
+
+    def test_a_build_or_what_was_saved_is_needed(self):
+        done = subprocess.run([sys.executable, HERE / "truth.py", "--out", self.folder / "out"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("one of --build and --saved is needed", done.stderr)
 
     def test_no_permission_fails_once_and_says_what_to_do(self):
         lines = self.say(only="", fails="ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters")
@@ -252,18 +471,19 @@ class Truth(unittest.TestCase):
 
     def test_what_else_ncu_complains_of_fails_that_case(self):
         lines = self.say(only="saxpy|softmax", fails="Profiling failed because a driver resource was unavailable.")
-        self.assertEqual(lines, [f"FAIL truth: {case}: it ends with status 1; Profiling failed because a driver resource was unavailable."
-                                 for case in ("saxpy", "softmax")])
+        self.assertEqual(lines, [f"FAIL truth: {case}: it ends with status 1; Profiling failed because a driver resource was unavailable.; "
+                                 f"see ncu/{case}.txt" for case in ("saxpy", "softmax")])
 
     def test_a_program_says_itself_what_is_wrong(self):
         self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "FAIL truth_libraries.gemm_f32: the result is right: is 3"; exit 1')
-        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: truth_libraries.gemm_f32: the result is right: is 3"])
+        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: truth_libraries.gemm_f32: the result is right: is 3; see ncu/gemm_f32.txt"])
         self.assertEqual(self.status, 1)
         self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "SKIP truth_libraries.gemm_f32: kernels are not executed here"; exit 77')
         self.assertEqual(self.say(only="gemm"), ["SKIP truth: gemm_f32: kernels are not executed here"])
         self.assertEqual(self.status, 0)
         self.libraries("""[ $1 = --list ] && echo gemm_f32 gpu && exit; echo '{"case": "gemm_f32"}'; exit 3""")
-        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: it ends with status 3; The application returned an error code (3)."])
+        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: it ends with status 3; The application returned an error code (3).; "
+                                                 "see ncu/gemm_f32.txt"])
 
     def test_a_program_that_does_not_start_is_skipped(self):
         self.libraries("echo libcudnn.so.9: cannot open shared object file >&2; exit 127")
