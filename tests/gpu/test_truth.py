@@ -21,7 +21,7 @@ import unittest.mock
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
-import truth
+import counters
 
 SASS, TENSOR = "sm__sass_thread_inst_executed_op_", "sm__ops_path_tensor_src_"
 
@@ -215,10 +215,10 @@ class Truth(unittest.TestCase):
         lines = self.say(cut=True, only="saxpy|softmax", kernels=1)
         self.assertEqual([line.split()[2] for line in lines], ["saxpy:", "softmax:"], lines)
         header = '"ID","Kernel Name","a"'
-        with self.assertRaisesRegex(truth.Unmeasured, "no row of ncu's table is understood"):
-            truth.read_table(f"{header}\n==PROF== bye\n")
-        with self.assertRaisesRegex(truth.Unmeasured, "no row of ncu's table is understood"):
-            truth.read_table(f'{header}\n"","","inst"\n')
+        with self.assertRaisesRegex(counters.Unmeasured, "no row of ncu's table is understood"):
+            counters.read_table(f"{header}\n==PROF== bye\n")
+        with self.assertRaisesRegex(counters.Unmeasured, "no row of ncu's table is understood"):
+            counters.read_table(f'{header}\n"","","inst"\n')
 
     def test_several_kernels_are_added_up(self):
         lines = self.say(kernels=3)
@@ -327,17 +327,17 @@ class Truth(unittest.TestCase):
             missing = "SKIP truth: saxpy bytes_read: n/a, this GPU has no dram__bytes_read, no dram__bytes_op_read"
             self.assertEqual([line for line in lines if not line.startswith("PASS")], [missing, missing.replace("saxpy", "softmax")], lines)
             self.assertEqual(self.status, 0)
-            self.assertEqual(len(truth.read_calls(self.folder / "out/ncu/saxpy.txt")), 4)   # one more each, then without them
-            self.assertEqual(len(truth.read_calls(self.folder / "out/ncu/softmax.txt")), 1)
+            self.assertEqual(len(counters.read_calls(self.folder / "out/ncu/saxpy.txt")), 4)   # one more each, then without them
+            self.assertEqual(len(counters.read_calls(self.folder / "out/ncu/softmax.txt")), 1)
 
     def test_the_next_metric_is_tried_where_ncu_does_not_find_one(self):
         lines = self.say(query=False, renamed={"dram__bytes_read": "dram__bytes_op_read"}, unknown=["dram__bytes_read"])
         self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
 
     def test_tries_with_fewer_metrics_end(self):
-        every = [name for alternatives in truth.METRICS.values() for names in alternatives for name in names]
+        every = [name for alternatives in counters.METRICS.values() for names in alternatives for name in names]
         self.assertEqual(self.say(query=False, unknown=every), ["FAIL truth: saxpy: ncu finds none of the metrics; see ncu/saxpy.txt"])
-        self.assertLess(len(truth.read_calls(self.folder / "out/ncu/saxpy.txt")), len(every))
+        self.assertLess(len(counters.read_calls(self.folder / "out/ncu/saxpy.txt")), len(every))
         lines = self.say(query=False, unknown=every, complaint="==ERROR== Failed to find metric another__one.sum")
         self.assertEqual(lines, ["FAIL truth: saxpy: it ends with status 1; Failed to find metric another__one.sum; see ncu/saxpy.txt"])
 
@@ -375,7 +375,7 @@ class Truth(unittest.TestCase):
         pids = self.pids()
         self.assertEqual(len(pids), 2)
         self.wait_for(lambda: not self.running(pids), 5)
-        call, = truth.read_calls(self.folder / "out/ncu/saxpy.txt")
+        call, = counters.read_calls(self.folder / "out/ncu/saxpy.txt")
         self.assertEqual((call.status, call.out), ("still at work after 5 s", "==PROF== Connected to process 4711 (program)\n"))
 
     def test_a_run_that_is_cut_off_leaves_what_it_knows_and_no_process(self):
@@ -390,12 +390,12 @@ class Truth(unittest.TestCase):
 
     def test_a_file_is_never_half_written(self):
         path = self.folder / "truth.json"
-        truth.write(path, "old")
+        counters.write(path, "old")
         with unittest.mock.patch("os.replace", side_effect=KeyboardInterrupt) as replace, self.assertRaises(KeyboardInterrupt):
-            truth.write(path, "new")
+            counters.write(path, "new")
         self.assertEqual(path.read_text(), "old")
         self.assertEqual(replace.call_args[0][0].parent, self.folder)   # else it could not be renamed at once
-        truth.write(path, "new")
+        counters.write(path, "new")
         self.assertEqual([(p.name, p.read_text()) for p in self.folder.glob("truth.json*")], [("truth.json", "new")])
 
     def test_what_was_said_is_kept_and_can_be_read_again(self):
@@ -427,8 +427,8 @@ class Truth(unittest.TestCase):
         lines, kept = self.say(cut=True), self.kept()
         skipped = "SKIP truth: softmax: nothing of it was saved"
         self.assertEqual(self.read_again(kept, "--only", "saxpy|softmax"), [lines[0].replace("ncu/", "kept/"), skipped])
-        call = truth.read_calls(kept / "saxpy.txt")[0]
-        truth.write(kept / "saxpy.txt", truth.as_text(call._replace(status="still at work after 90 s")))
+        call = counters.read_calls(kept / "saxpy.txt")[0]
+        counters.write(kept / "saxpy.txt", counters.as_text(call._replace(status="still at work after 90 s")))
         self.assertEqual(self.read_again(kept, "--only", "saxpy"), ["FAIL truth: saxpy: still at work after 90 s; see kept/saxpy.txt"])
 
     def test_a_folder_without_what_was_said_fails(self):
@@ -451,11 +451,11 @@ class Truth(unittest.TestCase):
         self.assertIn("FAIL truth: saxpy: kept/saxpy.txt cannot be read", self.read_again(kept, "--only", "saxpy")[0])
 
     def test_a_call_is_read_as_it_was_written(self):
-        calls = [truth.Call(["ncu", "--csv", "a b", "it's"], 0, "a\r 5%\r\nstatus: 3\n\ncommand: x\nerr: y", "\n"),
-                 truth.Call(["ncu"], "still at work after 90 s", "", "\u00b5, \ufffd\n"), truth.Call(["x"], -9, "out: ", "\x0c\x85")]
+        calls = [counters.Call(["ncu", "--csv", "a b", "it's"], 0, "a\r 5%\r\nstatus: 3\n\ncommand: x\nerr: y", "\n"),
+                 counters.Call(["ncu"], "still at work after 90 s", "", "\u00b5, \ufffd\n"), counters.Call(["x"], -9, "out: ", "\x0c\x85")]
         path = self.folder / "calls.txt"
-        truth.write(path, "".join(map(truth.as_text, calls)))
-        self.assertEqual(truth.read_calls(path), calls)
+        counters.write(path, "".join(map(counters.as_text, calls)))
+        self.assertEqual(counters.read_calls(path), calls)
 
     def test_a_build_or_what_was_saved_is_needed(self):
         done = subprocess.run([sys.executable, HERE / "truth.py", "--out", self.folder / "out"], capture_output=True, text=True)
