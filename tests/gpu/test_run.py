@@ -6,6 +6,7 @@ BUILD has the suite's programs, SCRIPTED the libraries. What they say is replace
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -35,9 +36,15 @@ class running(unittest.TestCase):
         (self.build / name).write_text("#!/bin/sh\n" + text)
         (self.build / name).chmod(0o755)
 
-    def run_suite(self, *arguments):
-        command = ["bash", self.suite / "run.sh", "--no-build", "--build", self.build, "--scripted", SCRIPTED, "--out", self.folder / "out", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    def run_suite(self, *arguments, as_gpu=False):
+        """`as_gpu`: on the scripted CUDA, as if that were a GPU's."""
+        command = ["bash", self.suite / "run.sh", "--no-build", "--build", self.build, "--out", self.folder / "out", *arguments]
+        environment = dict(os.environ)
+        if as_gpu:
+            environment |= {"LD_LIBRARY_PATH": str(SCRIPTED), "KPROF_CUPTI": str(SCRIPTED / "libcupti.so.13"), "SCRIPTED_KERNEL_US": "100"}
+        else:
+            command += ["--scripted", SCRIPTED]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
         self.results = (self.folder / "out/results.txt").read_text()
         self.assertEqual(self.results.split("\n")[-2][:len(SUMMARY)], SUMMARY)
         return done
@@ -58,6 +65,15 @@ class running(unittest.TestCase):
         self.assertIn("FACT graph.record_graph_id", self.results)
         self.assertNotIn("FACT machine", self.results)
         self.assertNotIn("as noted", self.results)
+
+    def test_where_a_gpu_answers_otherwise_is_told(self):
+        noted = self.suite / "records/scripted.facts"
+        noted.write_text(noted.read_text().replace("graph.record_graph_id: that", "graph.record_graph_id: not that").replace("machine.compute: 9", "machine.compute: 8"))
+        done = self.run_suite("--only", "^facts_graphs", as_gpu=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        otherwise = [line for line in self.results.split("\n") if "answers otherwise" in line]
+        self.assertEqual(otherwise, ["NOTE facts: the scripted CUDA answers otherwise: graph.record_graph_id: that of cuptiGetGraphExecId, "
+                                     "was not that of cuptiGetGraphExecId"])
 
     def says(self, text, line):
         """A program of one mode, that says and ends as `text` has it, gives this line and fails the run."""
