@@ -82,7 +82,7 @@ inline std::string why_no_gpu() {
   return found == cudaSuccess ? "none found" : cudaGetErrorString(found);
 }
 
-/// `program MODE [--long]`, `program --list` or `program --gpu`. Ends with 0, with 1 where a check failed, with 77 without a GPU.
+/// `program MODE [--long]`, `program --list` or `program --gpu`, which names it. Ends with 0, with 1 where a check failed, with 77 without a GPU.
 inline int run_modes(int argc, char** argv, const char* program, const std::vector<mode>& modes) {
   const std::string wanted = argc > 1 ? argv[1] : "--list";
   for (int i = 2; i < argc; ++i) long_run = long_run || std::strcmp(argv[i], "--long") == 0;
@@ -94,8 +94,10 @@ inline int run_modes(int argc, char** argv, const char* program, const std::vect
   check_prefix = std::string{program} + '.' + wanted;
   if (wanted == "--gpu") {
     const std::string why = why_no_gpu();
-    if (!why.empty()) std::printf("no GPU (%s)\n", why.c_str());
-    return why.empty() ? 0 : 77;
+    if (!why.empty()) return std::printf("no GPU (%s)\n", why.c_str()), 77;
+    cudaDeviceProp props{};
+    CUDA(cudaGetDeviceProperties(&props, 0));
+    return std::printf("%s\n", kernels_compute() ? props.name : "scripted CUDA"), 0;
   }
   for (const mode& m : modes) {
     if (wanted != m.name) continue;

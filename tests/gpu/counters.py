@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Hardware counters of the cases of truth and truth_libraries, by ncu or from what ncu said before: what truth.py compares."""
+"""Hardware counters of the cases of truth, truth_cublas and truth_cudnn, by ncu or from what ncu said before: what truth.py compares."""
+
+from __future__ import annotations   # Python 3.9
 
 import csv
 import functools
@@ -18,7 +20,7 @@ import typing
 sys.dont_write_bytecode = True
 import measuring
 
-PROGRAMS = ("truth", "truth_libraries")
+PROGRAMS = ("truth", "truth_cublas", "truth_cudnn")
 
 # What is counted, and the metrics for it: the first alternative that the GPU has in full, added up. Checked with CUPTI's
 # tables of TU102, GA100, AD102, GH100, GB100 and GB202.

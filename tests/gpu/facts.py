@@ -38,9 +38,9 @@ while records of API calls are on too (`RUNTIME` or `DRIVER`); other tools find 
 the launching calls of both interfaces, notes the ids of all that are inside one another, and turns records of API calls on
 only when a record's id is found missing.""",
      {"correlation.callback.kernels": "With callbacks and without records of API calls, whose id has a kernel's record?",
-      "correlation.callback.copies": "that of a copy?",
-      "correlation.callback.memsets": "that of a memset?",
-      "correlation.callback.nodes": "that of a graph's node?",
+      "correlation.callback.copies": "Whose has a copy's?",
+      "correlation.callback.memsets": "Whose has a memset's?",
+      "correlation.callback.nodes": "Whose has that of a graph's node?",
       "correlation.alone": "With neither callbacks nor records of API calls, how many records have an id?",
       "correlation.alone.distinct": "and does each launch have its own?",
       "correlation.api_records": "With records of the runtime's calls, how many records have the id of one?",
@@ -83,24 +83,25 @@ kernels is said of some: what kind a node's record has is not relied on.""",
       "graph.callbacks_of_clone": "of `cudaGraphClone`", "graph.callbacks_of_child": "of `cudaGraphCreate` and `cudaGraphAddChildGraphNode`",
       "graph.callbacks_of_instantiate": "of `cudaGraphInstantiate`", "graph.callbacks_of_instantiate_with_child": "of `cudaGraphInstantiate` with a child graph",
       "graph.callbacks_of_update": "of `cudaGraphExecUpdate`", "graph.callbacks_of_launch": "of `cudaGraphLaunch`",
-      "graph.memset_of_1_byte": "Record of a memset node of 1 byte", "graph.memset_of_4_KiB": "of 4 KiB", "graph.memset_of_1_MiB": "of 1 MiB",
-      "graph.copy_on_the_device_of_4_KiB": "of a copy on the device of 4 KiB", "graph.copy_on_the_device_of_1_MiB": "of 1 MiB",
+      "graph.memset_of_1_byte": "Record of a memset node of 1 byte", "graph.memset_of_4_KiB": "of a memset node of 4 KiB",
+      "graph.memset_of_1_MiB": "of a memset node of 1 MiB",
+      "graph.copy_on_the_device_of_4_KiB": "of a copy on the device of 4 KiB", "graph.copy_on_the_device_of_1_MiB": "of a copy on the device of 1 MiB",
       "graph.copy_to_the_device_of_1_MiB": "of a copy from pinned memory of 1 MiB"}),
     ("Clocks",
      """CUPTI's host times, and the device's times that it converts, are of `CLOCK_REALTIME`. Scopes are stamped with the processor's
 counter, which kprof sets against that clock at the start, at every flush and at the end.""",
      {"clock.cupti_is_realtime": "How many of 100,000 times of `cuptiGetTimestamp` lie between two of `CLOCK_REALTIME` around them?",
-      "clock.records_between_launch_and_wait": "In how many of 60 seconds do all kernels lie between their launch and the end of the wait for them?",
+      "clock.records_between_launch_and_wait": "In how many seconds of a minute do all kernels lie between their launch and the end of the wait for them?",
       "clock.records_drift": "How far does the device's time move against the host's, within a minute?",
       "clock.counter_drift": "How far does the processor's counter, set by one second, move against `CLOCK_REALTIME`, within a minute?"}),
     ("Others in the process",
      """Up to CUDA 13.2 one subscriber is served. kprof takes the refusal for what it is, names the other tool where CUPTI does, and goes on
 without the device's work. In a forked child it makes no call of CUPTI.""",
-     {"subscriber.second": "What does a second `cuptiSubscribe` get?", "subscriber.second_v2": "a `cuptiSubscribe_v2`?",
-      "subscriber.holder": "and which name of the first?", "subscriber.first_goes_on": "Does the first go on being called?",
+     {"subscriber.second": "What does a second `cuptiSubscribe` get?", "subscriber.second_v2": "What does a second subscriber by `cuptiSubscribe_v2` get?",
+      "subscriber.holder": "Which name of the first does that tell?", "subscriber.first_goes_on": "Does the first go on being called?",
       "subscriber.after_the_first_has_gone": "What does the second get once the first has gone?",
-      "fork.timestamp": "In a forked child, `cuptiGetTimestamp`", "fork.flush": "`cuptiActivityFlushAll`", "fork.subscribe": "`cuptiSubscribe`",
-      "fork.cuda": "`cudaMalloc`", "fork.parent_records": "How many records of its kernels has the parent afterwards?"}),
+      "fork.timestamp": "In a forked child, `cuptiGetTimestamp`", "fork.flush": "In a forked child, `cuptiActivityFlushAll`", "fork.subscribe": "In a forked child, `cuptiSubscribe`",
+      "fork.cuda": "In a forked child, `cudaMalloc`", "fork.parent_records": "How many records of its kernels has the parent afterwards?"}),
     ("What it costs",
      """On one thread, against the same launches with records of the work alone: the median of all rounds, with the smallest and the
 largest difference. The table of a run, under `bench/results`, has all ways, and four threads.""",
@@ -170,7 +171,10 @@ def taken(found, name, root):
     if (found["machine.gpu"] == "scripted CUDA") != (name == SCRIPTED):
         raise refused(f"these are the answers of {found['machine.gpu']}, which cannot be kept as {name}")
     path = root / RECORDS / f"{name}.facts"
-    return (read(path) if path.exists() else {}) | found
+    known = read(path) if path.exists() else {}
+    if any(found.get(key, known[key]) != known[key] for key in MACHINE if key in known):
+        known = {}   # of another driver or CUPTI, whose answers are not to be mixed with these
+    return known | found
 
 
 def as_text(found):

@@ -8,7 +8,7 @@ build of the tests. What is taken, and where it goes:
   results.txt            FACT lines: tests/gpu/records/GPU.facts, and from all of these docs/what_cupti_does.md
   records/EXAMPLE.txt    transcripts, and what a replay makes of them: tests/gpu/records/GPU_EXAMPLE.txt and .expected
   reports/EXAMPLE.txt    docs/gpu_reports.md, and the blocks of README.md that a comment "report EXAMPLE" stands before
-  overhead, launch_cost, truth (.md, .json): bench/results/DATE-GPU.md and .json
+  overhead, launch_cost, truth (.md, .json): bench/results/DATE-GPU-TABLE.md and .json
 
 What counters say of the catalogue is judged anew, with the explanations that truth_explanations.txt has by now. Nothing is taken
 from a run with failed checks, unless by --with-failures, nor from the scripted CUDA.
@@ -44,6 +44,9 @@ def unpacked(path, scratch):
     found = sorted(p.parent for p in path.rglob("results.txt"))
     if not found:
         raise facts.refused(f"there is no results.txt in {path}: name the folder that run.sh wrote, or a .tar.gz of it")
+    for table in [p for name in TABLES for suffix in (".md", ".json") for p in path.rglob(name + suffix)]:
+        if table.parent not in found:
+            raise facts.refused(f"{table.name} lies in a folder without results.txt: let run.sh start what makes it, with KPROF_..._OPTIONS")
     return found
 
 
@@ -57,7 +60,8 @@ class results:
         for folder in folders:
             self.facts |= facts.read(folder / "results.txt")
         self.gpu = self.facts.get("machine.gpu")
-        self.gpus = {line.removeprefix("NOTE GPU: ") for line in self.lines if line.startswith("NOTE GPU: ")}
+        self.gpus = {line.removeprefix("NOTE GPU: ") for line in self.lines if line.startswith("NOTE GPU: ")} - {""}
+        self.versions = {line for line in self.lines if re.match("FACT machine\\.", line)}
         dates = [m[1] for line in self.lines if (m := re.fullmatch(r"NOTE (\d{4}-\d\d-\d\d)T[\d:]+Z", line))]
         self.date = max(dates, default=None)
 
@@ -94,6 +98,8 @@ def check(found, root, with_failures):
         raise facts.refused("the results do not say when and on which GPU they were made: run the program facts too")
     if found.gpu == "scripted CUDA":
         raise facts.refused("these are results of the scripted CUDA, which are no evidence; of its facts, `facts.py take RESULTS scripted` takes note")
+    if len(found.versions) > len([key for key in found.facts if key in facts.MACHINE]):
+        raise facts.refused("\n".join(["these parts are of machines that differ:", *sorted(found.versions)]))
     if found.gpus != {found.gpu}:
         raise facts.refused(f"these are results of {' and of '.join(sorted(found.gpus | {found.gpu}))}: take those of one GPU at a time")
     failures = [f"{folder.name}: the run was cut off before its end" for folder in found.folders if cut_off(folder)] + found.failures(root)
@@ -132,7 +138,11 @@ def keep_reports(found, root):
              *(f"- {title}: {found.facts[key]}" for key, title in facts.MACHINE.items() if key in found.facts and key != "machine.gpu")]
     for name, report in sorted(reports.items()):
         lines += ["", f"## {name}", "", f"[examples/{name}.cu](../examples/{name}.cu)", "", "```text", *(line.rstrip() for line in report.split("\n")), "```"]
-    yield root / "docs/gpu_reports.md", "\n".join(lines) + "\n"
+    page = root / "docs/gpu_reports.md"
+    lost = set(re.findall(r"^## (\w+)$", page.read_text(), re.MULTILINE)) - set(reports) if page.exists() else set()
+    if lost:
+        raise facts.refused(f"{page.name} has reports that these results lack: {', '.join(sorted(lost))}; take them with a run of all examples")
+    yield page, "\n".join(lines) + "\n"
 
     def replaced(match):
         name, begin, end = match[1], match[2], match[3]
@@ -146,27 +156,28 @@ def keep_reports(found, root):
         shown = "\n".join(lines[starts[0]:ends[0]]).rstrip("\n")
         return f'<!-- report {name}: "{begin}" to "{end}" -->\n```text\n{shown}\n```\n'
 
-    text = BLOCK.sub(replaced, (root / "README.md").read_text())
-    yield root / "README.md", SOURCE.sub(f"<!-- report source -->\nand says what became of every launch. The report above was printed on one {found.gpu}; [those of all GPU\n"
-                      "examples](docs/gpu_reports.md) are whole. [The GPU](docs/gpu.md) has the rest.\n\n", text)
+    readme = (root / "README.md").read_text()
+    shown = {match[1] for match in BLOCK.finditer(readme)}
+    if shown <= set(reports):   # or it would say of another report where it was printed
+        readme = SOURCE.sub(f"<!-- report source -->\nand says what became of every launch. The report above was printed on one {found.gpu};\n"
+                            "[the reports of the GPU examples](docs/gpu_reports.md) are whole. [The GPU](docs/gpu.md) has the rest.\n\n",
+                            BLOCK.sub(replaced, readme))
+        yield root / "README.md", readme
 
 
 def keep_tables(found, root):
-    tables = [(name, path) for name in TABLES for path in found.files(f"{name}.md").values()]
-    if not tables:
-        return
-    stem = root / "bench/results" / f"{found.date}-{slug(found.gpu).replace('_', '-')}"
-    text = [f"# {found.gpu}, {found.date}", "", "Written by `tests/gpu/run.sh`, on the machine that each table names."]
-    figures = {}
-    for name, path in tables:
-        table = path.read_text()
-        if path.with_suffix(".json").exists():
-            figures[name] = json.loads(path.with_suffix(".json").read_text())
+    for name in TABLES:
+        path = found.files(f"{name}.md").get(name)
+        if path is None:
+            continue
+        table, figures = path.read_text(), path.with_suffix(".json")
+        figures = json.loads(figures.read_text()) if figures.exists() else {}
         if name == "truth" and (judged := found.truth(root)) is not None:
-            table, figures[name], _ = judged
-        text += ["", re.sub(r"^#", "##", table.strip("\n"), flags=re.MULTILINE)]
-    yield stem.with_name(stem.name + ".md"), "\n".join(text) + "\n"
-    yield stem.with_name(stem.name + ".json"), json.dumps(figures, indent=1) + "\n"
+            table, figures, _ = judged
+        title, _, rest = table.strip("\n").partition("\n")
+        stem = f"{root}/bench/results/{found.date}-{slug(found.gpu).replace('_', '-')}-{name.replace('_', '-')}"
+        yield pathlib.Path(stem + ".md"), f"{title}: {found.gpu}, {found.date}\n{rest}\n"
+        yield pathlib.Path(stem + ".json"), json.dumps(figures, indent=1) + "\n"
 
 
 def main():

@@ -125,7 +125,7 @@ double launch_all(const way& how, int launches, std::vector<notes>& told) {
 }
 
 struct outcome {
-  std::size_t records = 0, attributed = 0, right = 0;   // right: by the grid, which tells whose it is
+  std::size_t records = 0, right = 0;   // right: by the grid, which tells whose it is
 };
 /// Gives each kernel to an operator, by the way's own ids.
 outcome attribute(const way& how, const std::vector<notes>& told) {
@@ -143,7 +143,6 @@ outcome attribute(const way& how, const std::vector<notes>& told) {
     ++found.records;
     const auto op = operator_of.find(r.correlation);
     if (op == operator_of.end()) continue;
-    ++found.attributed;
     found.right += r.grid_x == static_cast<std::int32_t>(op->second) + 1 ? 1 : 0;
   }
   return found;
@@ -178,9 +177,9 @@ int measure(const way& how, int launches, int threads) {
   const outcome found = attribute(how, told);
   std::uint64_t callbacks = 0;
   for (const notes& n : told) callbacks += n.callbacks;
-  std::printf("{\"variant\": \"%s\", \"threads\": %d, \"launches\": %d, \"launch_ns\": %.1f, \"records\": %zu, \"attributed\": %zu, \"right\": %zu, "
+  std::printf("{\"launches\": %d, \"launch_ns\": %.1f, \"records\": %zu, \"right\": %zu, "
               "\"dropped\": %llu, \"callbacks\": %.2f, \"push_pop_ns\": %.2f}\n",
-              how.name, threads, launches, ns, found.records, found.attributed, found.right, static_cast<unsigned long long>(activity_log::dropped()),
+              launches, ns, found.records, found.right, static_cast<unsigned long long>(activity_log::dropped()),
               static_cast<double>(callbacks) / launches / threads, how.external ? push_and_pop() : 0.0);
   return 0;
 }

@@ -36,7 +36,7 @@ def variants(program):
     return subprocess.run([program, "--variants"], capture_output=True, text=True, timeout=60, check=True).stdout.split("\n")[:-1]
 
 
-def measure(program, options):
+def measure(program, options, after_round):
     """{(threads, way): [a run a round]}"""
     names, runs, began = variants(program), {}, time.monotonic()
     for done in range(options.rounds):
@@ -46,6 +46,7 @@ def measure(program, options):
         for threads in (1, 4):
             for name in names:
                 runs.setdefault((threads, name), []).append(json.loads(run([program, name, str(options.launches // threads), str(threads)])))
+        after_round(rows_of(runs))
     return runs
 
 
@@ -84,7 +85,7 @@ def choice(rows):
     rest = []
     for r in whole:
         if r is not best:
-            apart = all(a > b for a, b in zip(r["ns"], best["ns"]))   # in every round
+            apart = len(best["ns"]) >= 3 and all(a > b for a, b in zip(r["ns"], best["ns"]))   # in every round
             rest.append(f"{r['way']}: {statistics.median(r['more']):+.0f} ns{'' if apart else ', not told apart'}")
     rest += [f"{r['way']}: not all kernels" for r in knowing if r not in whole]
     return f"{best['way']}: {statistics.median(best['more']):+.0f} ns; " + "; ".join(rest)
@@ -115,6 +116,17 @@ def tell_facts(rows):
     print(f"FACT cost.choice: {choice(rows)}")
 
 
+def write(out, rows):
+    """After each round, as a run may be cut off."""
+    about = machine()
+    lines = ["# What it costs a launch to know its operator", "", *(f"- {line}" for line in about), "",
+             CAPTION.format(rounds=len(rows[0]["ns"]), launches=rows[0]["launches"]), "", *table(rows), "",
+             f"Least of those that see all launches: {choice(rows)}.", ""]
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "launch_cost.md").write_text("\n".join(lines))
+    (out / "launch_cost.json").write_text(json.dumps({"machine": about, "ways": rows}, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -124,18 +136,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--without-times", action="store_true", help="on the scripted CUDA, where they mean nothing: no table and no facts")
     options = parser.parse_args()
-    runs = measure(options.build.resolve() / "launch_cost", options)
-    rows = rows_of(runs)
+    rows = rows_of(measure(options.build.resolve() / "launch_cost", options, (lambda _: None) if options.without_times else lambda rows: write(options.out, rows)))
     whole = checked(rows)
     if options.without_times:
         return 0 if whole else 1
     tell_facts(rows)
-    options.out.mkdir(parents=True, exist_ok=True)
-    lines = ["# What it costs a launch to know its operator", "", *(f"- {line}" for line in machine()), "",
-             CAPTION.format(rounds=len(rows[0]["ns"]), launches=rows[0]["launches"]), "", *table(rows), "", f"Least of those that see all launches: {choice(rows)}.", ""]
-    (options.out / "launch_cost.md").write_text("\n".join(lines))
-    (options.out / "launch_cost.json").write_text(json.dumps({"machine": machine(), "ways": rows}, indent=1) + "\n")
-    print("\n".join(lines))
     return 0 if whole else 1
 
 

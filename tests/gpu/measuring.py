@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts that measure share: starting a program, the median of its runs, and what the machine is."""
+"""What the scripts that measure share: starting a program, and what the machine is."""
 
 import os
 import pathlib
 import platform
 import re
-import statistics
 import subprocess
 
 # What `nvidia-smi -q` says of interest.
@@ -48,7 +47,3 @@ def machine():
         pass
     lines.append(f"Kernel: {platform.release()}")
     return lines
-
-
-def median(runs, key):
-    return statistics.median(r[key] for r in runs)

@@ -7,23 +7,26 @@
 #
 #   tests/gpu/run.sh [option...]
 #
-#   --build FOLDER     where the programs are, or go; default build-gpu in the repository
+#   --build FOLDER     where the programs are, or go; default build-gpu in the repository, build-gpu-scripted with --scripted
 #   --build-only       build and run nothing
 #   --no-build         run what was built before, on a machine without a compiler for instance
-#   --out FOLDER       results; default $OUT, else the folder "results" in that of the programs
+#   --out FOLDER       results; default: the folder "results" in that of the programs. What an earlier run left there goes
 #   --arch ARCH        build for this one, sm_90 for instance; default: that of the GPU at hand, sm_90 where there is none
 #   --cudart KIND      link CUDA's runtime static, which the machine that runs the programs need not have, or shared
 #   --scripted FOLDER  run on the scripted CUDA in this folder (tests/scripted_cuda), in place of a GPU: what needs no kernel
 #                      to be executed. Builds with --cudart shared
 #   --only REGEX       run only what matches, for instance '^graphs\.'
 #   --long             many more kernels, and more repetitions
+#
+# In the environment: JOBS, how many programs are built at a time (2); KPROF_GPU_TIMEOUT, seconds that a program may take (300);
+# KPROF_OVERHEAD_OPTIONS, KPROF_LAUNCH_COST_OPTIONS and KPROF_TRUTH_OPTIONS, further options of these scripts.
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 usage() { sed -n '3,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 
-build=$root/build-gpu out=${OUT:-} arch= cudart=static scripted= only=. long=() do_build=yes do_run=yes
+build= out= arch= cudart=static scripted= only=. long=() do_build=yes do_run=yes
 while [ $# -gt 0 ]; do
   case $1 in
     --build | --out | --arch | --cudart | --scripted | --only) [ $# -gt 1 ] || usage ;;&
@@ -40,12 +43,13 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+build=${build:-$root/build-gpu${scripted:+-scripted}}   # of another runtime: not over what was built for a GPU
 mkdir -p "$build" || exit 2
 build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
 programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts facts_graphs facts_libraries launch_cost truth
-          truth_libraries)
+          truth_cublas truth_cudnn)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
@@ -67,11 +71,8 @@ leave_out() {   # leave_out NAME...: of the programs and examples
 compile() {   # compile PROGRAM: one of them, in a process of its own
   local name=$1 source=$here/$1.cu options=(-DKPROF_SESSION_ELSEWHERE=1 "$build/kprof_session.o")
   case $name in
-    gemm) options+=(-lcublas) ;;
-    truth_libraries)
-      options+=(-lcublas)
-      "$nvcc" -x cu -E - <<< "#include <cudnn.h>" > /dev/null 2>&1 && options+=(-lcudnn)   # as the program asks
-      ;;
+    gemm | truth_cublas) options+=(-lcublas) ;;
+    truth_cudnn) options+=(-lcudnn) ;;
     overhead_bare) source=$here/overhead.cu options=(-DKPROF_ENABLE=0) ;;
     libspin.so) source=$here/overhead.cu options=(-DKPROF_ENABLE=0 -shared -Xcompiler -fPIC) ;;
     [0-9]*) source=$root/examples/$1.cu options=() ;;
@@ -89,7 +90,11 @@ if [ $do_build = yes ]; then
   echo "building for $arch with $nvcc, CUDA's runtime $cudart, into $build"
   if [ ! -e "$home/include/cublas_v2.h" ]; then
     echo "no cuBLAS in $home: what uses it is left out"
-    leave_out gemm truth_libraries 11_transformer_cublas
+    leave_out gemm truth_cublas 11_transformer_cublas
+  fi
+  if ! "$nvcc" -x cu -E - <<< "#include <cudnn.h>" > /dev/null 2>&1; then
+    echo "no headers of cuDNN: truth_cudnn is left out"
+    leave_out truth_cudnn
   fi
   if [ ! -e "$home/include/cupti.h" ] && [ ! -e "$home/extras/CUPTI/include/cupti.h" ]; then
     echo "no headers of CUPTI in $home: the questions to it and launch_cost are left out"
@@ -137,20 +142,24 @@ else
 fi
 unset KPROF
 [ -x "$build/attribution" ] || { echo "tests/gpu: there are no programs in $build; build them first"; exit 2; }
-why=$("$build/attribution" --gpu 2>&1) || { echo "tests/gpu: skipped, $why"; exit 77; }
+gpu=$("$build/attribution" --gpu 2>&1) || { echo "tests/gpu: skipped, $gpu"; exit 77; }
 
 mkdir -p "$out" || exit 2
 out=$(cd "$out" && pwd)
+if [ -e "$out/results.txt" ]; then   # one run's results are one run's
+  rm -rf "$out"/{records,reports,ncu} "$out"/{results.txt,programs.log} "$out"/{launch_cost,overhead,truth}.{md,json,log}
+elif [ -n "$(ls -A "$out")" ] && [ "$out" != "$build" ]; then
+  echo "tests/gpu: $out holds something else: name another folder with --out"
+  exit 2
+fi
 results=$out/results.txt
 : > "$results"
 : > "$out/programs.log"
 tell() { printf '%s\n' "$*" | tee -a "$results"; }
 {
   date -u +%Y-%m-%dT%H:%MZ
-  if [ -n "$scripted" ]; then
-    echo "GPU: scripted CUDA"
-  else
-    echo "GPU: $(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1)"
+  echo "GPU: $gpu"
+  if [ -z "$scripted" ]; then
     nvidia-smi --query-gpu=driver_version,compute_cap,clocks.sm,clocks.max.sm --format=csv,noheader 2> /dev/null
   fi
   echo "libcupti: ${KPROF_CUPTI:-as the loader finds it}"
@@ -177,7 +186,7 @@ run_mode() {
   rm -f "$lines" "$lines.err"
 }
 
-for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm truth truth_libraries; do
+for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm truth truth_cublas truth_cudnn; do
   [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
   if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
     tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"
@@ -193,7 +202,8 @@ done
 # The examples check their own numbers. What CUPTI tells of them is kept for replay without a GPU: tests/gpu/records.
 mkdir -p "$out/records" "$out/reports"
 for example in "${examples[@]}"; do
-  [[ examples.$example =~ $only ]] && [ -x "$build/$example" ] || continue
+  [[ examples.$example =~ $only ]] || continue
+  [ -x "$build/$example" ] || { tell "SKIP examples.$example: it was not built"; continue; }
   if [[ -n $scripted && $example == *_cublas ]]; then
     tell "SKIP examples.$example: cuBLAS needs a GPU"
     continue
@@ -217,13 +227,24 @@ run_script() {   # run_script NAME [option...]: tests/gpu/NAME.py
   shift
   [[ $name =~ $only ]] || return 0
   command -v python3 > /dev/null || { tell "SKIP $name: there is no python3"; return 0; }
-  rm -f "$out/$name.md" "$out/$name.json"
-  # As the lines come: a run that is cut off leaves what it knows.
-  python3 -u "$here/$name.py" --build "$build" --out "$out" "$@" 2>&1 | tee "$out/$name.log" |
-    grep -aE --line-buffered '^(PASS|FAIL|SKIP|NOTE|FACT) ' | tee -a "$results"
-  ended=${PIPESTATUS[0]}
+  # As the lines come: a run that is cut off leaves what it knows. Waited for, so that a signal is heard meanwhile, and the
+  # script does not go on by itself.
+  python3 -u "$here/$name.py" --build "$build" --out "$out" "$@" > >(tee "$out/$name.log" |
+    grep -aE --line-buffered '^(PASS|FAIL|SKIP|NOTE|FACT) ' | tee -a "$results") 2>&1 &
+  script=$!
+  trap 'kill "$script" 2> /dev/null; tell "FAIL $name: it ends: stopped with the run"; exit 1' TERM INT HUP
+  wait "$script"
+  ended=$?
+  trap - TERM INT HUP
+  sleep 0.2   # what it said last is on its way
   [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/$name.log" || tell "FAIL $name: it ends: with status $ended; $(tail -n 1 "$out/$name.log")"
   [ ! -e "$out/$name.md" ] || cat "$out/$name.md"
+}
+find_ncu() {   # where the CUDA Toolkit and Nsight Compute put it, if not on the PATH
+  local ncu
+  for ncu in "$(command -v ncu)" "${CUDA_HOME:-/usr/local/cuda}/bin/ncu" /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu; do
+    [ ! -x "$ncu" ] || { echo "$ncu"; return; }
+  done
 }
 if [ -n "$scripted" ]; then
   run_script launch_cost --launches 2000 --rounds 1 --without-times
@@ -236,9 +257,11 @@ else
   # What is to be looked at first: where the scripted CUDA, on which all else was tested, is wrong.
   python3 "$here/facts.py" compare "$results" scripted 2>&1 | grep -avE '^machine\.|: no answer, |, was not asked$' |
     while read -r line; do tell "NOTE facts: the scripted CUDA answers otherwise: $line"; done
-  run_script launch_cost
-  run_script overhead "${long[@]}"
-  run_script truth
+  ncu=$(find_ncu)
+  # shellcheck disable=SC2086   # options are words
+  run_script launch_cost ${KPROF_LAUNCH_COST_OPTIONS:-}
+  run_script overhead "${long[@]}" ${KPROF_OVERHEAD_OPTIONS:-}
+  run_script truth ${ncu:+--ncu "$ncu"} ${KPROF_TRUTH_OPTIONS:-}
 fi
 
 count() { grep -ac "^$1 " "$results"; }

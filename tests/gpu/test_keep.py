@@ -78,7 +78,7 @@ class keeping(unittest.TestCase):
     def count(self, flops):
         """A comparison with counters, of a call of 1000 FLOPs."""
         declared = {"case": "saxpy", "operator": "Axpy", "parameters": "n=500", "flops": 1000, "bytes_read": 0, "bytes_written": 0, "transcendentals": 0,
-                    "type": "f32", "unit": "f32"}
+                    "unit": "f32"}
         counted = {"fadd": 0, "fmul": 0, "ffma": flops // 2}
         case = {"declared": declared, "kernels": ["saxpy_kernel"], "counted": counted, "reasons": {}, "rows": []}
         (self.results / "truth.json").write_text(json.dumps({"machine": ["an invented machine"], "cases": {"saxpy": case}}))
@@ -118,9 +118,8 @@ class keeping(unittest.TestCase):
         self.assertIn("printed on one Invented GPU 9", readme)
         self.assertNotIn("scripted", readme)
         self.assertTrue(readme.endswith("\n\n## Next\n"))
-        table = self.text("bench/results/2031-02-03-invented-gpu-9.md")
-        self.assertIn("## What kprof costs\n\n| a table |\n", table)
-        self.assertIn('"overhead"', self.text("bench/results/2031-02-03-invented-gpu-9.json"))
+        self.assertEqual(self.text("bench/results/2031-02-03-invented-gpu-9-overhead.md"), "# What kprof costs: Invented GPU 9, 2031-02-03\n\n| a table |\n")
+        self.assertEqual(json.loads(self.text("bench/results/2031-02-03-invented-gpu-9-overhead.json")), {"kprof": [1]})
         for line in done.stdout.split("\n"):
             self.assertTrue(not line or (self.root / line).exists(), line)
 
@@ -140,7 +139,7 @@ class keeping(unittest.TestCase):
         done = self.keep(results=[self.results, archive])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| Pushing and popping an external id | n/a, not scripted | 77 ns |", self.text("docs/what_cupti_does.md"))
-        self.assertTrue((self.root / "bench/results/2031-02-04-invented-gpu-9.md").exists())
+        self.assertTrue((self.root / "bench/results/2031-02-04-invented-gpu-9-overhead.md").exists())
 
     def test_a_later_part_leaves_the_other_answers(self):
         self.keep()
@@ -163,10 +162,10 @@ class keeping(unittest.TestCase):
         self.explain("saxpy flops: a tenth of them is predicated off")
         done = self.keep()
         self.assertEqual(done.returncode, 0, done.stderr)
-        table = self.text("bench/results/2031-02-03-invented-gpu-9.md")
+        table = self.text("bench/results/2031-02-03-invented-gpu-9-truth.md")
         self.assertIn("| saxpy | flops | 1,000 | 900 | 0.9000 | a tenth of them is predicated off |", table)
         self.assertNotIn("as judged there", table)
-        self.assertIn("predicated off", self.text("bench/results/2031-02-03-invented-gpu-9.json"))
+        self.assertIn("predicated off", self.text("bench/results/2031-02-03-invented-gpu-9-truth.json"))
 
     def test_an_explanation_of_no_difference_is_refused(self):
         self.count(1000)
@@ -203,6 +202,41 @@ class keeping(unittest.TestCase):
         part.mkdir()
         (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nNOTE GPU: Another GPU\nFACT cost.push_pop: 77 ns\ntests/gpu: 1 checks passed\n")
         self.is_refused(self.keep(results=[self.results, part]), "results of Another GPU and of Invented GPU 9")
+
+    def test_tables_without_results_are_refused(self):
+        (self.results / "apart").mkdir()
+        (self.results / "apart/launch_cost.md").write_text("# What it costs\n")
+        self.is_refused(self.keep(), "launch_cost.md lies in a folder without results.txt")
+
+    def test_parts_of_two_drivers_are_refused(self):
+        part = self.folder / "part"
+        part.mkdir()
+        (part / "results.txt").write_text("NOTE 2031-02-04T00:00Z\nNOTE GPU: Invented GPU 9\nFACT machine.driver: CUDA 13.3\ntests/gpu: 1 checks passed\n")
+        self.is_refused(self.keep(results=[self.results, part]), "FACT machine.driver: CUDA 13.3")
+
+    def test_answers_of_another_driver_replace_all(self):
+        self.keep()
+        self.answers = "machine.gpu: Invented GPU 9\nmachine.driver: CUDA 13.3\nfork.flush: 1 later"
+        self.say()
+        self.assertEqual(self.keep().returncode, 0)
+        self.assertEqual(self.text("tests/gpu/records/invented_gpu_9.facts"), "fork.flush: 1 later\nmachine.driver: CUDA 13.3\nmachine.gpu: Invented GPU 9\n")
+
+    def test_the_readme_is_left_where_its_report_is_missing(self):
+        for folder in ("records", "reports"):
+            (self.results / folder / "10_gpu_graph.txt").rename(self.results / folder / "08_gpu_kernels.txt")
+        self.assertEqual(self.keep().returncode, 0)
+        self.assertEqual(self.text("README.md"), README)
+        self.assertIn("## 08_gpu_kernels", self.text("docs/gpu_reports.md"))
+
+    def test_a_report_that_is_there_is_not_lost(self):
+        self.keep()
+        before = self.text("docs/gpu_reports.md")
+        for folder in ("records", "reports"):
+            (self.results / folder / "10_gpu_graph.txt").rename(self.results / folder / "08_gpu_kernels.txt")
+        done = self.keep()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("gpu_reports.md has reports that these results lack: 10_gpu_graph", done.stderr)
+        self.assertEqual(self.text("docs/gpu_reports.md"), before)
 
     def test_a_part_of_an_unknown_gpu_is_refused(self):
         path = self.results / "results.txt"

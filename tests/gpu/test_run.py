@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD, SCRIPTED = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
@@ -65,6 +66,36 @@ class running(unittest.TestCase):
         self.assertIn("FACT graph.record_graph_id", self.results)
         self.assertNotIn("FACT machine", self.results)
         self.assertNotIn("as noted", self.results)
+
+    def test_results_are_of_one_run(self):
+        self.run_suite("--only", "^facts_graphs")
+        for name in ("overhead.md", "truth.json", "records/old.txt", "reports/old.txt", "ncu/old.txt"):
+            (self.folder / "out" / name).parent.mkdir(exist_ok=True)
+            (self.folder / "out" / name).write_text("of an earlier run")
+        self.run_suite("--only", "^facts\\.machine")
+        self.assertNotIn("FACT graph", self.results)
+        self.assertEqual([p for p in (self.folder / "out").rglob("*") if p.is_file() and "earlier" in p.read_text()], [])
+
+    def test_a_folder_of_something_else_is_left_alone(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out/thesis.md").write_text("years of work")
+        command = ["bash", self.suite / "run.sh", "--no-build", "--build", self.build, "--scripted", SCRIPTED, "--out", self.folder / "out"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("holds something else", done.stdout)
+        self.assertEqual([p.name for p in (self.folder / "out").iterdir()], ["thesis.md"])
+
+    def test_a_run_that_is_stopped_stops_its_script(self):
+        self.program("launch_cost", f'[ "$1" = --variants ] && echo bare && exit\necho $$ > {self.folder}/pid; sleep 60')
+        command = ["bash", self.suite / "run.sh", "--no-build", "--build", self.build, "--scripted", SCRIPTED, "--out", self.folder / "out", "--only", "^launch_cost$"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            while not (self.folder / "pid").exists() and run.poll() is None:
+                time.sleep(0.01)
+            run.terminate()
+            self.assertEqual(run.wait(20), 1)
+        self.assertIn("FAIL launch_cost: it ends: stopped with the run", (self.folder / "out/results.txt").read_text())
+        scripts = subprocess.run(["pgrep", "-f", str(self.suite / "launch_cost.py")], capture_output=True, text=True).stdout
+        self.assertEqual(scripts, "")
 
     def test_where_a_gpu_answers_otherwise_is_told(self):
         noted = self.suite / "records/scripted.facts"

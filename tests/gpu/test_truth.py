@@ -122,6 +122,9 @@ print("==WARNING== Found outstanding GPU clock reset, trying to revert...Success
 '''
 
 
+NOT_BUILT = [f"SKIP truth: {name}: it was not built" for name in ("truth_cublas", "truth_cudnn")]
+
+
 class Truth(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -134,8 +137,8 @@ class Truth(unittest.TestCase):
         self.explanations = ""
 
     def libraries(self, script):
-        """A program in the place of truth_libraries."""
-        program = self.folder / "build" / "truth_libraries"
+        """A program in the place of truth_cublas."""
+        program = self.folder / "build" / "truth_cublas"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
 
@@ -148,11 +151,11 @@ class Truth(unittest.TestCase):
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def heard(self, process, warns=""):
-        """The lines of truth.py, but for the one of truth_libraries where there is none; its status is kept."""
+        """The lines of truth.py, but for those of libraries that are not there; its status is kept."""
         out, err = process.communicate()
         self.assertIn(warns, err) if warns else self.assertEqual(err, "")
         self.status = process.returncode
-        return [line for line in out.splitlines() if line != "SKIP truth: truth_libraries: it was not built"]
+        return [line for line in out.splitlines() if line not in NOT_BUILT]
 
     def say(self, only="saxpy", ncu="ncu", more=(), **fake):
         return self.heard(self.started(only, ncu, more, **fake))
@@ -290,8 +293,9 @@ class Truth(unittest.TestCase):
 
     def test_an_explanation_of_no_case_fails_where_all_cases_are_known(self):
         self.explanations = "saxpi flops: a slip of the pen\n"
-        self.assertEqual([line for line in self.say() if "saxpi" in line], [])   # it could be one of truth_libraries
+        self.assertEqual([line for line in self.say() if "saxpi" in line], [])   # it could be one of truth_cublas
         self.libraries("echo gemm_f32 gpu")
+        shutil.copy(self.folder / "build/truth_cublas", self.folder / "build/truth_cudnn")
         self.assertIn("FAIL truth: why.txt explains saxpi, which is no case", self.say())
 
     def test_what_the_gpu_cannot_count_is_not_available(self):
@@ -475,10 +479,10 @@ class Truth(unittest.TestCase):
                                  f"see ncu/{case}.txt" for case in ("saxpy", "softmax")])
 
     def test_a_program_says_itself_what_is_wrong(self):
-        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "FAIL truth_libraries.gemm_f32: the result is right: is 3"; exit 1')
-        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: truth_libraries.gemm_f32: the result is right: is 3; see ncu/gemm_f32.txt"])
+        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "FAIL truth_cublas.gemm_f32: the result is right: is 3"; exit 1')
+        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: truth_cublas.gemm_f32: the result is right: is 3; see ncu/gemm_f32.txt"])
         self.assertEqual(self.status, 1)
-        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "SKIP truth_libraries.gemm_f32: kernels are not executed here"; exit 77')
+        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "SKIP truth_cublas.gemm_f32: kernels are not executed here"; exit 77')
         self.assertEqual(self.say(only="gemm"), ["SKIP truth: gemm_f32: kernels are not executed here"])
         self.assertEqual(self.status, 0)
         self.libraries("""[ $1 = --list ] && echo gemm_f32 gpu && exit; echo '{"case": "gemm_f32"}'; exit 3""")
@@ -487,7 +491,7 @@ class Truth(unittest.TestCase):
 
     def test_a_program_that_does_not_start_is_skipped(self):
         self.libraries("echo libcudnn.so.9: cannot open shared object file >&2; exit 127")
-        self.assertEqual(self.say(only="gemm"), ["SKIP truth: truth_libraries: it does not start; libcudnn.so.9: cannot open shared object file"])
+        self.assertEqual(self.say(only="gemm"), ["SKIP truth: truth_cublas: it does not start; libcudnn.so.9: cannot open shared object file"])
 
     def test_no_ncu_is_skipped(self):
         lines = self.say(ncu="no_such")

@@ -5,7 +5,7 @@
   truth.py --build FOLDER --out OUT [--ncu PATH] [--case-seconds N] [--only REGEX]
   truth.py --saved FOLDER --out OUT [--only REGEX]
 
-Runs each case of the programs truth and truth_libraries under ncu, which counts the instructions and the memory traffic of
+Runs each case of the programs truth, truth_cublas and truth_cudnn under ncu, which counts the instructions and the memory traffic of
 one call, and compares with what kprof's operator declares. A difference above one percent fails, unless
 truth_explanations.txt says why it is there. Writes truth.md and truth.json, anew after each case, and into OUT/ncu all that
 ncu said: the second form reads such a folder, and needs neither ncu nor a GPU.
@@ -162,6 +162,8 @@ def compare_all(tell, source, options):
     cases, missing = list_cases(source)
     for program, why in missing.items():
         tell("SKIP", f"{program}: {why}")
+    for name in ("truth.md", "truth.json"):   # there are others to come
+        (options.out / name).unlink(missing_ok=True)
     explanations, wrong = read_explanations(options.explanations)
     for text in wrong:
         tell("FAIL", text)
@@ -192,8 +194,6 @@ def main():
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     tell = Teller()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in ("truth.md", "truth.json"):
-        (options.out / name).unlink(missing_ok=True)
     if options.saved is None and shutil.which(options.ncu) is None:
         tell("SKIP", f"there is no {options.ncu}: it is Nsight Compute's, and comes with the CUDA Toolkit")
         return 0
