@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operators of the catalogue by kernels that do what their formulas say and no more, for truth.py to hold the formulas
+// Operators of the catalogue by plain kernels, which do little beside what the formulas say, for truth.py to hold these
 // against hardware counters. No library but CUDA's runtime.
 //
 //     truth --list        the cases
