@@ -3,10 +3,10 @@
 # Builds the scripted CUDA without CMake: build.sh <folder> [compiler flag...]; CXX and CUDA_HOME choose compiler and headers.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-out=$1
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
 shift
 include=${CUDA_HOME:-/usr/local/cuda}/include
-mkdir -p "$out"
 python3 "$here/callback_names.py" "$include" "$out/callback_names.inc"
 cd "$here"
 # --disable-new-dtags: the toolkit's folder in LD_LIBRARY_PATH would come before a RUNPATH.
