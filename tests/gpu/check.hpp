@@ -58,6 +58,25 @@ inline void cuda_must(cudaError_t error, const char* call, const char* file, int
   std::exit(1);
 }
 
+/// What cuBLAS, cuDNN and their like return.
+inline void library_must(bool worked, const char* library, const char* why) {
+  if (worked) return;
+  report_check(false, std::string{library} + " works", why);
+  std::exit(1);
+}
+
+[[noreturn]] inline void skip(const std::string& why) {
+  std::printf("SKIP %s: %s\n", check_prefix.c_str(), why.c_str());
+  std::exit(77);
+}
+/// A function of a library that was opened; without it the mode is skipped, if it is needed.
+template <class Function>
+Function* function_of(void* library, const char* name, bool needed = true) {
+  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
+  if (found == nullptr && needed) skip(std::string{"the library has no "} + name);
+  return found;
+}
+
 // ---- modes
 
 /// Whether kernels are executed; the scripted CUDA, which exports `scripted_launches`, only notes them.

@@ -19,6 +19,7 @@ import typing
 
 sys.dont_write_bytecode = True
 import measuring
+from measuring import write
 
 PROGRAMS = ("truth", "truth_cublas", "truth_cudnn")
 
@@ -75,10 +76,10 @@ class Call(typing.NamedTuple):
 
 
 def start(command, seconds):
-    """Without KPROF, which could start another profiler, and in the C locale, which has the numbers as they are read here. In a
-    session of its own, which ends as a whole when the time is up: ncu's end alone would leave the program that it runs."""
+    """In the C locale, which has the numbers as they are read here, and in a session of its own, which ends as a whole when the
+    time is up: ncu's end alone would leave the program that it runs."""
     command = list(map(str, command))
-    environment = {k: v for k, v in os.environ.items() if k != "KPROF"} | {"LC_ALL": "C"}
+    environment = measuring.environment({"LC_ALL": "C"})
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:   # a pipe could be held open by what outlives the program
         try:
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
@@ -104,13 +105,6 @@ def last_line(text):
 
 
 # ---- files
-
-def write(path, text):
-    """At once: whoever is cut off leaves the old file or the new one."""
-    new = path.with_name(path.name + ".new")
-    new.write_bytes(text.encode(errors="replace"))   # bytes, as carriage returns must stay what they are
-    os.replace(new, path)
-
 
 def as_text(call):
     """Lines that begin with what they are: command, status, out, err."""

@@ -39,16 +39,14 @@ inline void* cupti_library() {
     void* opened = nullptr;
     for (const std::string& name : kprof::detail::cupti::library_names())
       if (opened == nullptr) opened = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) std::printf("SKIP %s: libcupti was not found\n", check_prefix.c_str()), std::exit(77);
+    if (opened == nullptr) skip("libcupti was not found");
     return opened;
   }();
   return library;
 }
 template <class Function>
 Function* cupti_function(const char* name, bool needed = true) {
-  auto* const found = reinterpret_cast<Function*>(dlsym(cupti_library(), name));
-  if (found == nullptr && needed) std::printf("SKIP %s: this libcupti has no %s\n", check_prefix.c_str(), name), std::exit(77);
-  return found;
+  return function_of<Function>(cupti_library(), name, needed);
 }
 inline std::string result_text(CUptiResult result) {
   const char* text = nullptr;
@@ -69,11 +67,6 @@ inline std::uint32_t cupti_version() {
   CUPTI(cuptiGetVersion, &version);
   return version;
 }
-inline std::uint64_t cupti_now() {
-  std::uint64_t now = 0;
-  CUPTI(cuptiGetTimestamp, &now);
-  return now;
-}
 
 // ---- records
 
@@ -81,7 +74,7 @@ inline std::uint64_t cupti_now() {
 struct record {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
   std::uint64_t start = 0, end = 0, node = 0;
-  std::uint32_t correlation = 0, stream = 0, graph = 0, cbid = 0;
+  std::uint32_t correlation = 0, stream = 0, graph = 0;
   std::uint64_t external = 0;     // of records of external correlation
   std::uint64_t bytes = 0;        // of copies and memsets
   std::int32_t grid_x = 0;        // of kernels
@@ -191,7 +184,7 @@ class activity_log {
       case CUPTI_ACTIVITY_KIND_RUNTIME:
       case CUPTI_ACTIVITY_KIND_DRIVER: {
         const auto& r = reinterpret_cast<const CUpti_ActivityAPI&>(a);
-        out.start = r.start, out.end = r.end, out.correlation = r.correlationId, out.cbid = r.cbid;
+        out.start = r.start, out.end = r.end, out.correlation = r.correlationId;
         break;
       }
       case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
@@ -243,11 +236,10 @@ struct event {
 /// The callbacks of the domains that are asked for; one a process, as there is one subscriber a process.
 class callback_log {
  public:
-  static CUpti_SubscriberHandle begin(std::initializer_list<CUpti_CallbackDomain> domains) {
+  static void begin(std::initializer_list<CUpti_CallbackDomain> domains) {
     CUpti_SubscriberHandle subscriber = nullptr;
     CUPTI(cuptiSubscribe, &subscriber, listen, nullptr);
     for (const CUpti_CallbackDomain domain : domains) CUPTI(cuptiEnableDomain, 1, subscriber, domain);
-    return subscriber;
   }
   static std::vector<event> events() {
     const std::lock_guard lock{one().mutex_};

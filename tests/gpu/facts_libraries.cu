@@ -22,11 +22,6 @@
 
 namespace {
 
-[[noreturn]] void skip(const std::string& why) {
-  std::printf("SKIP %s: %s\n", check_prefix.c_str(), why.c_str());
-  std::exit(77);
-}
-
 /// Runs it twice, the first time unseen, and tells the calls through which its kernels came.
 [[maybe_unused]] void tell_library(const std::string& key, const std::function<void()>& work) {
   callback_log::begin({CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API});
@@ -64,18 +59,8 @@ namespace {
     if (void* found = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return found;
   skip(std::string{*names.begin()} + " was not found");
 }
-template <class Function>
-Function* function_of(void* library, const char* name) {
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
-  if (found == nullptr) skip(std::string{"the library has no "} + name);
-  return found;
-}
-#define CALL(library, name, ...) must(function_of<decltype(name)>(library, #name)(__VA_ARGS__) == decltype(name(__VA_ARGS__)){}, #name)
-void must(bool worked, const char* name) {
-  if (worked) return;
-  report_check(false, std::string{"the library works, "} + name, "it returns an error");
-  std::exit(1);
-}
+#define CALL(library, name, ...) \
+  library_must(function_of<decltype(name)>(library, #name)(__VA_ARGS__) == decltype(name(__VA_ARGS__)){}, #name, "it returns an error")
 
 void cublas() {
 #if HAS_CUBLAS
@@ -92,7 +77,7 @@ void cublas() {
   const auto gemm = [&](cudaDataType_t type, cublasComputeType_t compute, int m, int k) {
     const cublasStatus_t status = multiply(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, k, &one, a.data(), type, most, b.data(), type, most, &zero, c.data(), type,
                                            most, compute, CUBLAS_GEMM_DEFAULT);
-    must(status == CUBLAS_STATUS_SUCCESS, "cublasGemmEx");
+    library_must(status == CUBLAS_STATUS_SUCCESS, "cublasGemmEx", "it returns an error");
   };
   tell_library("cublas", [&] {
     for (const int size : {16, 256, most}) {   // small and large, and one that is long only in K

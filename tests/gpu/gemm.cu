@@ -22,11 +22,7 @@ struct Gemm {
 };
 static_assert(Gemm{.M = 1024, .N = 512, .K = 2048}.flops() == 2'147'483'648);
 
-void must(cublasStatus_t status) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  report_check(false, "cuBLAS works", cublasGetStatusString(status));
-  std::exit(1);
-}
+void must(cublasStatus_t status) { library_must(status == CUBLAS_STATUS_SUCCESS, "cuBLAS", cublasGetStatusString(status)); }
 
 template <class T>
 __global__ void fill_kernel(T* x, std::size_t n, unsigned seed) {

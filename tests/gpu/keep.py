@@ -15,6 +15,7 @@ from a run with failed checks, unless by --with-failures, nor from the scripted 
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import re
@@ -53,8 +54,8 @@ def unpacked(path, scratch):
 class results:
     """All parts of a run; of two that have the same, the latter."""
 
-    def __init__(self, folders):
-        self.folders = folders
+    def __init__(self, folders, root):
+        self.folders, self.root = folders, root
         self.lines = [line for folder in folders for line in (folder / "results.txt").read_text(errors="replace").split("\n")]
         self.facts = {}
         for folder in folders:
@@ -68,17 +69,18 @@ class results:
     def files(self, pattern):
         return {path.stem: path for folder in self.folders for path in sorted(folder.glob(pattern))}
 
-    def truth(self, root):
+    @functools.cached_property
+    def truth(self):
         """(page, figures, lines) of the comparison with counters, or None where there was none."""
         path = self.files("truth.json").get("truth")
         if path is None:
             return None
         figures = json.loads(path.read_text())
-        page, lines = truth.judged(figures, root / "tests/gpu/truth_explanations.txt")
+        page, lines = truth.judged(figures, self.root / "tests/gpu/truth_explanations.txt")
         return page, figures, lines
 
-    def failures(self, root):
-        lines, judged = self.lines, self.truth(root)
+    def failures(self):
+        lines, judged = self.lines, self.truth
         if judged is not None:
             # What was said of a case that has its numbers by now is superseded.
             lines = [line for line in lines if not (of := OF_CASE.match(line)) or of[1] not in judged[1]["cases"]] + judged[2]
@@ -93,7 +95,7 @@ def cut_off(folder):
     return not re.search(r"^tests/gpu: \d+ checks passed", (folder / "results.txt").read_text(errors="replace"), re.MULTILINE)
 
 
-def check(found, root, with_failures):
+def check(found, with_failures):
     if found.gpu is None or found.date is None:
         raise facts.refused("the results do not say when and on which GPU they were made: run the program facts too")
     if found.gpu == "scripted CUDA":
@@ -102,7 +104,7 @@ def check(found, root, with_failures):
         raise facts.refused("\n".join(["these parts are of machines that differ:", *sorted(found.versions)]))
     if found.gpus != {found.gpu}:
         raise facts.refused(f"these are results of {' and of '.join(sorted(found.gpus | {found.gpu}))}: take those of one GPU at a time")
-    failures = [f"{folder.name}: the run was cut off before its end" for folder in found.folders if cut_off(folder)] + found.failures(root)
+    failures = [f"{folder.name}: the run was cut off before its end" for folder in found.folders if cut_off(folder)] + found.failures()
     if failures and not with_failures:
         raise facts.refused("\n".join(["checks failed; mend what they found, or add --with-failures:", *failures]))
     for name, path in found.files("records/*.txt").items():
@@ -146,8 +148,6 @@ def keep_reports(found, root):
 
     def replaced(match):
         name, begin, end = match[1], match[2], match[3]
-        if name not in reports:
-            return match[0]
         lines = [line.rstrip() for line in reports[name].split("\n")]
         starts = [i for i, line in enumerate(lines) if line.startswith(begin)]
         ends = [i for i, line in enumerate(lines) if line.startswith(end) and starts and i > starts[0]]
@@ -172,8 +172,8 @@ def keep_tables(found, root):
             continue
         table, figures = path.read_text(), path.with_suffix(".json")
         figures = json.loads(figures.read_text()) if figures.exists() else {}
-        if name == "truth" and (judged := found.truth(root)) is not None:
-            table, figures, _ = judged
+        if name == "truth" and found.truth is not None:
+            table, figures, _ = found.truth
         title, _, rest = table.strip("\n").partition("\n")
         stem = f"{root}/bench/results/{found.date}-{slug(found.gpu).replace('_', '-')}-{name.replace('_', '-')}"
         yield pathlib.Path(stem + ".md"), f"{title}: {found.gpu}, {found.date}\n{rest}\n"
@@ -189,8 +189,8 @@ def main():
     options = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            found = results([folder for path in options.results for folder in unpacked(path, scratch)])
-            check(found, options.root, options.with_failures)
+            found = results([folder for path in options.results for folder in unpacked(path, scratch)], options.root)
+            check(found, options.with_failures)
             kept = [*keep_records(found, options.root, options.replay), *keep_facts(found, options.root), *keep_reports(found, options.root),
                     *keep_tables(found, options.root)]
     except (facts.refused, OSError, tarfile.TarError) as why:

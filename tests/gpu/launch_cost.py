@@ -8,6 +8,7 @@ and FACT lines; it ends with 1 where a check failed.
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import statistics
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import measuring
 from measuring import machine, run
 
 PLAIN = "records of the work"
@@ -36,9 +38,9 @@ def variants(program):
     return subprocess.run([program, "--variants"], capture_output=True, text=True, timeout=60, check=True).stdout.split("\n")[:-1]
 
 
-def measure(program, options, after_round):
-    """{(threads, way): [a run a round]}"""
-    names, runs, began = variants(program), {}, time.monotonic()
+def measure(program, options):
+    """Rows of all rounds, of which those that are done are written after each."""
+    names, runs, began = variants(program), {}, time.monotonic()   # runs: {(threads, way): [a run a round]}
     for done in range(options.rounds):
         begin = time.monotonic()
         if done >= 3 and begin + (begin - began) / done > began + options.seconds:
@@ -46,8 +48,10 @@ def measure(program, options, after_round):
         for threads in (1, 4):
             for name in names:
                 runs.setdefault((threads, name), []).append(json.loads(run([program, name, str(options.launches // threads), str(threads)])))
-        after_round(rows_of(runs))
-    return runs
+        rows = rows_of(runs)
+        if not options.without_times:
+            write(options.out, rows)
+    return rows
 
 
 def spread(values):
@@ -91,9 +95,7 @@ def choice(rows):
     return f"{best['way']}: {statistics.median(best['more']):+.0f} ns; " + "; ".join(rest)
 
 
-def check(right, what, why):
-    print(f"{'PASS' if right else 'FAIL'} launch_cost: {what}{'' if right else ': ' + why}")
-    return right
+check = functools.partial(measuring.check, "launch_cost")
 
 
 def checked(rows):
@@ -123,8 +125,8 @@ def write(out, rows):
              CAPTION.format(rounds=len(rows[0]["ns"]), launches=rows[0]["launches"]), "", *table(rows), "",
              f"Least of those that see all launches: {choice(rows)}.", ""]
     out.mkdir(parents=True, exist_ok=True)
-    (out / "launch_cost.md").write_text("\n".join(lines))
-    (out / "launch_cost.json").write_text(json.dumps({"machine": about, "ways": rows}, indent=1) + "\n")
+    measuring.write(out / "launch_cost.md", "\n".join(lines))
+    measuring.write(out / "launch_cost.json", json.dumps({"machine": about, "ways": rows}, indent=1) + "\n")
 
 
 def main():
@@ -136,11 +138,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--without-times", action="store_true", help="on the scripted CUDA, where they mean nothing: no table and no facts")
     options = parser.parse_args()
-    rows = rows_of(measure(options.build.resolve() / "launch_cost", options, (lambda _: None) if options.without_times else lambda rows: write(options.out, rows)))
+    rows = measure(options.build.resolve() / "launch_cost", options)
     whole = checked(rows)
-    if options.without_times:
-        return 0 if whole else 1
-    tell_facts(rows)
+    if not options.without_times:
+        tell_facts(rows)
     return 0 if whole else 1
 
 

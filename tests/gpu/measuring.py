@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts that measure share: starting a program, and what the machine is."""
+"""What the scripts that measure share: starting a program, telling of a check, whole files, and what the machine is."""
 
 import os
 import pathlib
@@ -13,13 +13,30 @@ IN_SECTIONS = {"mig mode/current", "ecc mode/current", "clocks/sm", "clocks/memo
                "gpu power readings/current power limit"}
 
 
-def run(command, environment=None, timeout=120):
-    """The last line that the program prints."""
-    env = {k: v for k, v in os.environ.items() if k != "KPROF"} | (environment or {})
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout)
+def environment(more=None):
+    """That of this script without KPROF, which could start a profiler that is not meant."""
+    return {k: v for k, v in os.environ.items() if k != "KPROF"} | (more or {})
+
+
+def run(command, more=None, timeout=120):
+    """The last line that the program prints; `more` is set in its environment."""
+    done = subprocess.run(command, env=environment(more), capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))} ended with {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-300:]}")
     return done.stdout.strip().split("\n")[-1]
+
+
+def check(script, right, what, why):
+    """A line for run.sh, at once, for whoever reads along; whether all is right."""
+    print(f"{'PASS' if right else 'FAIL'} {script}: {what}{'' if right else ': ' + why}", flush=True)
+    return right
+
+
+def write(path, text):
+    """At once: whoever is cut off leaves the old file or the new one."""
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(text.encode(errors="replace"))   # bytes, as carriage returns must stay what they are
+    os.replace(new, path)
 
 
 def machine():

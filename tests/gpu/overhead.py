@@ -19,6 +19,7 @@ prints that begin with PASS, FAIL or SKIP are checks; it ends with 1 where one f
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import re
@@ -27,7 +28,8 @@ import subprocess
 import sys
 import time
 
-from measuring import machine, run
+import measuring
+from measuring import machine, run, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 MEMORY = "memory=256MiB"   # what kprof needs where all launches of a run are in flight at once, as graphs' can be
@@ -183,15 +185,8 @@ class Measurements:
             return
         facts = machine()
         everything = {"machine": facts, "rows": rows, "absent": self.absent, "failures": self.failures}
-        replace(self.options.out / WRITTEN[0], written(rows, self.absent, self.failures, facts))
-        replace(self.options.out / WRITTEN[1], json.dumps(everything, indent=1) + "\n")
-
-
-def replace(path, text):
-    """At once, so that there is always a whole file."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text)
-    part.replace(path)
+        write(self.options.out / WRITTEN[0], written(rows, self.absent, self.failures, facts))
+        write(self.options.out / WRITTEN[1], json.dumps(everything, indent=1) + "\n")
 
 
 def rounds(one_round, at_most, end):
@@ -290,9 +285,7 @@ def written(rows, absent, failures, facts):
     return "\n".join(lines)
 
 
-def check(right, what, why):
-    print(f"{'PASS' if right else 'FAIL'} overhead: {what}{'' if right else ': ' + why}", flush=True)   # whoever reads along sees it now
-    return right
+check = functools.partial(measuring.check, "overhead")
 
 
 def skip(what, why):

@@ -71,13 +71,14 @@ leave_out() {   # leave_out NAME...: of the programs and examples
 compile() {   # compile PROGRAM: one of them, in a process of its own
   local name=$1 source=$here/$1.cu options=(-DKPROF_SESSION_ELSEWHERE=1 "$build/kprof_session.o")
   case $name in
-    gemm | truth_cublas) options+=(-lcublas) ;;
-    truth_cudnn) options+=(-lcudnn) ;;
     overhead_bare) source=$here/overhead.cu options=(-DKPROF_ENABLE=0) ;;
     libspin.so) source=$here/overhead.cu options=(-DKPROF_ENABLE=0 -shared -Xcompiler -fPIC) ;;
     [0-9]*) source=$root/examples/$1.cu options=() ;;
   esac
-  case $name in *_cublas) options+=(-lcublas) ;; esac
+  case $name in
+    gemm | *_cublas) options+=(-lcublas) ;;
+    *_cudnn) options+=(-lcudnn) ;;
+  esac
   "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
     -I "$home/extras/CUPTI/include" "$source" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
     { echo "$name does not build:"; cat "$build/$name.log"; return 1; }

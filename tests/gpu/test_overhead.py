@@ -305,7 +305,7 @@ def killed(folder):
 
 
 def files_are_whole(folder):
-    path, write = folder / "file", pathlib.Path.write_text
+    path, write = folder / "file", pathlib.Path.write_bytes
 
     def half(self, text):
         write(self, text[:1])
@@ -313,14 +313,14 @@ def files_are_whole(folder):
 
     path.write_text("old")
     try:
-        pathlib.Path.write_text = half
-        script.replace(path, "new")
+        pathlib.Path.write_bytes = half
+        script.write(path, "new")
     except OSError:
         pass
     finally:
-        pathlib.Path.write_text = write
+        pathlib.Path.write_bytes = write
     check_equal("what is not written whole leaves the old", path.read_text(), "old")
-    script.replace(path, "new")
+    script.write(path, "new")
     check_equal("what is replaces it", {p.name: p.read_text() for p in folder.glob("*")}, {"file": "new"})
 
 

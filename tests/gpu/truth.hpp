@@ -57,11 +57,6 @@ void check_samples(device_array<T>& output, std::size_t n, int samples, double s
   CHECK_WITHIN("the result is right, " + std::to_string(samples) + " elements; the largest error", worst, 0.0, tolerance);
 }
 
-inline void library_must(bool worked, const char* library, const char* why) {
-  if (worked) return;
-  report_check(false, std::string{library} + " works", why);
-  std::exit(1);
-}
 /// Rounding to `type` costs so much of a typical sum.
 inline double tolerance_of(kprof::dtype type) { return type == kprof::dtype::f32 ? 1e-3 : 2e-2; }
 

@@ -21,7 +21,8 @@ import sys
 import traceback
 
 sys.dont_write_bytecode = True
-from counters import METRICS, NEWER, SECTOR, Counting, NoPermission, Saved, Skipped, Unmeasured, last_line, list_cases, measure, measured, write
+from counters import METRICS, NEWER, SECTOR, Counting, NoPermission, Saved, Skipped, Unmeasured, last_line, list_cases, measure, measured
+from measuring import write
 
 TOLERANCE = 0.01      # a difference above it wants an explanation
 NEGLIGIBLE = 0.005    # one from here on may have one: what is near one percent may be above it on one GPU and below on another

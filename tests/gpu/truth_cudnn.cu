@@ -87,8 +87,7 @@ Found direct_algorithm(bool tensor_cores, std::initializer_list<int> direct, con
   for (int i = 0; i < n; ++i)
     for (const int algorithm : direct)
       if (found[i].status == CUDNN_STATUS_SUCCESS && found[i].algo == algorithm && found[i].mathType != other) return found[i];
-  std::printf("SKIP %s: cuDNN has no such convolution on this GPU\n", check_prefix.c_str());
-  std::exit(77);
+  skip("cuDNN has no such convolution on this GPU");
 }
 
 template <class T>
