@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// How fast records of devices are read and attributed: `device RECORDS LAUNCHES_A_THREAD` makes CUPTI's records in memory, as
-// CUPTI 13 lays them out, and prints one line of JSON. Timed is what kprof does with them: folding the launches out of a
-// thread's log, decoding, joining, adding up. Making launches and records is not.
+// How fast records of devices are read and attributed: `device RECORDS LAUNCHES_A_THREAD` makes
+// CUPTI's records in memory, as CUPTI 13 lays them out, and prints one line of JSON. Timed is what
+// kprof does with them: folding the launches out of a thread's log, decoding, joining, adding up.
+// Making launches and records is not.
 
 #include "memory.hpp"
 
@@ -28,12 +29,15 @@ struct Gemm {
   constexpr kprof::count flops() const { return kprof::count{2} * m * n * k; }
 };
 
-constexpr std::size_t record_bytes = 216;   // CUpti_ActivityKernel10
+constexpr std::size_t record_bytes = 216;  // CUpti_ActivityKernel10
 
 template <class T>
-void put_field(char* record, std::size_t offset, T value) { std::memcpy(record + offset, &value, sizeof value); }
+void put_field(char* record, std::size_t offset, T value) {
+  std::memcpy(record + offset, &value, sizeof value);
+}
 
-void make_record(char* r, std::uint32_t correlation, const char* name, std::uint64_t start, std::uint32_t stream) {
+void make_record(char* r, std::uint32_t correlation, const char* name, std::uint64_t start,
+                 std::uint32_t stream) {
   std::memset(r, 0, record_bytes);
   put_field(r, 0, cupti::kind_concurrent_kernel);
   put_field(r, cupti::kernel::start, start);
@@ -68,7 +72,8 @@ int main(int argc, char** argv) {
 
   // A model of 48 operators, each with two kernels, over and over, on two streams.
   std::vector<std::string> names;
-  for (int i = 0; i < 12; ++i) names.push_back("_ZN7cutlass6KernelI" + std::string(80, 'x') + std::to_string(i) + "EEvT_");
+  for (int i = 0; i < 12; ++i)
+    names.push_back("_ZN7cutlass6KernelI" + std::string(80, 'x') + std::to_string(i) + "EEvT_");
   std::vector<char> buffer(per_buffer * record_bytes);
   const double before_mib = bench::resident_mib("VmHWM:");
   double folding = 0, reading = 0;
@@ -81,7 +86,9 @@ int main(int argc, char** argv) {
       for (std::size_t k = 0; k < 2; ++k) {
         ++correlation;
         threads.note_launch(&correlation, 1, clock - 5000, false);
-        make_record(buffer.data() + (i + k) * record_bytes, correlation, names[(2 * op + k) % names.size()].c_str(), clock, 7 + static_cast<std::uint32_t>(k));
+        make_record(buffer.data() + (i + k) * record_bytes, correlation,
+                    names[(2 * op + k) % names.size()].c_str(), clock,
+                    7 + static_cast<std::uint32_t>(k));
         clock += 2100;
       }
       scopes.end(t);
@@ -107,12 +114,15 @@ int main(int argc, char** argv) {
   std::uint64_t calls = 0;
   for (const auto& w : p.device.work) calls += w.calls;
   if (calls != done || p.device.complete.attributed != done) {
-    std::fprintf(stderr, "device: %llu of %llu records\n", static_cast<unsigned long long>(calls), static_cast<unsigned long long>(done));
+    std::fprintf(stderr, "device: %llu of %llu records\n", static_cast<unsigned long long>(calls),
+                 static_cast<unsigned long long>(done));
     return 1;
   }
-  std::printf(R"({"records": %llu, "folding_s": %.6f, "reading_s": %.6f, "records_per_s": %.0f, "rows": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
-              "\n",
-              static_cast<unsigned long long>(done), folding, reading, static_cast<double>(done) / (folding + reading), p.device.work.size(), before_mib,
-              bench::resident_mib("VmHWM:"));
+  std::printf(
+      R"({"records": %llu, "folding_s": %.6f, "reading_s": %.6f, "records_per_s": %.0f, "rows": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
+      "\n",
+      static_cast<unsigned long long>(done), folding, reading,
+      static_cast<double>(done) / (folding + reading), p.device.work.size(), before_mib,
+      bench::resident_mib("VmHWM:"));
   return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// What a scope costs: kprof's guards in all their states beside the floor and beside what else one could use, on one thread
-// and on two at once. Run by run.sh with --benchmark_enable_random_interleaving; results.py makes the table.
+// What a scope costs: kprof's guards in all their states beside the floor and beside what else one
+// could use, on one thread and on two at once. Run by run.sh with
+// --benchmark_enable_random_interleaving; results.py makes the table.
 
 #include "bench.hpp"
 #include "loops.hpp"
@@ -42,12 +43,14 @@ class meeting {
 };
 meeting both;
 
-const shape values{};   // used through a reference that the loops cannot see through
+const shape values{};  // used through a reference that the loops cannot see through
 
 double ns_a_scope(loop body, std::int64_t scopes) {
   const auto begin = std::chrono::steady_clock::now();
   body(scopes, values);
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(scopes);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+             .count() /
+         static_cast<double>(scopes);
 }
 
 double median(std::vector<double> of) {
@@ -56,23 +59,29 @@ double median(std::vector<double> of) {
   return *middle;
 }
 
-/// One row. A shared machine changes its speed from one moment to the next, by half and more. So every burst of the row
-/// stands beside a burst of the bare loop and one of the floor, and what is compared are the bursts of one moment:
+/// One row. A shared machine changes its speed from one moment to the next, by half and more. So
+/// every burst of the row stands beside a burst of the bare loop and one of the floor, and what is
+/// compared are the bursts of one moment:
 ///   ns        a scope and thread, less the bare loop
 ///   floor_ns  the same of the floor
 ///   x_floor   what the row takes as a multiple of the floor
-///   x_alone   on two threads: what the row takes as a multiple of what one of them takes while the other waits
+///   x_alone   on two threads: what the row takes as a multiple of what one of them takes while the
+///             other waits
 void run(benchmark::State& state, const row& r) {
   const bool leads = state.thread_index() == 0;
   const bool two = state.threads() > 1;
-  const auto meet = [&] { if (two) both.wait(); };
+  const auto meet = [&] {
+    if (two) both.wait();
+  };
   const auto before_burst = [&] {
     if (r.before != nullptr) r.before();
     meet();
     if (leads && r.state == session::folding) kprof::snapshot();
     meet();
   };
-  const auto after_burst = [&] { if (r.after != nullptr) r.after(); };
+  const auto after_burst = [&] {
+    if (r.after != nullptr) r.after();
+  };
 
   plain::touch_floor();
   if (leads && r.state != session::paused) kprof::resume();
@@ -117,17 +126,26 @@ void add_rows() {
   add({.name = "bare", .run = plain::bare});
   add({.name = "two_counter_reads", .run = plain::two_counter_reads});
   add({.name = "floor", .run = plain::floor});
-  add({.name = "floor_in_memory", .run = plain::floor_in_memory, .before = plain::touch_floor_in_memory});
+  add({.name = "floor_in_memory",
+       .run = plain::floor_in_memory,
+       .before = plain::touch_floor_in_memory});
   add({.name = "steady_clock", .run = plain::two_steady_clock_reads});
   add({.name = "off", .run = off::op});
   add({.name = "idle", .run = on::op});
   add({.name = "idle_region", .run = on::region});
   add({.name = "recording", .run = on::op, .state = session::folding});
   add({.name = "recording_from_struct", .run = on::op_from_struct, .state = session::folding});
-  add({.name = "recording_without_fields", .run = on::op_without_fields, .state = session::folding});
+  add({.name = "recording_without_fields",
+       .run = on::op_without_fields,
+       .state = session::folding});
   add({.name = "recording_region", .run = on::region, .state = session::folding});
-  // Long, so that each burst goes through all of the memory twice and what is folded, be it seldom and much, is in it.
-  add({.name = "recording_saturated", .run = on::op, .state = session::saturated, .scopes = 1'200'000, .bursts = 3});
+  // Long, so that each burst goes through all of the memory twice and what is folded, be it seldom
+  // and much, is in it.
+  add({.name = "recording_saturated",
+       .run = on::op,
+       .state = session::saturated,
+       .scopes = 1'200'000,
+       .bursts = 3});
 }
 
 }  // namespace
@@ -142,7 +160,7 @@ void add(const row& r) {
 
 int main(int argc, char** argv) {
   if (!kprof::start()) return 1;
-  bench::on::op(1'500'000, bench::values);   // all of the log's memory has been touched once
+  bench::on::op(1'500'000, bench::values);  // all of the log's memory has been touched once
   kprof::pause();
   kprof::snapshot();
 
@@ -157,7 +175,9 @@ int main(int argc, char** argv) {
   // A benchmark of something that did not happen would look very good.
   const kprof::completeness seen = kprof::snapshot().complete;
   if (seen.recorded >= 1'500'000 && seen.dropped == 0 && seen.open == 0) return 0;
-  std::fprintf(stderr, "guard_cost: %llu scopes recorded, %llu dropped, %llu open\n", static_cast<unsigned long long>(seen.recorded),
-               static_cast<unsigned long long>(seen.dropped), static_cast<unsigned long long>(seen.open));
+  std::fprintf(stderr, "guard_cost: %llu scopes recorded, %llu dropped, %llu open\n",
+               static_cast<unsigned long long>(seen.recorded),
+               static_cast<unsigned long long>(seen.dropped),
+               static_cast<unsigned long long>(seen.open));
   return 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// The code under test, as a library that uses kprof has it: only guard.hpp, which arms nothing. The very same machine code
-// is idle, recording or emitting, as the session is.
+// The code under test, as a library that uses kprof has it: only guard.hpp, which arms nothing. The
+// very same machine code is idle, recording or emitting, as the session is.
 
 #include "loops.hpp"
 
@@ -28,7 +28,14 @@ namespace bench::off {
 
 void op(std::int64_t scopes, const shape& values) {
   for (std::int64_t i = 0; i < scopes; ++i) {
-    KPROF_OP(Conv, {.n = i % layers, .c = values.c, .h = values.h, .w = values.w, .k = values.k, .r = values.r, .s = values.s, .stride = values.stride});
+    KPROF_OP(Conv, {.n = i % layers,
+                    .c = values.c,
+                    .h = values.h,
+                    .w = values.w,
+                    .k = values.k,
+                    .r = values.r,
+                    .s = values.s,
+                    .stride = values.stride});
     work();
   }
 }

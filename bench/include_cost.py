@@ -29,7 +29,8 @@ HEADERS = [  # key, what to include
     ("ATen/record_function.h", "#include <ATen/record_function.h>"),
 ]
 
-# Whole files: the one that has the session compiles all of kprof, the others only declare and guard.
+# Whole files: the one that has the session compiles all of kprof, the others only declare and
+# guard.
 GUARDED = """struct Gemm {
   std::int64_t M = 0, N = 0, K = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
@@ -43,13 +44,15 @@ void gemm(const Gemm& p) {
 """
 FILES = {
     "an operator and a guard, with guard.hpp": "#include <kprof/guard.hpp>\n" + GUARDED,
-    "the same with kprof.hpp, main() and report()":
-        "#include <kprof/kprof.hpp>\n" + GUARDED + "int main() {\n  gemm({1, 2, 3});\n  return kprof::report() ? 0 : 1;\n}\n",
+    "the same with kprof.hpp, main() and report()": "#include <kprof/kprof.hpp>\n"
+    + GUARDED
+    + "int main() {\n  gemm({1, 2, 3});\n  return kprof::report() ? 0 : 1;\n}\n",
     "nothing but kprof.hpp": "#include <kprof/kprof.hpp>\n",
 }
 LEVELS = ("-O2", "-O0")
 
-# What a scope is made of: what precedes all functions, what opens it, what closes it. The function around it has two tensors.
+# What a scope is made of: what precedes all functions, what opens it, what closes it. The function
+# around it has two tensors.
 OPERATOR = """#include <kprof/guard.hpp>
 struct Conv { std::int64_t n = 0, c = 0, h = 0, w = 0, k = 0, r = 0, s = 0, stride = 1; };
 """
@@ -62,7 +65,8 @@ extern nvtxDomainHandle_t domain;
 extern nvtxStringHandle_t name;
 extern std::uint64_t schema;
 """
-NVTX_PUSH = """const Conv params{%s};
+NVTX_PUSH = (
+    """const Conv params{%s};
   const nvtxPayloadData_t data{schema, sizeof params, &params};
   nvtxEventAttributes_t event{};
   event.version = NVTX_VERSION;
@@ -72,14 +76,23 @@ NVTX_PUSH = """const Conv params{%s};
   event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
   event.reserved0 = 1;
   event.payload.ullValue = reinterpret_cast<std::uintptr_t>(&data);
-  nvtxDomainRangePushEx(domain, &event);""" % PARAMS
+  nvtxDomainRangePushEx(domain, &event);"""
+    % PARAMS
+)
 SCOPES = {
     "kprof operator, 8 fields": (OPERATOR, "KPROF_OP(Conv, {%s});" % PARAMS, ""),
-    "kprof operator, 8 fields, from a struct": (OPERATOR + "extern const Conv params;", "KPROF_OP(Conv, params);", ""),
+    "kprof operator, 8 fields, from a struct": (
+        OPERATOR + "extern const Conv params;",
+        "KPROF_OP(Conv, params);",
+        "",
+    ),
     "kprof region": ("#include <kprof/guard.hpp>", 'KPROF_REGION("encoder.layer");', ""),
     "NVTX payload push, 8 fields": (NVTX, NVTX_PUSH, "nvtxDomainRangePop(domain);"),
-    "LTTng tracepoint pair, 8 fields": ('#include "peer_lttng_events.h"', "lttng_ust_tracepoint(kprof_bench, conv_begin, %s);" % PARAMS,
-                                        "lttng_ust_tracepoint(kprof_bench, conv_end);"),
+    "LTTng tracepoint pair, 8 fields": (
+        '#include "peer_lttng_events.h"',
+        "lttng_ust_tracepoint(kprof_bench, conv_begin, %s);" % PARAMS,
+        "lttng_ust_tracepoint(kprof_bench, conv_end);",
+    ),
 }
 # The memory clobber keeps the last call from being a jump, which a scope forbids.
 WORK = "#include <cstdint>\nstruct Tensor { void* data; std::int64_t n, c, h, w; };\nvoid work(const Tensor&, const Tensor&);\n"
@@ -89,7 +102,9 @@ FUNCTION = 'void f%d(const Tensor& x, const Tensor& y) { %s work(x, y); %s asm v
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--cxx", default="g++")
-    parser.add_argument("--runs", type=int, default=10, help="compilations of which the fastest counts")
+    parser.add_argument(
+        "--runs", type=int, default=10, help="compilations of which the fastest counts"
+    )
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER")
     return parser.parse_args()
 
@@ -101,10 +116,19 @@ def children_cpu_s():
 
 class Compiler:
     def __init__(self, cxx, includes, folder):
-        self.command = [cxx, "-std=c++20", "-w", *(flag for i in includes for flag in ("-isystem", i))]
+        self.command = [
+            cxx,
+            "-std=c++20",
+            "-w",
+            *(flag for i in includes for flag in ("-isystem", i)),
+        ]
         self.folder = pathlib.Path(folder)
         # Functions without padding between them, and g++ must not merge those that are alike.
-        self.code_flags = [f for f in ("-falign-functions=1", "-fno-ipa-icf") if self.run("-fsyntax-only", f, str(self.write(""))).returncode == 0]
+        self.code_flags = [
+            f
+            for f in ("-falign-functions=1", "-fno-ipa-icf")
+            if self.run("-fsyntax-only", f, str(self.write(""))).returncode == 0
+        ]
 
     def write(self, text):
         path = self.folder / "source.cpp"
@@ -112,7 +136,9 @@ class Compiler:
         return path
 
     def run(self, *arguments):
-        return subprocess.run([*self.command, *arguments], check=False, capture_output=True, text=True)
+        return subprocess.run(
+            [*self.command, *arguments], check=False, capture_output=True, text=True
+        )
 
     def lines(self, text):
         """Preprocessed lines, or None when it cannot be included."""
@@ -125,7 +151,7 @@ class Compiler:
         for turn in range(runs):
             for i, text in enumerate(texts):
                 if turn >= 2 and best[i] > 0.3:
-                    continue   # long ones vary less
+                    continue  # long ones vary less
                 path = self.write(text)
                 begin = children_cpu_s()
                 self.run("-fsyntax-only", str(path))
@@ -138,27 +164,46 @@ class Compiler:
         for _ in range(runs):
             path = self.write(text)
             begin = children_cpu_s()
-            if self.run(level, "-c", str(path), "-o", str(self.folder / "object.o")).returncode != 0:
+            if (
+                self.run(level, "-c", str(path), "-o", str(self.folder / "object.o")).returncode
+                != 0
+            ):
                 return None
             best = min(best, children_cpu_s() - begin)
             if best > 2:
-                break   # long ones vary less
+                break  # long ones vary less
         return round(best, 2)
 
     def code_bytes(self, text):
         """Bytes in executable sections, or None when it does not compile."""
         compiled = self.folder / "object.o"
-        if self.run("-O2", *self.code_flags, "-c", str(self.write(text)), "-o", str(compiled)).returncode != 0:
+        if (
+            self.run(
+                "-O2", *self.code_flags, "-c", str(self.write(text)), "-o", str(compiled)
+            ).returncode
+            != 0
+        ):
             return None
-        sections = subprocess.run(["size", "-A", "-d", str(compiled)], check=True, capture_output=True, text=True).stdout
-        return sum(int(size) for _, size in re.findall(r"^(\.text\S*)\s+(\d+)", sections, re.MULTILINE))
+        sections = subprocess.run(
+            ["size", "-A", "-d", str(compiled)], check=True, capture_output=True, text=True
+        ).stdout
+        return sum(
+            int(size) for _, size in re.findall(r"^(\.text\S*)\s+(\d+)", sections, re.MULTILINE)
+        )
 
 
 def bytes_a_scope(compiler, prologue, begin, end):
     """What each call site adds, and not each file: the slope from 1 to 17 functions, less that of functions without a scope."""
+
     def slope(begin, end):
-        sizes = [compiler.code_bytes("\n".join([WORK, prologue, *(FUNCTION % (i, begin, end) for i in range(n))])) for n in (1, 17)]
+        sizes = [
+            compiler.code_bytes(
+                "\n".join([WORK, prologue, *(FUNCTION % (i, begin, end) for i in range(n))])
+            )
+            for n in (1, 17)
+        ]
         return None if None in sizes else (sizes[1] - sizes[0]) / 16
+
     with_scope, bare = slope(begin, end), slope("", "")
     return None if with_scope is None or bare is None else round(with_scope - bare)
 
@@ -174,8 +219,16 @@ def main():
         nothing, *seconds = compiler.seconds(["", *(text for _, text in found)], arguments.runs)
         front_end = {key: round(1000 * (s - nothing), 1) for (key, _), s in zip(found, seconds)}
         result = {
-            "headers": {key: lines[key] and {"lines": lines[key], "front_end_ms": front_end[key]} for key, _ in HEADERS},
-            "object_s": {key: {level: compiler.object_seconds(text, level, arguments.runs) for level in LEVELS} for key, text in FILES.items()},
+            "headers": {
+                key: lines[key] and {"lines": lines[key], "front_end_ms": front_end[key]}
+                for key, _ in HEADERS
+            },
+            "object_s": {
+                key: {
+                    level: compiler.object_seconds(text, level, arguments.runs) for level in LEVELS
+                }
+                for key, text in FILES.items()
+            },
             "code_bytes": {key: bytes_a_scope(compiler, *scope) for key, scope in SCOPES.items()},
         }
     print(json.dumps(result, indent=1))

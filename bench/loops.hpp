@@ -2,8 +2,8 @@
 #ifndef KPROF_BENCH_LOOPS_HPP
 #define KPROF_BENCH_LOOPS_HPP
 
-// The loops that guard_cost times: plain ones, and those with guards, which are compiled with KPROF_ENABLE=1 as `on` and
-// with KPROF_ENABLE=0 as `off`.
+// The loops that guard_cost times: plain ones, and those with guards, which are compiled with
+// KPROF_ENABLE=1 as `on` and with KPROF_ENABLE=0 as `off`.
 
 #include "bench.hpp"
 
@@ -13,7 +13,8 @@ namespace plain {
 void bare(std::int64_t scopes, const shape& values);
 void two_counter_reads(std::int64_t scopes, const shape& values);
 void two_steady_clock_reads(std::int64_t scopes, const shape& values);
-/// Two counter reads and 96 bytes into a thread's own buffer, which fits the cache and is used over and over.
+/// Two counter reads and 96 bytes into a thread's own buffer, which fits the cache and is used over
+/// and over.
 void floor(std::int64_t scopes, const shape& values);
 /// The same through as much memory as a session's logs have by default.
 void floor_in_memory(std::int64_t scopes, const shape& values);
@@ -23,10 +24,12 @@ void touch_floor_in_memory();
 }  // namespace plain
 
 namespace on {
-void op(std::int64_t scopes, const shape& values);               // KPROF_OP with a braced list of eight fields
-void op_from_struct(std::int64_t scopes, const shape& values);   // KPROF_OP with a struct that the caller has
+// KPROF_OP with a braced list of eight fields
+void op(std::int64_t scopes, const shape& values);
+// KPROF_OP with a struct that the caller has
+void op_from_struct(std::int64_t scopes, const shape& values);
 void op_without_fields(std::int64_t scopes, const shape& values);
-void region(std::int64_t scopes, const shape& values);           // KPROF_REGION with a literal
+void region(std::int64_t scopes, const shape& values);  // KPROF_REGION with a literal
 }  // namespace on
 
 namespace off {

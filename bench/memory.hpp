@@ -10,7 +10,8 @@
 
 namespace bench {
 
-/// A line of /proc/self/status in MiB: "VmRSS:" is what is resident now, "VmHWM:" the most that ever was.
+/// A line of /proc/self/status in MiB: "VmRSS:" is what is resident now, "VmHWM:" the most that
+/// ever was.
 inline double resident_mib(const char* what) {
   std::FILE* file = std::fopen("/proc/self/status", "r");
   if (file == nullptr) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// LTTng-UST: a tracepoint with eight fields where the scope begins and one without where it ends. Whether a session takes
-// them is up to run.sh, and goes into the results.
+// LTTng-UST: a tracepoint with eight fields where the scope begins and one without where it ends.
+// Whether a session takes them is up to run.sh, and goes into the results.
 
 #include "bench.hpp"
 
@@ -16,7 +16,8 @@ namespace {
 
 void tracepoints(std::int64_t scopes, const bench::shape& values) {
   for (std::int64_t i = 0; i < scopes; ++i) {
-    lttng_ust_tracepoint(kprof_bench, conv_begin, i % bench::layers, values.c, values.h, values.w, values.k, values.r, values.s, values.stride);
+    lttng_ust_tracepoint(kprof_bench, conv_begin, i % bench::layers, values.c, values.h, values.w,
+                         values.k, values.r, values.s, values.stride);
     bench::work();
     lttng_ust_tracepoint(kprof_bench, conv_end);
   }
@@ -25,7 +26,8 @@ void tracepoints(std::int64_t scopes, const bench::shape& values) {
 }  // namespace
 
 void bench::add_peers_lttng() {
-  benchmark::AddCustomContext("lttng_session", lttng_ust_tracepoint_enabled(kprof_bench, conv_begin) ? "yes" : "no");
+  benchmark::AddCustomContext("lttng_session",
+                              lttng_ust_tracepoint_enabled(kprof_bench, conv_begin) ? "yes" : "no");
   add({.name = "lttng", .run = tracepoints});
 }
 

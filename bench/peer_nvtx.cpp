@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// NVTX by hand, as a program has it that wants to be seen in Nsight Systems: a range with a registered name, and a range
-// with a typed payload of eight fields.
+// NVTX by hand, as a program has it that wants to be seen in Nsight Systems: a range with a
+// registered name, and a range with a typed payload of eight fields.
 
 #include "bench.hpp"
 
@@ -34,10 +34,13 @@ struct known {
         {0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "k", nullptr, 0, offsetof(shape, k), nullptr, nullptr},
         {0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "r", nullptr, 0, offsetof(shape, r), nullptr, nullptr},
         {0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "s", nullptr, 0, offsetof(shape, s), nullptr, nullptr},
-        {0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "stride", nullptr, 0, offsetof(shape, stride), nullptr, nullptr}};
+        {0, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "stride", nullptr, 0, offsetof(shape, stride), nullptr,
+         nullptr}};
     nvtxPayloadSchemaAttr_t about{};
-    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
     about.name = "conv";
     about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     about.entries = fields;
@@ -69,7 +72,8 @@ void push_pop(std::int64_t scopes, const bench::shape&) {
 void push_pop_with_payload(std::int64_t scopes, const bench::shape& values) {
   const known& k = tool();
   for (std::int64_t i = 0; i < scopes; ++i) {
-    const bench::shape params{i % bench::layers, values.c, values.h, values.w, values.k, values.r, values.s, values.stride};
+    const bench::shape params{i % bench::layers, values.c, values.h, values.w,
+                              values.k,          values.r, values.s, values.stride};
     const nvtxPayloadData_t data{k.schema, sizeof params, &params};
     nvtxEventAttributes_t event{};
     event.version = NVTX_VERSION;

@@ -37,7 +37,8 @@ void two_steady_clock_reads(std::int64_t scopes, const shape&) {
 
 namespace {
 
-// The floor: two counter reads and 96 bytes into a thread's own buffer, which is used over and over.
+// The floor: two counter reads and 96 bytes into a thread's own buffer, which is used over and
+// over.
 constexpr std::size_t words = 96 / sizeof(std::uint64_t);
 
 struct buffer {
@@ -47,20 +48,26 @@ struct buffer {
 };
 
 struct in_cache {
-  static constexpr std::size_t records = 300;   // 28 KiB
+  static constexpr std::size_t records = 300;  // 28 KiB
   static thread_local constinit buffer log;
 };
 struct in_memory {
-  static constexpr std::size_t records = 500'000;   // 46 MiB, as much as a session's logs have by default
+  // 46 MiB, as much as a session's logs have by default
+  static constexpr std::size_t records = 500'000;
   static thread_local constinit buffer log;
 };
 thread_local constinit buffer in_cache::log{};
 thread_local constinit buffer in_memory::log{};
 
-// Volatile, so that each field goes straight to its place: g++ would else build the record on the stack and copy it with
-// vectors, which wait for the stores before them, and the floor would be higher than it is.
-void put(std::uint64_t* at, std::uint64_t value) noexcept { *static_cast<volatile std::uint64_t*>(at) = value; }
-void put(std::uint64_t* at, std::int64_t value) noexcept { put(at, static_cast<std::uint64_t>(value)); }
+// Volatile, so that each field goes straight to its place: g++ would else build the record on the
+// stack and copy it with vectors, which wait for the stores before them, and the floor would be
+// higher than it is.
+void put(std::uint64_t* at, std::uint64_t value) noexcept {
+  *static_cast<volatile std::uint64_t*>(at) = value;
+}
+void put(std::uint64_t* at, std::int64_t value) noexcept {
+  put(at, static_cast<std::uint64_t>(value));
+}
 
 template <class Where>
 void store_in(std::int64_t scopes, const shape& values) {
@@ -69,7 +76,7 @@ void store_in(std::int64_t scopes, const shape& values) {
     if (log.at == log.end) log.at = log.begin;
     std::uint64_t* at = log.at;
     put(at, counter::now());
-    put(at + 1, std::uint64_t{42});   // which operator
+    put(at + 1, std::uint64_t{42});  // which operator
     put(at + 2, i % layers);
     put(at + 3, values.c);
     put(at + 4, values.h);
@@ -80,7 +87,7 @@ void store_in(std::int64_t scopes, const shape& values) {
     put(at + 9, values.stride);
     work();
     at = log.at;
-    put(at + 10, std::uint64_t{1});   // how deep
+    put(at + 10, std::uint64_t{1});  // how deep
     put(at + 11, counter::now());
     log.at = at + words;
   }
@@ -90,14 +97,16 @@ template <class Where>
 void touch() {
   thread_local std::unique_ptr<std::uint64_t[]> memory;
   if (memory != nullptr) return;
-  memory = std::make_unique<std::uint64_t[]>(Where::records * words);   // zeroed, hence touched
+  memory = std::make_unique<std::uint64_t[]>(Where::records * words);  // zeroed, hence touched
   Where::log = {memory.get(), memory.get(), memory.get() + Where::records * words};
 }
 
 }  // namespace
 
 void floor(std::int64_t scopes, const shape& values) { store_in<in_cache>(scopes, values); }
-void floor_in_memory(std::int64_t scopes, const shape& values) { store_in<in_memory>(scopes, values); }
+void floor_in_memory(std::int64_t scopes, const shape& values) {
+  store_in<in_memory>(scopes, values);
+}
 void touch_floor() { touch<in_cache>(); }
 void touch_floor_in_memory() { touch<in_memory>(); }
 

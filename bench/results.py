@@ -15,9 +15,19 @@ import statistics
 import subprocess
 import sys
 
-# Budgets are those of the architecture. The front end's is in relation to Boost.PFR's core, which took 50 ms where it was set.
+# Budgets are those of the architecture. The front end's is in relation to Boost.PFR's core, which
+# took 50 ms where it was set.
 RECORDS_PER_S = 5e6
-RECORDING, TWO_THREADS, IDLE_NS, SCOPES_PER_S, LINES, FRONT_END, CODE_BYTES, LINEAR = 1.3, 1.1, 0.5, 5e6, 10_000, 60 / 50, 160, 1.3
+RECORDING, TWO_THREADS, IDLE_NS, SCOPES_PER_S, LINES, FRONT_END, CODE_BYTES, LINEAR = (
+    1.3,
+    1.1,
+    0.5,
+    5e6,
+    10_000,
+    60 / 50,
+    160,
+    1.3,
+)
 
 # run, row, what it is
 GUARD_ROWS = [
@@ -57,13 +67,20 @@ class Table:
         self.rows.append((title,))
 
     def add(self, what, one, two="", floor="", budget="", ok=None):
-        self.rows.append((what, one, two, floor, budget, "" if ok is None else "yes" if ok else "NO"))
+        self.rows.append(
+            (what, one, two, floor, budget, "" if ok is None else "yes" if ok else "NO")
+        )
 
     def __str__(self):
         full = [("  " + r[0], *r[1:]) for r in self.rows if len(r) > 1]
         widths = [max(len(r[i]) for r in [self.HEAD, *full]) for i in range(len(self.HEAD))]
+
         def line(row):
-            return "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip()
+            return "  ".join(
+                cell.ljust(w) if i == 0 else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(row, widths))
+            ).rstrip()
+
         out = [line(self.HEAD), "─" * (sum(widths) + 2 * (len(widths) - 1))]
         rows = iter(full)
         for row in self.rows:
@@ -84,7 +101,9 @@ def load_guard_cost(folder):
             context = data["context"]
         for b in data["benchmarks"]:
             if b.get("aggregate_name") == "median":
-                runs[path.stem][b["run_name"].split("/")[0], b["threads"]] = {k: b[k] for k in ("ns", "floor_ns", "x_floor", "x_alone") if k in b}
+                runs[path.stem][b["run_name"].split("/")[0], b["threads"]] = {
+                    k: b[k] for k in ("ns", "floor_ns", "x_floor", "x_alone") if k in b
+                }
     return runs, context
 
 
@@ -98,9 +117,17 @@ def number(value):
 
 
 def add_guards(table, runs, context):
-    # The machine is faster at one moment and slower at the next, and rows were measured at different ones. So what is shown
-    # of a row is its multiple of the floor beside it, and in nanoseconds that times the floor's median over the whole run.
-    floor = {(run, t): statistics.median(v["floor_ns"] for (_, threads), v in rows.items() if threads == t) for run, rows in runs.items() for t in (1, 2)}
+    # The machine is faster at one moment and slower at the next, and rows were measured at
+    # different ones. So what is shown
+    # of a row is its multiple of the floor beside it, and in nanoseconds that times the floor's
+    # median over the whole run.
+    floor = {
+        (run, t): statistics.median(
+            v["floor_ns"] for (_, threads), v in rows.items() if threads == t
+        )
+        for run, rows in runs.items()
+        for t in (1, 2)
+    }
     table.section("A scope, ns, less the bare loop")
     for run, row, what in GUARD_ROWS:
         if row == "lttng":
@@ -115,13 +142,26 @@ def add_guards(table, runs, context):
             budget, ok = f"≤ {IDLE_NS} ns", max(ns) <= IDLE_NS
         if (run, row) == ("guard_cost", "recording"):
             budget, ok = f"≤ {RECORDING} ×", one["x_floor"] <= RECORDING
-        table.add(what, number(ns[0]), number(ns[1]) if two else "", f"{one['x_floor']:.2f}", budget, ok)
+        table.add(
+            what, number(ns[0]), number(ns[1]) if two else "", f"{one['x_floor']:.2f}", budget, ok
+        )
     table.section("Two threads at once, as a multiple of one of them alone")
-    for row, what in (("floor", "floor"), ("recording", "kprof recording, 8 int64 fields"), ("recording_region", "kprof recording, region with a literal name"),
-                      ("recording_saturated", "kprof recording without a pause, folding included")):
+    for row, what in (
+        ("floor", "floor"),
+        ("recording", "kprof recording, 8 int64 fields"),
+        ("recording_region", "kprof recording, region with a literal name"),
+        ("recording_saturated", "kprof recording without a pause, folding included"),
+    ):
         ratio = runs["guard_cost"][row, 2]["x_alone"]
         has_budget = row == "recording"
-        table.add(what, "", f"{ratio:.2f} ×", "", f"≤ {TWO_THREADS} ×" if has_budget else "", ratio <= TWO_THREADS if has_budget else None)
+        table.add(
+            what,
+            "",
+            f"{ratio:.2f} ×",
+            "",
+            f"≤ {TWO_THREADS} ×" if has_budget else "",
+            ratio <= TWO_THREADS if has_budget else None,
+        )
 
 
 def add_scale(table, lines):
@@ -132,14 +172,29 @@ def add_scale(table, lines):
     seconds = {}
     for (scopes, rows, memory), all_runs in cases.items():
         # With little memory most was folded while recording; folding_s has that too.
-        took = statistics.median(max(r["folding_s"], r["snapshot_s"]) + r["report_s"] for r in all_runs)
+        took = statistics.median(
+            max(r["folding_s"], r["snapshot_s"]) + r["report_s"] for r in all_runs
+        )
         seconds[scopes, rows, memory] = took / scopes
         peak = max(r["peak_mib"] for r in all_runs)
-        table.add(f"{scopes:,} scopes, {rows:,} rows; peak {peak:,.0f} of {memory:,} MiB", f"{scopes / took / 1e6:.1f} M/s", "", "",
-                  f"≥ {SCOPES_PER_S / 1e6:.0f} M/s", scopes / took >= SCOPES_PER_S)
+        table.add(
+            f"{scopes:,} scopes, {rows:,} rows; peak {peak:,.0f} of {memory:,} MiB",
+            f"{scopes / took / 1e6:.1f} M/s",
+            "",
+            "",
+            f"≥ {SCOPES_PER_S / 1e6:.0f} M/s",
+            scopes / took >= SCOPES_PER_S,
+        )
     if (10**6, 16, 2048) in seconds and (10**7, 16, 2048) in seconds:
         ratio = seconds[10**7, 16, 2048] / seconds[10**6, 16, 2048]
-        table.add("time a scope, at 10,000,000 by that at 1,000,000", f"{ratio:.2f} ×", "", "", f"≤ {LINEAR} ×", ratio <= LINEAR)
+        table.add(
+            "time a scope, at 10,000,000 by that at 1,000,000",
+            f"{ratio:.2f} ×",
+            "",
+            "",
+            f"≤ {LINEAR} ×",
+            ratio <= LINEAR,
+        )
 
 
 def add_device(table, lines):
@@ -151,20 +206,46 @@ def add_device(table, lines):
     for records, all_runs in cases.items():
         rate = statistics.median(r["records_per_s"] for r in all_runs)
         each[records] = 1 / rate
-        table.add(f"{records:,} records; peak {max(r['peak_mib'] for r in all_runs):,.0f} MiB", f"{rate / 1e6:.1f} M/s", "", "",
-                  f"≥ {RECORDS_PER_S / 1e6:.0f} M/s" if records > 10**6 else "", rate >= RECORDS_PER_S if records > 10**6 else None)
+        table.add(
+            f"{records:,} records; peak {max(r['peak_mib'] for r in all_runs):,.0f} MiB",
+            f"{rate / 1e6:.1f} M/s",
+            "",
+            "",
+            f"≥ {RECORDS_PER_S / 1e6:.0f} M/s" if records > 10**6 else "",
+            rate >= RECORDS_PER_S if records > 10**6 else None,
+        )
     if len(each) == 3:
         _, middle, most = sorted(each)
         ratio = each[most] / each[middle]
-        table.add(f"time a record, at {most:,} by that at {middle:,}", f"{ratio:.2f} ×", "", "", f"≤ {LINEAR} ×", ratio <= LINEAR)
+        table.add(
+            f"time a record, at {most:,} by that at {middle:,}",
+            f"{ratio:.2f} ×",
+            "",
+            "",
+            f"≤ {LINEAR} ×",
+            ratio <= LINEAR,
+        )
 
 
 def add_soak(table, lines):
     table.section("Soak, two threads; counts exact, memory bounded")
     for s in lines:
-        merged = f", {s['merged_calls'] / s['scopes']:.0%} of calls merged" if s["merged_calls"] else ""
-        table.add(f"{s['scopes']:,} scopes, memory={s['memory_mib']}MiB{merged}, in {s['seconds']:.0f} s", "", f"{s['ns_a_scope_and_thread']:.0f} ns")
-        table.add(f"  own account {s['account_mib']:.1f} MiB, resident {s['peak_mib']:.1f}, grown {s['grown_mib']:.1f}", "", "", "", f"≤ {s['memory_mib']} MiB", s["ok"])
+        merged = (
+            f", {s['merged_calls'] / s['scopes']:.0%} of calls merged" if s["merged_calls"] else ""
+        )
+        table.add(
+            f"{s['scopes']:,} scopes, memory={s['memory_mib']}MiB{merged}, in {s['seconds']:.0f} s",
+            "",
+            f"{s['ns_a_scope_and_thread']:.0f} ns",
+        )
+        table.add(
+            f"  own account {s['account_mib']:.1f} MiB, resident {s['peak_mib']:.1f}, grown {s['grown_mib']:.1f}",
+            "",
+            "",
+            "",
+            f"≤ {s['memory_mib']} MiB",
+            s["ok"],
+        )
 
 
 def add_includes(table, by_compiler):
@@ -179,28 +260,70 @@ def add_includes(table, by_compiler):
             relative = cost["front_end_ms"] / pfr["front_end_ms"]
             has_budget = name == "op.hpp + guard.hpp"
             ok = cost["lines"] <= LINES and relative <= FRONT_END if has_budget else None
-            table.add(name, f"{cost['front_end_ms']:,.0f} ms", f"{cost['lines']:,}", f"{relative:.2f} PFR", f"≤ {FRONT_END:.1f} PFR, {LINES:,}" if has_budget else "", ok)
+            table.add(
+                name,
+                f"{cost['front_end_ms']:,.0f} ms",
+                f"{cost['lines']:,}",
+                f"{relative:.2f} PFR",
+                f"≤ {FRONT_END:.1f} PFR, {LINES:,}" if has_budget else "",
+                ok,
+            )
         table.section(f"A file to its object, {compiler}: CPU time at -O2, at -O0")
         for name, seconds in data["object_s"].items():
-            table.add(name, *("n/a" if seconds[level] is None else f"{seconds[level]:.2f} s" for level in ("-O2", "-O0")))
+            table.add(
+                name,
+                *(
+                    "n/a" if seconds[level] is None else f"{seconds[level]:.2f} s"
+                    for level in ("-O2", "-O0")
+                ),
+            )
         table.section(f"Code a scope adds at its call site, {compiler} -O2")
         for name, size in data["code_bytes"].items():
             has_budget = name.startswith("kprof operator")
-            table.add(name, "not installed" if size is None else f"{size} B", "", "", f"≤ {CODE_BYTES} B" if has_budget else "", size <= CODE_BYTES if has_budget else None)
+            table.add(
+                name,
+                "not installed" if size is None else f"{size} B",
+                "",
+                "",
+                f"≤ {CODE_BYTES} B" if has_budget else "",
+                size <= CODE_BYTES if has_budget else None,
+            )
 
 
 def first_line(*command):
     try:
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()[0]
     except (OSError, subprocess.CalledProcessError):
         return None
 
 
 def machine(context):
-    cpu = {k.strip(): v.strip() for k, v in (line.split(":", 1) for line in subprocess.run(["lscpu"], check=True, capture_output=True, text=True).stdout.splitlines() if ":" in line)}
-    caches = ", ".join(level + " " + cpu[level + " cache"] for level in ("L1d", "L2", "L3") if level + " cache" in cpu)
+    cpu = {
+        k.strip(): v.strip()
+        for k, v in (
+            line.split(":", 1)
+            for line in subprocess.run(
+                ["lscpu"], check=True, capture_output=True, text=True
+            ).stdout.splitlines()
+            if ":" in line
+        )
+    }
+    caches = ", ".join(
+        level + " " + cpu[level + " cache"]
+        for level in ("L1d", "L2", "L3")
+        if level + " cache" in cpu
+    )
     kernel = re.match(r"[\d.]*", first_line("uname", "-r") or "").group()
-    system = next((l.split("=", 1)[1].strip('"') for l in pathlib.Path("/etc/os-release").read_text().splitlines() if l.startswith("PRETTY_NAME=")), "")
+    system = next(
+        (
+            l.split("=", 1)[1].strip('"')
+            for l in pathlib.Path("/etc/os-release").read_text().splitlines()
+            if l.startswith("PRETTY_NAME=")
+        ),
+        "",
+    )
     loads = pathlib.Path("/proc/loadavg").read_text().split()[:3]
     return {
         "date": datetime.date.today().isoformat(),
@@ -208,9 +331,14 @@ def machine(context):
         "cores": cpu.get("CPU(s)", "?") + (" (virtual)" if "Hypervisor vendor" in cpu else ""),
         "caches": caches,
         "system": f"{system}, Linux {kernel}",
-        "compilers": "; ".join(v for v in (first_line("g++", "--version"), first_line("clang++", "--version")) if v),
+        "compilers": "; ".join(
+            v for v in (first_line("g++", "--version"), first_line("clang++", "--version")) if v
+        ),
         "load": f"{' '.join(loads)} (1, 5, 15 minutes, at the end)",
-        "libraries": ", ".join(f"{name} {context[key]}" for name, key in (("PyTorch", "torch"),) if key in context) or "none optional",
+        "libraries": ", ".join(
+            f"{name} {context[key]}" for name, key in (("PyTorch", "torch"),) if key in context
+        )
+        or "none optional",
     }
 
 
@@ -220,7 +348,10 @@ def main():
     raw, results = map(pathlib.Path, sys.argv[1:])
     runs, context = load_guard_cost(raw)
     scale, device, soak = (load_lines(raw / f"{name}.json") for name in ("scale", "device", "soak"))
-    includes = {p.stem.removeprefix("include_cost_"): json.loads(p.read_text()) for p in sorted(raw.glob("include_cost_*.json"), reverse=True)}
+    includes = {
+        p.stem.removeprefix("include_cost_"): json.loads(p.read_text())
+        for p in sorted(raw.glob("include_cost_*.json"), reverse=True)
+    }
 
     table = Table()
     add_guards(table, runs, context)
@@ -230,16 +361,33 @@ def main():
     add_includes(table, includes)
     print(f"\n{table}\n")
     about = machine(context)
-    slug = re.sub(r"[^a-z0-9.]+", "-", re.sub(r"\(r\)|\(tm\)|processor|cpu|@", "", about["processor"].lower())).strip("-")
+    slug = re.sub(
+        r"[^a-z0-9.]+", "-", re.sub(r"\(r\)|\(tm\)|processor|cpu|@", "", about["processor"].lower())
+    ).strip("-")
     results.mkdir(parents=True, exist_ok=True)
     path = results / f"{about['date']}-{slug}"
-    lines = [f"# Benchmarks, {about['date']}, {about['processor']}", "", "Written by `bench/run.sh`. Nanoseconds belong to this machine and its load; ratios travel: each burst of a row",
-             "stands beside one of the floor and one of the bare loop. Shown are medians of those ratios; ns are ratios times the floor's median.", ""]
+    lines = [
+        f"# Benchmarks, {about['date']}, {about['processor']}",
+        "",
+        "Written by `bench/run.sh`. Nanoseconds belong to this machine and its load; ratios travel: each burst of a row",
+        "stands beside one of the floor and one of the bare loop. Shown are medians of those ratios; ns are ratios times the floor's median.",
+        "",
+    ]
     lines += [f"- {key}: {value}" for key, value in about.items()]
     lines += ["", "```text", str(table), "```", ""]
     path.with_name(path.name + ".md").write_text("\n".join(lines))
-    guards = {run: {f"{row}/{threads}": values for (row, threads), values in rows.items()} for run, rows in runs.items()}
-    figures = {"machine": about, "guards": guards, "scale": scale, "device": device, "soak": soak, "includes": includes}
+    guards = {
+        run: {f"{row}/{threads}": values for (row, threads), values in rows.items()}
+        for run, rows in runs.items()
+    }
+    figures = {
+        "machine": about,
+        "guards": guards,
+        "scale": scale,
+        "device": device,
+        "soak": soak,
+        "includes": includes,
+    }
     path.with_name(path.name + ".json").write_text(json.dumps(figures, indent=1) + "\n")
     print(f"written: {path}.md and .json")
     missed = table.failures()

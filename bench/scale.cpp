@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// How long a snapshot and the report of it take, and how much memory, by the number of scopes: `scale SCOPES ROWS MEMORY_MIB`
-// records SCOPES calls with ROWS distinct sets of parameters and prints one line of JSON. With enough memory all that was
-// recorded is still to be folded when the snapshot is asked for; with less, most of it was folded while recording, which
-// counts as well.
+// How long a snapshot and the report of it take, and how much memory, by the number of scopes:
+// `scale SCOPES ROWS MEMORY_MIB` records SCOPES calls with ROWS distinct sets of parameters and
+// prints one line of JSON. With enough memory all that was recorded is still to be folded when the
+// snapshot is asked for; with less, most of it was folded while recording, which counts as well.
 
 #include "memory.hpp"
 
@@ -22,7 +22,9 @@ struct Gemm {
   kprof::dtype type = kprof::dtype::f16;
   bool transposed = false;
   constexpr kprof::count flops() const { return kprof::count{2} * m * n * k; }
-  constexpr kprof::traffic bytes() const { return {.read = (m * k + k * n) * size_of(type), .written = m * n * size_of(type)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = (m * k + k * n) * size_of(type), .written = m * n * size_of(type)};
+  }
 };
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -58,15 +60,20 @@ int main(int argc, char** argv) {
   const kprof::status written = kprof::write_text(run, {}, text);
   const double report_s = seconds_since(begin);
 
-  if (!written || run.complete.recorded != static_cast<std::uint64_t>(scopes) || text.size() < 500) {
-    std::fprintf(stderr, "scale: %llu of %lld scopes\n", static_cast<unsigned long long>(run.complete.recorded), static_cast<long long>(scopes));
+  if (!written || run.complete.recorded != static_cast<std::uint64_t>(scopes) ||
+      text.size() < 500) {
+    std::fprintf(stderr, "scale: %llu of %lld scopes\n",
+                 static_cast<unsigned long long>(run.complete.recorded),
+                 static_cast<long long>(scopes));
     return 1;
   }
   // run.cost.folding_ns has all foldings, also the snapshot's own, which is in snapshot_s.
-  std::printf(R"({"scopes": %lld, "rows": %lld, "memory_mib": %zu, "recording_s": %.6f, "folding_s": %.6f, "snapshot_s": %.6f, "report_s": %.6f, )"
-              R"("rows_kept": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
-              "\n",
-              static_cast<long long>(scopes), static_cast<long long>(rows), memory, recording_s, run.cost.folding_ns / 1e9, snapshot_s, report_s,
-              run.nodes.size(), before_mib, bench::resident_mib("VmHWM:"));
+  std::printf(
+      R"({"scopes": %lld, "rows": %lld, "memory_mib": %zu, "recording_s": %.6f, "folding_s": %.6f, "snapshot_s": %.6f, "report_s": %.6f, )"
+      R"("rows_kept": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
+      "\n",
+      static_cast<long long>(scopes), static_cast<long long>(rows), memory, recording_s,
+      run.cost.folding_ns / 1e9, snapshot_s, report_s, run.nodes.size(), before_mib,
+      bench::resident_mib("VmHWM:"));
   return 0;
 }

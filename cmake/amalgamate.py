@@ -35,8 +35,8 @@ class Amalgam:
     def __init__(self, root):
         self.root = root
         self.lines = []
-        self.conditions = []   # those around the current line, outermost first
-        self.done = {}         # header: the sets of conditions under which it is already there
+        self.conditions = []  # those around the current line, outermost first
+        self.done = {}  # header: the sets of conditions under which it is already there
 
     def there(self, name):
         return any(under <= frozenset(self.conditions) for under in self.done.get(name, []))
@@ -47,7 +47,11 @@ class Amalgam:
             fail(f"{name} is included, but {path} does not exist")
         text = path.read_text().split("\n")
         guard = text[1].removeprefix("#ifndef ")
-        if text[0] != LICENCE or text[1:3] != [f"#ifndef {guard}", f"#define {guard}"] or text[-2:] != ["#endif", ""]:
+        if (
+            text[0] != LICENCE
+            or text[1:3] != [f"#ifndef {guard}", f"#define {guard}"]
+            or text[-2:] != ["#endif", ""]
+        ):
             fail(f"{path} has not the form of a kprof header: licence, include guard, text, #endif")
         self.done.setdefault(name, []).append(frozenset(self.conditions))
         self.lines += ["", f"// <{name}>", f"#ifndef {guard}", f"#define {guard}"]
@@ -72,7 +76,7 @@ class Amalgam:
             fail(f"{where}: #{word} without #if")
         elif word == "endif":
             self.conditions.pop()
-        else:   # another branch: whatever was included in the one before is not there
+        else:  # another branch: whatever was included in the one before is not there
             self.conditions[-1] = f"not {self.conditions[-1]}; {word} {text}"
 
     def text(self):
@@ -89,7 +93,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--check", type=pathlib.Path)
-    parser.add_argument("--include", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1] / "include")
+    parser.add_argument(
+        "--include",
+        type=pathlib.Path,
+        default=pathlib.Path(__file__).resolve().parents[1] / "include",
+    )
     arguments = parser.parse_args()
     if not arguments.output and not arguments.check:
         parser.error("give --output or --check")
@@ -104,9 +112,20 @@ def main():
             fail(f"{arguments.check} does not exist; build the target single_header to write it")
         found = arguments.check.read_text()
         if found != text:
-            differences = list(difflib.unified_diff(found.split("\n"), text.split("\n"), "there", "from the headers", lineterm="", n=1))
+            differences = list(
+                difflib.unified_diff(
+                    found.split("\n"),
+                    text.split("\n"),
+                    "there",
+                    "from the headers",
+                    lineterm="",
+                    n=1,
+                )
+            )
             print("\n".join(differences[:40]))
-            fail(f"{arguments.check} is not what the headers give; build the target single_header to write it anew")
+            fail(
+                f"{arguments.check} is not what the headers give; build the target single_header to write it anew"
+            )
         print(f"{arguments.check} is up to date")
 
 

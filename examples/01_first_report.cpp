@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The whole of kprof in one program: declare an operator, guard its calls, print the report. Nothing is linked and
-// nothing is initialised: including kprof.hpp arms a session that starts with the first guard.
+// The whole of kprof in one program: declare an operator, guard its calls, print the report.
+// Nothing is linked and nothing is initialised: including kprof.hpp arms a session that starts with
+// the first guard.
 //
 //     g++ -std=c++20 -O2 -I include examples/01_first_report.cpp -o first_report && ./first_report
 
@@ -9,16 +10,18 @@
 
 #include <vector>
 
-struct Saxpy {                                   // an operator is its parameter struct
+struct Saxpy {  // an operator is its parameter struct
   std::int64_t n = 0;
   kprof::dtype type = kprof::dtype::f32;
-  constexpr kprof::count   flops() const { return kprof::count{2} * n; }
-  constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n * size_of(type)}; }
+  constexpr kprof::count flops() const { return kprof::count{2} * n; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+  }
 };
-static_assert(Saxpy{.n = 1 << 20}.flops() == 2'097'152);   // formulas are tested by the compiler
+static_assert(Saxpy{.n = 1 << 20}.flops() == 2'097'152);  // formulas are tested by the compiler
 
 void saxpy(float a, const std::vector<float>& x, std::vector<float>& y) {
-  KPROF_OP(Saxpy, {.n = std::ssize(x)});         // until the end of the block
+  KPROF_OP(Saxpy, {.n = std::ssize(x)});  // until the end of the block
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
 }
 
@@ -28,7 +31,7 @@ int main() {
     std::vector<float> y(n, 2.0F);
     for (int i = 0; i < 20; ++i) saxpy(3.0F, x, y);
   }
-  kprof::report();                               // the table, on stdout
+  kprof::report();  // the table, on stdout
 }
 
 // Output:
@@ -36,10 +39,12 @@ int main() {
 //
 // Operators by parameters, sorted by self; share is of 319 ms in all scopes
 //
-// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
+// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s
+// FLOP/B
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=16777216 type=f32     20  319 ms  99.9%  319 ms  15.9 ms  16.1 ms     2.11  12.6   0.167
-// Saxpy     n=65536 type=f32        20  469 µs   0.1%  469 µs  23.5 µs  34.6 µs     5.59  33.5   0.167
+// Saxpy     n=16777216 type=f32     20  319 ms  99.9%  319 ms  15.9 ms  16.1 ms     2.11  12.6
+// 0.167 Saxpy     n=65536 type=f32        20  469 µs   0.1%  469 µs  23.5 µs  34.6 µs     5.59
+// 33.5   0.167
 //
 // not shown at width 100: median, min
 //

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What parameters may be, and how formulas are kept right: enums, element types, shapes, short texts; checked counts;
-// static_assert on the formulas; valid() for what the formulas do not cover; the list of all operators of a program.
+// What parameters may be, and how formulas are kept right: enums, element types, shapes, short
+// texts; checked counts; static_assert on the formulas; valid() for what the formulas do not cover;
+// the list of all operators of a program.
 //
-//     g++ -std=c++20 -O2 -I include examples/02_parameters_and_formulas.cpp -o parameters && ./parameters
+//     g++ -std=c++20 -O2 -I include examples/02_parameters_and_formulas.cpp -o parameters &&
+//     ./parameters
 
 #include <kprof/kprof.hpp>
 
@@ -14,36 +16,45 @@
 
 enum class reduction : std::uint8_t { sum, max };
 
-/// A parameter is a number, a bool, an enum, a std::array or nested struct of these, or a kprof::fixed_string.
+/// A parameter is a number, a bool, an enum, a std::array or nested struct of these, or a
+/// kprof::fixed_string.
 struct Reduce {
   reduction kind = reduction::sum;
   std::array<std::int64_t, 2> shape{1, 1};
   kprof::dtype type = kprof::dtype::f32;
   kprof::fixed_string<15> layer{};
 
-  // kprof::count is checked: an overflow is a compile error in a constant and an `invalid` row at run time.
+  // kprof::count is checked: an overflow is a compile error in a constant and an `invalid` row at
+  // run time.
   constexpr kprof::count elements() const { return kprof::count{shape[0]} * shape[1]; }
   constexpr kprof::count flops() const { return elements(); }
-  constexpr kprof::traffic bytes() const { return {.read = elements() * size_of(type), .written = shape[0] * size_of(type)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = elements() * size_of(type), .written = shape[0] * size_of(type)};
+  }
   constexpr bool valid() const { return shape[0] > 0 && shape[1] > 0; }
 };
 static_assert(Reduce{.shape = {40, 20}}.flops() == 800);
-static_assert(Reduce{.shape = {40, 20}, .type = kprof::dtype::f64}.bytes().total() == 8 * (800 + 40));
+static_assert(Reduce{.shape = {40, 20}, .type = kprof::dtype::f64}.bytes().total() ==
+              8 * (800 + 40));
 static_assert(!Reduce{.shape = {40, 0}}.valid());
 
 /// A formula that is not declared is reported as n/a, never as 0. This one has traffic only.
 struct Fill {
   std::int64_t n = 0;
-  constexpr kprof::traffic bytes() const { return {.read = 0, .written = kprof::count{n} * size_of(kprof::dtype::f32)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 0, .written = kprof::count{n} * size_of(kprof::dtype::f32)};
+  }
 };
 
-// Every operator of the program: names distinct, fields and formulas usable, or a message says what to do.
+// Every operator of the program: names distinct, fields and formulas usable, or a message says what
+// to do.
 using operators = kprof::op_registry<Reduce, Fill>;
 static_assert(operators::size == 2 && operators::contains("Fill"));
 
 float reduce(const Reduce& params, const std::vector<float>& x) {
   KPROF_OP(Reduce, params);
-  return params.kind == reduction::sum ? std::accumulate(x.begin(), x.end(), 0.0F) : *std::max_element(x.begin(), x.end());
+  return params.kind == reduction::sum ? std::accumulate(x.begin(), x.end(), 0.0F)
+                                       : *std::max_element(x.begin(), x.end());
 }
 
 int main() {
@@ -54,8 +65,10 @@ int main() {
   }
   float result = 0;
   for (int i = 0; i < 6; ++i) result += reduce({.shape = {4096, 1024}, .layer = "mean"}, x);
-  for (int i = 0; i < 3; ++i) result += reduce({.kind = reduction::max, .shape = {4096, 1024}, .layer = "softmax"}, x);
-  result += reduce({.kind = reduction::max, .shape = {4096, -1}, .layer = "logits"}, x);   // shown as invalid
+  for (int i = 0; i < 3; ++i)
+    result += reduce({.kind = reduction::max, .shape = {4096, 1024}, .layer = "softmax"}, x);
+  // shown as invalid
+  result += reduce({.kind = reduction::max, .shape = {4096, -1}, .layer = "logits"}, x);
   kprof::report_options options;
   options.columns = {"operator", "parameters", "calls", "self", "gflops", "gbs"};
   options.tree = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A parameter struct that cannot be changed becomes an operator from outside: kprof::op_traits gives it a name, says
-// which members are parameters (pointers and handles are not), and holds the formulas.
+// A parameter struct that cannot be changed becomes an operator from outside: kprof::op_traits
+// gives it a name, says which members are parameters (pointers and handles are not), and holds the
+// formulas.
 //
 //     g++ -std=c++20 -O2 -I include examples/03_foreign_struct.cpp -o foreign && ./foreign
 
@@ -27,18 +28,22 @@ struct kprof::op_traits<vnd_gemm_descriptor_t> {
   using gemm = vnd_gemm_descriptor_t;
   static constexpr const char* name = "vendor.gemm";
   using fields = kprof::members<&gemm::m, &gemm::n, &gemm::k, &gemm::beta>;
-  static constexpr const char* field_names[] = {"M", "N", "K", "beta"};   // optional: else the members' own names
+  // optional: else the members' own names
+  static constexpr const char* field_names[] = {"M", "N", "K", "beta"};
 
   static constexpr kprof::count flops(const gemm& g) { return kprof::count{2} * g.m * g.n * g.k; }
   static constexpr kprof::traffic bytes(const gemm& g) {
-    const kprof::count a = kprof::count{g.m} * g.k, b = kprof::count{g.k} * g.n, c = kprof::count{g.m} * g.n;
+    const kprof::count a = kprof::count{g.m} * g.k, b = kprof::count{g.k} * g.n,
+                       c = kprof::count{g.m} * g.n;
     return {.read = 4 * (a + b + (g.beta != 0.0F ? c : 0)), .written = 4 * c};
   }
   static constexpr bool valid(const gemm& g) { return g.m > 0 && g.n > 0 && g.k > 0; }
   static constexpr kprof::arithmetic arithmetic(const gemm&) { return {.type = kprof::dtype::f32}; }
 };
 
-constexpr vnd_gemm_descriptor_t square(int n) { return {nullptr, n, n, n, 1.0F, 0.0F, nullptr, nullptr, nullptr, {}}; }
+constexpr vnd_gemm_descriptor_t square(int n) {
+  return {nullptr, n, n, n, 1.0F, 0.0F, nullptr, nullptr, nullptr, {}};
+}
 static_assert(kprof::flops_of(square(100)) == 2'000'000);
 
 void vnd_gemm(const vnd_gemm_descriptor_t& g) {

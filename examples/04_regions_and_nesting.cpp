@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Regions name layers and phases, and operators may contain operators. You learn to read the call tree: total time, self
-// time (total less what is inside), and names made at run time. begin() and end() serve where no block can.
+// Regions name layers and phases, and operators may contain operators. You learn to read the call
+// tree: total time, self time (total less what is inside), and names made at run time. begin() and
+// end() serve where no block can.
 //
 //     g++ -std=c++20 -O2 -I include examples/04_regions_and_nesting.cpp -o regions && ./regions
 
@@ -22,19 +23,22 @@ struct FeedForward {
 
 using matrix = std::vector<float>;
 
-void matmul(std::int64_t m, std::int64_t n, std::int64_t k, const matrix& a, const matrix& b, matrix& c) {
+void matmul(std::int64_t m, std::int64_t n, std::int64_t k, const matrix& a, const matrix& b,
+            matrix& c) {
   KPROF_OP(Matmul, {.M = m, .N = n, .K = k});
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t p = 0; p < k; ++p)
       for (std::int64_t j = 0; j < n; ++j)
-        c[static_cast<std::size_t>(i * n + j)] += a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(p * n + j)];
+        c[static_cast<std::size_t>(i * n + j)] +=
+            a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(p * n + j)];
 }
 
-void feed_forward(const FeedForward& p, const matrix& in, const matrix& up, const matrix& down, matrix& out) {
+void feed_forward(const FeedForward& p, const matrix& in, const matrix& up, const matrix& down,
+                  matrix& out) {
   KPROF_OP(FeedForward, p);
   matrix hidden(static_cast<std::size_t>(p.tokens * p.hidden));
   matmul(p.tokens, p.hidden, p.width, in, up, hidden);
-  for (float& h : hidden) h = h > 0 ? h : 0;             // no guard: the operator's own time
+  for (float& h : hidden) h = h > 0 ? h : 0;  // no guard: the operator's own time
   matmul(p.tokens, p.width / 2, p.hidden, hidden, down, out);
 }
 
@@ -42,19 +46,21 @@ int main() {
   const matrix up(128 * 512, 0.01F), down(512 * 64, 0.01F);
   matrix x(64 * 128, 1.0F), y(64 * 64);
 
-  kprof::open_scope loading = kprof::begin_region("load");   // from callback to callback, for instance
+  // from callback to callback, for instance
+  kprof::open_scope loading = kprof::begin_region("load");
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);
   kprof::end(loading);
 
   for (int step = 0; step < 5; ++step) {
     KPROF_REGION("forward");
     for (int layer = 0; layer < 2; ++layer) {
-      KPROF_REGION("layer " + std::to_string(layer));        // copied; evaluated only while somebody listens
+      // copied; evaluated only while somebody listens
+      KPROF_REGION("layer " + std::to_string(layer));
       feed_forward({.tokens = 64, .width = 128, .hidden = layer == 0 ? 512 : 128}, x, up, down, y);
     }
   }
   kprof::report_options options;
-  options.table = false;                                     // the call tree only
+  options.table = false;  // the call tree only
   kprof::report(options);
 }
 

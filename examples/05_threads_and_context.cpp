@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Guards work on every thread. A context carries the place where work was handed out to the threads that do it, so that
-// the call tree shows the work there. A framework puts this into its parallel loop or thread pool once.
+// Guards work on every thread. A context carries the place where work was handed out to the threads
+// that do it, so that the call tree shows the work there. A framework puts this into its parallel
+// loop or thread pool once.
 //
-//     g++ -std=c++20 -O2 -pthread -I include examples/05_threads_and_context.cpp -o threads && ./threads
+//     g++ -std=c++20 -O2 -pthread -I include examples/05_threads_and_context.cpp -o threads &&
+//     ./threads
 
 #include <kprof/kprof.hpp>
 
@@ -14,21 +16,25 @@
 struct Scale {
   std::int64_t n = 0;
   constexpr kprof::count flops() const { return n; }
-  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}};
+  }
 };
 
 /// Calls body(0), ..., body(n - 1) on so many threads.
 template <class Body>
 void parallel_for(int threads, std::size_t n, const Body& body) {
-  const kprof::context here = kprof::context::current();   // a plain value: the path of the scopes open on this thread
+  // a plain value: the path of the scopes open on this thread
+  const kprof::context here = kprof::context::current();
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t)
     workers.emplace_back([&] {
-      const kprof::context_guard under{here};              // without it, the scopes below would begin a tree of their own
+      // without it, the scopes below would begin a tree of their own
+      const kprof::context_guard under{here};
       for (std::size_t i = next++; i < n; i = next++) body(i);
     });
-  for (std::thread& worker : workers) worker.join();       // what a thread recorded stays
+  for (std::thread& worker : workers) worker.join();  // what a thread recorded stays
 }
 
 int main() {
@@ -48,9 +54,11 @@ int main() {
 //
 // Operators by parameters, sorted by self; share is of 8.30 ms in all scopes
 //
-// operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s  FLOP/B
+// operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s
+// FLOP/B
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9   0.125
+// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9
+// 0.125
 //
 // not shown at width 100: min
 // in regions, outside operators: self 3.11 ms, 37.5%

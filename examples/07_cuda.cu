@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Guards in a .cu file compiled by nvcc: the same operator, around the host code that launches a kernel. On a machine
-// without a GPU the same work is done on the CPU.
+// Guards in a .cu file compiled by nvcc: the same operator, around the host code that launches a
+// kernel. On a machine without a GPU the same work is done on the CPU.
 //
 //     nvcc -std=c++20 -O2 -I include examples/07_cuda.cu -o cuda_example && ./cuda_example
 
@@ -16,7 +16,9 @@ struct Saxpy {
   std::int64_t n = 0;
   kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
-  constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n * size_of(type)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+  }
 };
 
 __global__ void saxpy_kernel(float a, const float* x, float* y, std::int64_t n) {
@@ -28,7 +30,8 @@ void saxpy(bool on_gpu, float a, const float* x, float* y, std::int64_t n) {
   KPROF_OP(Saxpy, {.n = n});
   if (on_gpu) {
     saxpy_kernel<<<static_cast<unsigned>((n + 255) / 256), 256>>>(a, x, y, n);
-    cudaDeviceSynchronize();   // so that the guard's host time holds the kernel's; its device time is collected in any case
+    // so that the guard's host time holds the kernel's; its device time is collected in any case
+    cudaDeviceSynchronize();
   } else {
     for (std::int64_t i = 0; i < n; ++i) y[i] += a * x[i];
   }
@@ -38,14 +41,16 @@ int main() {
   constexpr std::int64_t n = 1 << 22;
   constexpr std::size_t bytes = n * sizeof(float);
   int gpus = 0;
-  const cudaError_t found = cudaGetDeviceCount(&gpus);   // fails where there is no driver
+  const cudaError_t found = cudaGetDeviceCount(&gpus);  // fails where there is no driver
   const bool on_gpu = found == cudaSuccess && gpus > 0;
-  if (!on_gpu) std::fprintf(stderr, "no GPU (%s): the work is done on the CPU\n", cudaGetErrorString(found));
+  if (!on_gpu)
+    std::fprintf(stderr, "no GPU (%s): the work is done on the CPU\n", cudaGetErrorString(found));
 
   std::vector<float> x(n, 1.0F), y(n, 2.0F);
   float *device_x = x.data(), *device_y = y.data();
   if (on_gpu) {
-    if (cudaMalloc(&device_x, bytes) != cudaSuccess || cudaMalloc(&device_y, bytes) != cudaSuccess) {
+    if (cudaMalloc(&device_x, bytes) != cudaSuccess ||
+        cudaMalloc(&device_y, bytes) != cudaSuccess) {
       std::fprintf(stderr, "no device memory: %s\n", cudaGetErrorString(cudaGetLastError()));
       return 1;
     }
@@ -59,9 +64,8 @@ int main() {
   return y[n - 1] == 32.0F ? 0 : 1;
 }
 
-// Output:
-// kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes
-// device: CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
+// Output: kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes device: CUPTI finds no NVIDIA driver
+// (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
 //   with a driver no older than libcupti
 //
 // Operators by parameters, sorted by self; share is of 51.4 ms in all scopes

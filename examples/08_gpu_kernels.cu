@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernels of one's own under guards: saxpy, a GEMM on tensor cores, a tiled GEMM and, from cuda_rows.cuh, softmax and layer
-// norm. The first two are operators of one's own, with their FLOPs and bytes beside them, tested by the compiler; the others
-// are the catalogue's. kprof finds a kernel's time by itself, so nothing waits for the device inside a guard. The results are
-// compared with the CPU's.
+// Kernels of one's own under guards: saxpy, a GEMM on tensor cores, a tiled GEMM and, from
+// cuda_rows.cuh, softmax and layer norm. The first two are operators of one's own, with their FLOPs
+// and bytes beside them, tested by the compiler; the others are the catalogue's. kprof finds a
+// kernel's time by itself, so nothing waits for the device inside a guard. The results are compared
+// with the CPU's.
 //
 //     nvcc -std=c++20 -O2 -I include examples/08_gpu_kernels.cu -o gpu_kernels && ./gpu_kernels
 
@@ -18,22 +19,30 @@
 
 #include <vector>
 
-struct Saxpy {   // y += a * x: two FLOPs an element; y is read and written
+struct Saxpy {  // y += a * x: two FLOPs an element; y is read and written
   std::int64_t n = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
-  constexpr kprof::traffic bytes() const { return {.read = 8 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 8 * kprof::count{n}, .written = 4 * kprof::count{n}};
+  }
 };
-struct TensorGemm {   // C = A * B, with A and B of f16 and C of f32; the catalogue's Gemm cannot know the unit
+// C = A * B, with A and B of f16 and C of f32; the catalogue's Gemm cannot know the unit
+struct TensorGemm {
   std::int64_t M = 0, N = 0, K = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
-  constexpr kprof::traffic bytes() const { return {.read = 2 * (kprof::count{M} * K + kprof::count{K} * N), .written = 4 * kprof::count{M} * N}; }
-  constexpr kprof::arithmetic arithmetic() const {   // says which of the device's peaks the rate belongs to
+  constexpr kprof::traffic bytes() const {
+    return {.read = 2 * (kprof::count{M} * K + kprof::count{K} * N),
+            .written = 4 * kprof::count{M} * N};
+  }
+  // says which of the device's peaks the rate belongs to
+  constexpr kprof::arithmetic arithmetic() const {
     return {.type = kprof::dtype::f16, .on = kprof::unit::tensor_core};
   }
 };
 using kprof::ops::Gemm;
 static_assert(Saxpy{.n = 1000}.flops() == 2000 && Saxpy{.n = 1000}.bytes().total() == 12'000);
-static_assert(TensorGemm{.M = 7, .N = 13, .K = 29}.flops() == 5278 && TensorGemm{.M = 7, .N = 13, .K = 29}.bytes().total() == 1524);
+static_assert(TensorGemm{.M = 7, .N = 13, .K = 29}.flops() == 5278 &&
+              TensorGemm{.M = 7, .N = 13, .K = 29}.bytes().total() == 1524);
 
 __global__ void saxpy_kernel(int n, float a, const float* x, float* y) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -45,11 +54,14 @@ void saxpy(int n, float a, const float* x, float* y) {
   CUDA_CHECK(cudaGetLastError());
 }
 
-constexpr unsigned tile = 16;   // M, N and K are multiples of it; for tensor cores, N is one of 4 * tile
+// M, N and K are multiples of it; for tensor cores, N is one of 4 * tile
+constexpr unsigned tile = 16;
 
-__global__ void gemm_tiled(unsigned N, unsigned K, const float* A, const float* B, float* C) {   // a block a tile of C
+// a block a tile of C
+__global__ void gemm_tiled(unsigned N, unsigned K, const float* A, const float* B, float* C) {
   __shared__ float a[tile][tile], b[tile][tile];
-  const unsigned x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * tile + y, col = blockIdx.x * tile + x;
+  const unsigned x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * tile + y,
+                 col = blockIdx.x * tile + x;
   float sum = 0;
   for (unsigned k = 0; k < K; k += tile) {
     a[y][x] = A[row * K + k + x];
@@ -66,7 +78,8 @@ void gemm(const Gemm& p, const float* A, const float* B, float* C) {
   CUDA_CHECK(cudaGetLastError());
 }
 
-__global__ void gemm_tensor_cores(unsigned N, unsigned K, const half* A, const half* B, float* C) {   // a warp a tile of C
+// a warp a tile of C
+__global__ void gemm_tensor_cores(unsigned N, unsigned K, const half* A, const half* B, float* C) {
   namespace wmma = nvcuda::wmma;
   const unsigned row = blockIdx.y * tile, col = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * tile;
   wmma::fragment<wmma::matrix_a, tile, tile, tile, half, wmma::row_major> a;
@@ -90,7 +103,8 @@ void gemm(const TensorGemm& p, const half* A, const half* B, float* C) {
 template <class T>
 std::vector<T> numbers(std::int64_t n, unsigned seed) {
   std::vector<T> out(n);
-  for (T& value : out) value = static_cast<T>(static_cast<float>((seed = seed * 1664525U + 1013904223U) >> 29) - 3.0F);
+  for (T& value : out)
+    value = static_cast<T>(static_cast<float>((seed = seed * 1664525U + 1013904223U) >> 29) - 3.0F);
   return out;
 }
 
@@ -109,9 +123,10 @@ bool try_gemm(const Op& p) {
   for (int i = 0; i < 10; ++i) gemm(p, A.data(), B.data(), C.data());
   const std::vector<float> c = C.host();
   bool right = true;
-  for (std::int64_t at = 0; at < p.M * p.N; at += 101) {   // some of them
+  for (std::int64_t at = 0; at < p.M * p.N; at += 101) {  // some of them
     float sum = 0;
-    for (std::int64_t k = 0; k < p.K; ++k) sum += static_cast<float>(a[at / p.N * p.K + k]) * static_cast<float>(b[k * p.N + at % p.N]);
+    for (std::int64_t k = 0; k < p.K; ++k)
+      sum += static_cast<float>(a[at / p.N * p.K + k]) * static_cast<float>(b[k * p.N + at % p.N]);
     right = right && sum == c[at];
   }
   return check(right, "gemm");
@@ -119,11 +134,13 @@ bool try_gemm(const Op& p) {
 
 bool try_rows(int rows, int cols) {
   const std::vector<float> x = numbers<float>(std::int64_t{rows} * cols, 3);
-  const device_array<float> X(x), scale(std::vector<float>(cols, 2.0F)), shift(std::vector<float>(cols, 1.0F));
+  const device_array<float> X(x), scale(std::vector<float>(cols, 2.0F)),
+      shift(std::vector<float>(cols, 1.0F));
   device_array<float> y(x.size());
   for (int i = 0; i < 10; ++i) softmax(rows, cols, 0.5F, X.data(), y.data());
   bool right = check(softmax_error(cols, 0.5, x, y.host()) < 1e-3, "softmax");
-  for (int i = 0; i < 10; ++i) layer_norm(rows, cols, X.data(), scale.data(), shift.data(), y.data());
+  for (int i = 0; i < 10; ++i)
+    layer_norm(rows, cols, X.data(), scale.data(), shift.data(), y.data());
   return check(layer_norm_error(cols, 2, 1, x, y.host()) < 1e-3, "layer norm") && right;
 }
 
@@ -144,16 +161,19 @@ int main() {
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.7% of wall
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138 µs
+// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138
+// µs
 //   in all scopes
 //
-// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s    GB/s
+// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s
+// GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682   2,691
-// LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs    2,824   2,825
-// Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs    2,860  17,160
-// Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs  202,629   1,187
-// TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0 µs  219,624     858
+// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682
+// 2,691 LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs
+// 2,824   2,825 Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs
+// 2,860  17,160 Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs
+// 202,629   1,187 TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0
+// µs  219,624     858
 //
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
 // cut at width 100: parameters; whole with width=260, or KPROF='report(width=260)'
@@ -163,13 +183,15 @@ int main() {
 // Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
 //   time, share is total, of 138 µs in all scopes
 //
-// scope                                             calls   device  dev share    total  share     self
+// scope                                             calls   device  dev share    total  share
+// self
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1 µs
-// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%  34.4 µs
-// Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs  32.2%  44.5 µs
-// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1 µs  15.3%  21.1 µs
-// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  18.0 µs  13.1%  18.0 µs
+// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1
+// µs LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%
+// 34.4 µs Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs
+// 32.2%  44.5 µs Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1
+// µs  15.3%  21.1 µs TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%
+// 18.0 µs  13.1%  18.0 µs
 //
 // cut at width 100: scope; whole with width=165, or KPROF='report(width=165)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
@@ -178,11 +200,12 @@ int main() {
 //
 // operator    parameters             kernel             calls    total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no (declared)
-// LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs  no (declared)
-// Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
-// Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs  unknown
-// TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
+// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no
+// (declared) LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs
+// no (declared) Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7
+// µs  unknown Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs
+// unknown TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes
+// (declared)
 //
 // not shown at width 100: pass, FLOPs, grid, block, bytes, registers, shared, min, max and 2 more
 // cut at width 100: parameters; whole with width=267, or KPROF='report(width=267)'
@@ -197,7 +220,8 @@ int main() {
 // Completeness
 //   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
-//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
+//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies
+//             and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
 //   sync      1 call that waits for a device, 7.19 µs of host time

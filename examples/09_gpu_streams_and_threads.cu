@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Several host threads, each with a stream: work on the device belongs to the operator whose guard was open on the thread
-// that launched it, whenever and on whatever stream it runs. A context carries the place where work was handed out to the
-// threads that launch it, so that the call tree shows the work there. You see copies too, from pinned memory and from
-// pageable memory, beside kernels of other streams that run at the same time.
+// Several host threads, each with a stream: work on the device belongs to the operator whose guard
+// was open on the thread that launched it, whenever and on whatever stream it runs. A context
+// carries the place where work was handed out to the threads that launch it, so that the call tree
+// shows the work there. You see copies too, from pinned memory and from pageable memory, beside
+// kernels of other streams that run at the same time.
 //
-//     nvcc -std=c++20 -O2 -I include examples/09_gpu_streams_and_threads.cu -o gpu_streams && ./gpu_streams
+//     nvcc -std=c++20 -O2 -I include examples/09_gpu_streams_and_threads.cu -o gpu_streams &&
+//     ./gpu_streams
 
 #include <kprof/kprof.hpp>
 
@@ -23,13 +25,17 @@ struct Transfer {
   std::int64_t n = 0;
   place to = place::device;
   bool pinned = false;
-  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}};
+  }
 };
 /// x = a * x + b, so many times over.
 struct Polynomial {
   std::int64_t n = 0, degree = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * n * degree; }
-  constexpr kprof::traffic bytes() const { return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}};
+  }
 };
 static_assert(Transfer{.n = 1000}.bytes().total() == 8000);
 static_assert(Polynomial{.n = 1000, .degree = 3}.flops() == 6000);
@@ -44,7 +50,9 @@ __global__ void polynomial_kernel(int n, int degree, float a, float b, float* x)
 
 void transfer(const Transfer& p, void* to, const void* from, cudaStream_t stream) {
   KPROF_OP(Transfer, p);
-  CUDA_CHECK(cudaMemcpyAsync(to, from, p.n * sizeof(float), p.to == place::host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, stream));
+  CUDA_CHECK(cudaMemcpyAsync(to, from, p.n * sizeof(float),
+                             p.to == place::host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                             stream));
 }
 void polynomial(const Polynomial& p, float a, float b, float* x, cudaStream_t stream) {
   KPROF_OP(Polynomial, p);
@@ -52,7 +60,7 @@ void polynomial(const Polynomial& p, float a, float b, float* x, cudaStream_t st
   CUDA_CHECK(cudaGetLastError());
 }
 
-constexpr int n = 1 << 20;   // of a part
+constexpr int n = 1 << 20;  // of a part
 constexpr int threads = 4, parts = 16;
 
 /// A part in host memory; some of it pinned, so that copies need not wait for the host.
@@ -74,8 +82,10 @@ struct part {
 };
 
 /// What each thread does: takes part after part, until none is left.
-void work(kprof::context from, std::vector<std::unique_ptr<part>>& all, std::atomic<std::size_t>& next) {
-  const kprof::context_guard under{from};   // without it, the scopes below would begin a tree of their own
+void work(kprof::context from, std::vector<std::unique_ptr<part>>& all,
+          std::atomic<std::size_t>& next) {
+  // without it, the scopes below would begin a tree of their own
+  const kprof::context_guard under{from};
   cudaStream_t stream = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   {
@@ -83,7 +93,8 @@ void work(kprof::context from, std::vector<std::unique_ptr<part>>& all, std::ato
     for (std::size_t i = next++; i < all.size(); i = next++) {
       part& p = *all[i];
       transfer({.n = n, .to = place::device, .pinned = p.pinned}, x.data(), p.data, stream);
-      polynomial({.n = n, .degree = 64}, 0.5F, 1.0F, x.data(), stream);   // 1 goes to 2, but for a 2^-64th of it
+      // 1 goes to 2, but for a 2^-64th of it
+      polynomial({.n = n, .degree = 64}, 0.5F, 1.0F, x.data(), stream);
       transfer({.n = n, .to = place::host, .pinned = p.pinned}, p.data, x.data(), stream);
       CUDA_CHECK(cudaStreamSynchronize(stream));
     }
@@ -98,7 +109,8 @@ bool run() {
     KPROF_REGION("batch");
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> workers;
-    for (int t = 0; t < threads; ++t) workers.emplace_back(work, kprof::context::current(), std::ref(all), std::ref(next));
+    for (int t = 0; t < threads; ++t)
+      workers.emplace_back(work, kprof::context::current(), std::ref(all), std::ref(next));
     for (std::thread& worker : workers) worker.join();
   }
   bool right = true;
@@ -118,16 +130,19 @@ int main() {
 //   times summed 34.8 ms)
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 34.8 ms of device time, share of 296 ms
+// Operators by parameters, sorted by device; dev share is of 34.8 ms of device time, share of 296
+// ms
 //   in all scopes
 //
-// operator    parameters                   calls   device  dev share  kernels     self  GFLOP/s   GB/s
+// operator    parameters                   calls   device  dev share  kernels     self  GFLOP/s
+// GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    n=1048576 to=host pinned=t…     60  12.7 ms      36.4%        0  68.1 ms      n/a   39.7
-// Transfer    n=1048576 to=device pinned…     60  12.7 ms      36.4%        0  96.3 ms      n/a   39.7
-// Transfer    n=1048576 to=host pinned=f…     20  4.23 ms      12.2%        0  24.2 ms      n/a   39.7
-// Transfer    n=1048576 to=device pinned…     20  4.22 ms      12.1%        0  37.9 ms      n/a   39.7
-// Polynomial  n=1048576 degree=64             80   978 µs       2.8%       80   813 µs   10,975  686
+// Transfer    n=1048576 to=host pinned=t…     60  12.7 ms      36.4%        0  68.1 ms      n/a
+// 39.7 Transfer    n=1048576 to=device pinned…     60  12.7 ms      36.4%        0  96.3 ms
+// n/a   39.7 Transfer    n=1048576 to=host pinned=f…     20  4.23 ms      12.2%        0  24.2 ms
+// n/a   39.7 Transfer    n=1048576 to=device pinned…     20  4.22 ms      12.1%        0  37.9 ms
+// n/a   39.7 Polynomial  n=1048576 degree=64             80   978 µs       2.8%       80   813 µs
+// 10,975  686
 //
 // n/a, no flops() declared: Transfer
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
@@ -148,7 +163,8 @@ int main() {
 //
 // Kernels, sorted by total; share is of 34.8 ms of device time
 //
-// operator    parameters         region  kernel             calls   total  share     mean  tensor core
+// operator    parameters         region  kernel             calls   total  share     mean  tensor
+// core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  978 µs   2.8%  12.2 µs  unknown
 //
@@ -167,8 +183,10 @@ int main() {
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
-//   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
-//             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
+//   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels,
+//             copies
+//             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored,
+//             odd,
 //             merged, of foreign graphs or unaccounted
 //   sync      81 calls that wait for a device, 38.0 µs of host time
 //   collector CUPTI 13.0 (API 130001)

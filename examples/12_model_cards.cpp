@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What models cost, known to the compiler: lists of the catalogue's operators, summed. You learn how a network is declared
-// (networks.hpp), and how its sums are tested and printed. Nothing is recorded: kprof.hpp is not included.
+// What models cost, known to the compiler: lists of the catalogue's operators, summed. You learn
+// how a network is declared (networks.hpp), and how its sums are tested and printed. Nothing is
+// recorded: kprof.hpp is not included.
 //
 //     g++ -std=c++20 -I include examples/12_model_cards.cpp -o model_cards && ./model_cards
 
@@ -20,12 +21,16 @@ constexpr network bert = networks::bert_base(8, 128).all();
 constexpr network gpt2 = networks::gpt2(1, 1024).all();
 constexpr network prefill = networks::llama2_7b(1, 2048, 0).all();
 constexpr network decode = networks::llama2_7b(1, 1, 2047).all();
-static_assert(resnet50.parameters() == 25'557'032 && gpt2.parameters() == 124'439'808 && decode.parameters() == 6'738'415'616);
+static_assert(resnet50.parameters() == 25'557'032 && gpt2.parameters() == 124'439'808 &&
+              decode.parameters() == 6'738'415'616);
 
 void print(const char* name, const network& n) {
   const cost all = n.total();
-  const auto flops = static_cast<double>(all.flops.value()), bytes = static_cast<double>(all.bytes.total().value());
-  std::printf("%-36s %10.2f M %12.2f G %10.2f GB %9.1f\n", name, static_cast<double>(n.parameters().value()) * 1e-6, flops * 1e-9, bytes * 1e-9, flops / bytes);
+  const auto flops = static_cast<double>(all.flops.value()),
+             bytes = static_cast<double>(all.bytes.total().value());
+  std::printf("%-36s %10.2f M %12.2f G %10.2f GB %9.1f\n", name,
+              static_cast<double>(n.parameters().value()) * 1e-6, flops * 1e-9, bytes * 1e-9,
+              flops / bytes);
 }
 
 }  // namespace

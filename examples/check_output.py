@@ -18,8 +18,13 @@ import sys
 MARK = "// Output:"
 NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {"max", "median", "min", "FLOP/B", "dev total", "gap", "copies"}
-VARIES = re.compile(r"not shown at width|cut at width|short, so partly|device: |  (timeline|own cost|memory|clock|sync|collector) ")
-PARAGRAPH = re.compile(r"^((?:Operators|Call tree|Kernels|Copies|device:|outside|cut) [^\n]*)\n {2}(?=\S)", re.MULTILINE)
+VARIES = re.compile(
+    r"not shown at width|cut at width|short, so partly|device: |  (timeline|own cost|memory|clock|sync|collector) "
+)
+PARAGRAPH = re.compile(
+    r"^((?:Operators|Call tree|Kernels|Copies|device:|outside|cut) [^\n]*)\n {2}(?=\S)",
+    re.MULTILINE,
+)
 
 
 def masked(text):
@@ -37,7 +42,7 @@ def cells(line, headers):
         if header in WHERE_THERE_IS_ROOM:
             continue
         texts = header in ("operator", "parameters", "scope", "calls", "kernels", "kernel")
-        if field.endswith("\u2026"):   # where it is cut depends on the columns beside it
+        if field.endswith("\u2026"):  # where it is cut depends on the columns beside it
             field = field[:8] + "\u2026"
         kept.append(field if texts else re.sub(NUMBER + r"( \S+|%)?$", "#", field))
     return " | ".join(kept)
@@ -63,7 +68,7 @@ def normalised(text):
     lines = [line.rstrip() for line in text.rstrip().splitlines()] + [""]
     for i, line in enumerate(lines):
         below = re.match(r"[│├└─ ]*", line).group()
-        row = cells(line[len(below):], headers) if headers else None
+        row = cells(line[len(below) :], headers) if headers else None
         if row is not None:
             rows.append((len(below), row))
             continue
@@ -77,7 +82,7 @@ def normalised(text):
         elif re.fullmatch("─+", line):
             continue
         elif in_footer and re.match(r" {4}", line):
-            out[-1] += " " + line.strip()   # a wrapped paragraph
+            out[-1] += " " + line.strip()  # a wrapped paragraph
         else:
             headers = None
             in_footer = in_footer or line == "Completeness"
@@ -99,28 +104,40 @@ def main():
     expected = re.sub(r"^// ?", "", expected, flags=re.MULTILINE)
 
     env = {name: value for name, value in os.environ.items() if name != "KPROF"}
-    done = subprocess.run(command, env=dict(env, COLUMNS="100"), stdout=subprocess.PIPE, encoding="utf-8")
+    done = subprocess.run(
+        command, env=dict(env, COLUMNS="100"), stdout=subprocess.PIPE, encoding="utf-8"
+    )
     if done.returncode != 0:
         sys.exit(f"{command[0]} ended with {done.returncode}")
     output = done.stdout
     whole = not expected.rstrip().endswith("\n...")
     if accept:
         if not whole:
-            end = "\nCompleteness\n" if "\nCall tree" in expected else "\n(?:Call tree|Completeness)"
+            end = (
+                "\nCompleteness\n" if "\nCall tree" in expected else "\n(?:Call tree|Completeness)"
+            )
             output = re.split(end, output)[0].rstrip() + "\n..."
         with open(source, "w", encoding="utf-8") as file:
-            file.write(program + "\n" + MARK + "\n" + "".join(f"// {line}".rstrip() + "\n" for line in output.rstrip().splitlines()))
+            file.write(
+                program
+                + "\n"
+                + MARK
+                + "\n"
+                + "".join(f"// {line}".rstrip() + "\n" for line in output.rstrip().splitlines())
+            )
         return
     if not mark:
         sys.exit(f'{source} has no line "{MARK}"')
     want, got = normalised(expected), normalised(output)
     if not whole:
-        want = want[:want.index("...")]
-        got = got[:len(want)]
+        want = want[: want.index("...")]
+        got = got[: len(want)]
     if want != got:
         print(output)
         print("\n".join(difflib.unified_diff(want, got, "expected", "printed", lineterm="")))
-        sys.exit(f"the output differs from the last comment of {source}; if it is right, run this with --accept")
+        sys.exit(
+            f"the output differs from the last comment of {source}; if it is right, run this with --accept"
+        )
 
 
 main()

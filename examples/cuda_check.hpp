@@ -2,8 +2,8 @@
 #ifndef KPROF_EXAMPLES_CUDA_CHECK_HPP
 #define KPROF_EXAMPLES_CUDA_CHECK_HPP
 
-// What the CUDA examples share and what has nothing to do with kprof: errors that end the program with their place,
-// memory on the device, and whether there is a device at all.
+// What the CUDA examples share and what has nothing to do with kprof: errors that end the program
+// with their place, memory on the device, and whether there is a device at all.
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -24,17 +24,19 @@ inline void cuda_check(cudaError_t error, const char* call, const char* file, in
 /// Whether there is a GPU; where there is none, says so on standard error.
 inline bool have_gpu() {
   int gpus = 0;
-  const cudaError_t found = cudaGetDeviceCount(&gpus);   // fails where there is no driver
+  const cudaError_t found = cudaGetDeviceCount(&gpus);  // fails where there is no driver
   if (found == cudaSuccess && gpus > 0) return true;
-  std::fprintf(stderr, "no GPU (%s): nothing is computed\n", found == cudaSuccess ? "none found" : cudaGetErrorString(found));
+  std::fprintf(stderr, "no GPU (%s): nothing is computed\n",
+               found == cudaSuccess ? "none found" : cudaGetErrorString(found));
   return false;
 }
 
-/// Whether kernels compute. kprof's tests run these programs with a CUDA runtime that notes kernels and executes none; it
-/// exports `scripted_launches`.
+/// Whether kernels compute. kprof's tests run these programs with a CUDA runtime that notes kernels
+/// and executes none; it exports `scripted_launches`.
 inline bool kernels_compute() { return dlsym(RTLD_DEFAULT, "scripted_launches") == nullptr; }
 
-/// Prints `what` where a number is wrong. Returns whether it is right; without a device that computes, every number is.
+/// Prints `what` where a number is wrong. Returns whether it is right; without a device that
+/// computes, every number is.
 inline bool check(bool right, const char* what) {
   if (right || !kernels_compute()) return true;
   std::fprintf(stderr, "wrong: %s\n", what);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// ResNet-50 v1.5 inference on oneDNN, every primitive under a guard with its real parameters. You learn how a framework
-// guards its primitives with operators of the catalogue, how layers become regions, and how a program checks its own FLOPs
-// by walking the profile.
+// ResNet-50 v1.5 inference on oneDNN, every primitive under a guard with its real parameters. You
+// learn how a framework guards its primitives with operators of the catalogue, how layers become
+// regions, and how a program checks its own FLOPs by walking the profile.
 //
 //     bash examples/demo.sh                       installs what is missing, builds and runs this
 //     resnet50_onednn [batch=1] [iterations=5]    224 x 224 images, seeded random weights, f32
-//     resnet50_onednn 8 5 --sums                  prints one line an operator for scripts instead of the report
+//     resnet50_onednn 8 5 --sums                  prints one line an operator for scripts instead
+//                                                 of the report
 //
-// v1.5 has the stride 2 of a stage in its 3 x 3 convolution (v1: in the first 1 x 1). Batch normalisation is folded into
-// weights and biases, and ReLU and the residual sum are fused into the convolutions, as inference engines do. The weights
-// are brought into oneDNN's layouts once, under the region "set-up"; activations stay in its blocked layout. Each guard
-// holds execute() and wait(), so that its time is that of the primitive. The first pass is under "warm-up".
+// v1.5 has the stride 2 of a stage in its 3 x 3 convolution (v1: in the first 1 x 1). Batch
+// normalisation is folded into weights and biases, and ReLU and the residual sum are fused into the
+// convolutions, as inference engines do. The weights are brought into oneDNN's layouts once, under
+// the region "set-up"; activations stay in its blocked layout. Each guard holds execute() and
+// wait(), so that its time is that of the primitive. The first pass is under "warm-up".
 
 #include "networks.hpp"
 
@@ -37,11 +39,12 @@ namespace {
 
 // ---- the network, known at compile time --------------------------------------------------------
 
-using namespace kprof::ops;   // Conv2d, MaxPool2d, AvgPool2d, Linear, Softmax, Permute
+using namespace kprof::ops;  // Conv2d, MaxPool2d, AvgPool2d, Linear, Softmax, Permute
 using networks::bottleneck;
 using networks::resnet50_layers;
 
-/// As inference engines run it: biases in place of batch normalisation, ReLUs and residual sums inside the convolutions.
+/// As inference engines run it: biases in place of batch normalisation, ReLUs and residual sums
+/// inside the convolutions.
 constexpr resnet50_layers fused_resnet50(std::int64_t batch) {
   resnet50_layers net = networks::layers_of_resnet50(batch);
   net.stem.bias = true;
@@ -49,7 +52,7 @@ constexpr resnet50_layers fused_resnet50(std::int64_t batch) {
   for (bottleneck& b : net.blocks) {
     b.reduce.bias = b.spatial.bias = b.expand.bias = b.shortcut.bias = true;
     b.reduce.act = b.spatial.act = b.expand.act = activation::relu;
-    b.expand.residual = true;   // adds to what the output already holds
+    b.expand.residual = true;  // adds to what the output already holds
   }
   return net;
 }
@@ -65,12 +68,16 @@ constexpr kprof::count product_flops(const resnet50_layers& net) {
   return sum.total().flops;
 }
 
-// Published: torchvision's resnet50 weights (IMAGENET1K_V1 and V2, the v1.5 network) state 4.089 GFLOPS, counting a
-// multiply-add once, bias and batch normalisation not at all. The same convention gives this integer.
+// Published: torchvision's resnet50 weights (IMAGENET1K_V1 and V2, the v1.5 network) state 4.089
+// GFLOPS, counting a multiply-add once, bias and batch normalisation not at all. The same
+// convention gives this integer.
 constexpr std::uint64_t published_multiply_adds = 4'089'184'256;
-constexpr std::uint64_t published_flops = 2 * published_multiply_adds;   // 8,178,368,512: a multiply-add is two
-static_assert(product_flops(networks::layers_of_resnet50(1)) == published_flops + 1000);   // the classifier's bias
-constexpr kprof::count epilogue_flops = product_flops(fused_resnet50(1)) - published_flops;   // one an output for each of bias, residual, ReLU
+// 8,178,368,512: a multiply-add is two
+constexpr std::uint64_t published_flops = 2 * published_multiply_adds;
+// the classifier's bias
+static_assert(product_flops(networks::layers_of_resnet50(1)) == published_flops + 1000);
+// one an output for each of bias, residual, ReLU
+constexpr kprof::count epilogue_flops = product_flops(fused_resnet50(1)) - published_flops;
 static_assert(epilogue_flops == 26'243'048);
 
 // ---- oneDNN ------------------------------------------------------------------------------------
@@ -83,11 +90,15 @@ constexpr auto inference = dnnl::prop_kind::forward_inference;
 #if DNNL_VERSION_MAJOR >= 3
 using pooling = dnnl::pooling_forward;
 using softmax_forward = dnnl::softmax_forward;
-void append_relu(dnnl::post_ops& ops) { ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); }
+void append_relu(dnnl::post_ops& ops) {
+  ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+}
 #else
 using pooling = dnnl::pooling_v2_forward;
 using softmax_forward = dnnl::softmax_v2_forward;
-void append_relu(dnnl::post_ops& ops) { ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); }
+void append_relu(dnnl::post_ops& ops) {
+  ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+}
 #endif
 
 /// A primitive with its arguments, and the operator it stands for in the profile.
@@ -101,11 +112,14 @@ struct Layer {
 /// The output of a convolution, or of a pool with its C channels.
 template <class Window>
 memory::dims output_of(const Window& p, std::int64_t channels) {
-  return {p.N, channels, static_cast<std::int64_t>(p.P().value()), static_cast<std::int64_t>(p.Q().value())};
+  return {p.N, channels, static_cast<std::int64_t>(p.P().value()),
+          static_cast<std::int64_t>(p.Q().value())};
 }
 
 /// Elements of an f32 tensor, with what its layout pads.
-std::int64_t elements_of(const memory& m) { return static_cast<std::int64_t>(m.get_desc().get_size() / sizeof(float)); }
+std::int64_t elements_of(const memory& m) {
+  return static_cast<std::int64_t>(m.get_desc().get_size() / sizeof(float));
+}
 
 class Engine {
  public:
@@ -131,7 +145,8 @@ class Engine {
 #if DNNL_VERSION_MAJOR >= 3
     return typename Primitive::primitive_desc(engine_, arguments..., attributes);
 #else
-    return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attributes, engine_);
+    return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attributes,
+                                              engine_);
 #endif
   }
 
@@ -147,7 +162,8 @@ class Engine {
   memory view(const memory::desc& shape, const memory& buffer) const;
   Layer<Conv2d> convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer);
   template <class Pool>
-  Layer<Pool> pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to, const memory& buffer);
+  Layer<Pool> pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to,
+                   const memory& buffer);
   Layer<Linear> linear(const Linear& p, const memory& from, memory& to);
   Layer<Softmax> softmax(const Softmax& p, const memory& from, memory& to);
 
@@ -178,18 +194,22 @@ memory Engine::random(const memory::dims& shape, tag layout, float deviation) {
 memory Engine::in_layout(const memory& plain, const memory::desc& wanted) {
   if (plain.get_desc() == wanted) return plain;
   memory out(wanted, engine_);
-  run(Layer<Permute>{{.numel = elements_of(plain)}, dnnl::reorder(plain, out), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, out}}});
+  run(Layer<Permute>{{.numel = elements_of(plain)},
+                     dnnl::reorder(plain, out),
+                     {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, out}}});
   return out;
 }
 
 /// A tensor in a buffer that layers share.
 memory Engine::view(const memory::desc& shape, const memory& buffer) const {
-  if (shape.get_size() > buffer.get_desc().get_size()) throw std::runtime_error("an activation does not fit its buffer");
+  if (shape.get_size() > buffer.get_desc().get_size())
+    throw std::runtime_error("an activation does not fit its buffer");
   return {shape, engine_, buffer.get_data_handle()};
 }
 
 /// Writes to `buffer`; with a residual it adds to `to`, whose layout it keeps.
-Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& to, const memory& buffer) {
+Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& to,
+                                  const memory& buffer) {
   dnnl::post_ops fused;
   if (p.residual) fused.append_sum(1.0F);
   if (p.act == activation::relu) append_relu(fused);
@@ -197,39 +217,55 @@ Layer<Conv2d> Engine::convolution(const Conv2d& p, const memory& from, memory& t
   attributes.set_post_ops(fused);
   const memory::dims filter{p.K, p.C, p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw};
   const auto desc = describe<dnnl::convolution_forward>(
-      attributes, inference, dnnl::algorithm::convolution_direct, from.get_desc(), memory::desc{filter, f32, tag::any},
-      memory::desc{{p.K}, f32, tag::x}, p.residual ? to.get_desc() : memory::desc{output_of(p, p.K), f32, tag::any}, stride, pad, pad);
-  // Keeps the size of activations through ReLUs and residual sums, so that no layer sees infinities or denormal numbers.
-  const float deviation = std::sqrt((p.residual ? 0.5F : 2.0F) / static_cast<float>(p.C * p.R * p.S));
+      attributes, inference, dnnl::algorithm::convolution_direct, from.get_desc(),
+      memory::desc{filter, f32, tag::any}, memory::desc{{p.K}, f32, tag::x},
+      p.residual ? to.get_desc() : memory::desc{output_of(p, p.K), f32, tag::any}, stride, pad,
+      pad);
+  // Keeps the size of activations through ReLUs and residual sums, so that no layer sees infinities
+  // or denormal numbers.
+  const float deviation =
+      std::sqrt((p.residual ? 0.5F : 2.0F) / static_cast<float>(p.C * p.R * p.S));
   const memory weights = in_layout(random(filter, tag::oihw, deviation), desc.weights_desc());
   if (!p.residual) to = view(desc.dst_desc(), buffer);
-  return {p, dnnl::convolution_forward(desc),
-          {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, random({p.K}, tag::x, 0.1F)}, {DNNL_ARG_DST, to}}};
+  return {p,
+          dnnl::convolution_forward(desc),
+          {{DNNL_ARG_SRC, from},
+           {DNNL_ARG_WEIGHTS, weights},
+           {DNNL_ARG_BIAS, random({p.K}, tag::x, 0.1F)},
+           {DNNL_ARG_DST, to}}};
 }
 
 template <class Pool>
-Layer<Pool> Engine::pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to, const memory& buffer) {
+Layer<Pool> Engine::pool(dnnl::algorithm kind, const Pool& p, const memory& from, memory& to,
+                         const memory& buffer) {
   const memory::dims window{p.R, p.S}, stride{p.U, p.V}, pad{p.ph, p.pw}, no_dilation{0, 0};
-  const auto desc = describe<pooling>({}, inference, kind, from.get_desc(), memory::desc{output_of(p, p.C), f32, tag::any}, stride,
+  const auto desc = describe<pooling>({}, inference, kind, from.get_desc(),
+                                      memory::desc{output_of(p, p.C), f32, tag::any}, stride,
                                       window, no_dilation, pad, pad);
   to = view(desc.dst_desc(), buffer);
   return {p, pooling(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}};
 }
 
 Layer<Linear> Engine::linear(const Linear& p, const memory& from, memory& to) {
-  const memory::dims shape{p.out_features, p.in_features, 1, 1};   // as the pooled activations lie
+  const memory::dims shape{p.out_features, p.in_features, 1, 1};  // as the pooled activations lie
   const auto desc = describe<dnnl::inner_product_forward>(
-      {}, inference, from.get_desc(), memory::desc{shape, f32, tag::any}, memory::desc{{p.out_features}, f32, tag::x},
+      {}, inference, from.get_desc(), memory::desc{shape, f32, tag::any},
+      memory::desc{{p.out_features}, f32, tag::x},
       memory::desc{{p.tokens, p.out_features}, f32, tag::nc});
   const float deviation = std::sqrt(1.0F / static_cast<float>(p.in_features));
   const memory weights = in_layout(random(shape, tag::oihw, deviation), desc.weights_desc());
   to = memory(desc.dst_desc(), engine_);
-  return {p, dnnl::inner_product_forward(desc),
-          {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, random({p.out_features}, tag::x, 0.1F)}, {DNNL_ARG_DST, to}}};
+  return {p,
+          dnnl::inner_product_forward(desc),
+          {{DNNL_ARG_SRC, from},
+           {DNNL_ARG_WEIGHTS, weights},
+           {DNNL_ARG_BIAS, random({p.out_features}, tag::x, 0.1F)},
+           {DNNL_ARG_DST, to}}};
 }
 
 Layer<Softmax> Engine::softmax(const Softmax& p, const memory& from, memory& to) {
-  const auto desc = describe<softmax_forward>({}, inference, dnnl::algorithm::softmax_accurate, from.get_desc(), from.get_desc(), 1);
+  const auto desc = describe<softmax_forward>({}, inference, dnnl::algorithm::softmax_accurate,
+                                              from.get_desc(), from.get_desc(), 1);
   to = memory(desc.dst_desc(), engine_);
   return {p, softmax_forward(desc), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}};
 }
@@ -237,10 +273,11 @@ Layer<Softmax> Engine::softmax(const Softmax& p, const memory& from, memory& to)
 Engine::Engine(std::int64_t batch) {
   KPROF_REGION("set-up");
   const resnet50_layers net = fused_resnet50(batch);
-  // Four buffers hold all activations: a block's input, which takes its output too, its projection, and two in between.
+  // Four buffers hold all activations: a block's input, which takes its output too, its projection,
+  // and two in between.
   const memory::desc largest{output_of(net.stem, net.stem.K), f32, tag::nchw};
   for (memory& buffer : buffers_) buffer = memory(largest, engine_);
-  memory input = buffers_[0], projected = buffers_[1];   // handles, as all of oneDNN's objects
+  memory input = buffers_[0], projected = buffers_[1];  // handles, as all of oneDNN's objects
   const memory first = buffers_[2], second = buffers_[3];
 
   memory x = random({batch, 3, 224, 224}, tag::nchw, 1.0F), y;
@@ -256,7 +293,8 @@ Engine::Engine(std::int64_t batch) {
     if (b.projects()) std::swap(input, projected);
     x = sum_into;
     const std::string name = "res" + std::to_string(b.stage) + static_cast<char>('a' + b.index);
-    blocks_.push_back({name, b.stage, std::move(shortcut), std::move(reduce), std::move(spatial), std::move(expand)});
+    blocks_.push_back({name, b.stage, std::move(shortcut), std::move(reduce), std::move(spatial),
+                       std::move(expand)});
   }
   avg_pool_ = pool(dnnl::algorithm::pooling_avg_include_padding, net.avg_pool, x, y, first);
   classifier_ = linear(net.classifier, y, x);
@@ -291,7 +329,9 @@ void Engine::infer() {
 /// "inference/res2/res2a" for an operator of that block.
 std::string path_of(const kprof::profile& p, const kprof::scope_node& node) {
   std::string path;
-  for (std::uint32_t i = node.parent; i != kprof::scope_node::none && p.nodes[i].kind != kprof::scope_kind::root; i = p.nodes[i].parent)
+  for (std::uint32_t i = node.parent;
+       i != kprof::scope_node::none && p.nodes[i].kind != kprof::scope_kind::root;
+       i = p.nodes[i].parent)
     path = path.empty() ? p.nodes[i].name : p.nodes[i].name + "/" + path;
   return path;
 }
@@ -299,8 +339,9 @@ std::string path_of(const kprof::profile& p, const kprof::scope_node& node) {
 void print_sums(const kprof::profile& p) {
   for (const kprof::scope_node& n : p.nodes)
     if (n.kind == kprof::scope_kind::op)
-      std::printf("sum\t%s\t%s\t%s\t%llu\t%.0f\t%llu\t%llu\n", path_of(p, n).c_str(), n.name.c_str(), n.parameters.c_str(),
-                  static_cast<unsigned long long>(n.calls), n.total_ns, static_cast<unsigned long long>(n.work.flops),
+      std::printf("sum\t%s\t%s\t%s\t%llu\t%.0f\t%llu\t%llu\n", path_of(p, n).c_str(),
+                  n.name.c_str(), n.parameters.c_str(), static_cast<unsigned long long>(n.calls),
+                  n.total_ns, static_cast<unsigned long long>(n.work.flops),
                   static_cast<unsigned long long>(n.work.bytes_read + n.work.bytes_written));
 }
 
@@ -313,12 +354,16 @@ bool check_flops(const kprof::profile& p, std::int64_t images, std::int64_t pass
     flops += n.calls * n.work.flops;
     if (n.name == "Conv2d") convolutions += n.calls;
   }
-  const std::uint64_t count = static_cast<std::uint64_t>(images), per_image = flops / count - epilogue_flops.value();
-  const bool good = flops % count == 0 && per_image == published_flops && convolutions == 53 * static_cast<std::uint64_t>(passes);
-  std::printf("convolutions and classifier, per image: %llu FLOPs, published %llu: %s\n", static_cast<unsigned long long>(per_image),
+  const std::uint64_t count = static_cast<std::uint64_t>(images),
+                      per_image = flops / count - epilogue_flops.value();
+  const bool good = flops % count == 0 && per_image == published_flops &&
+                    convolutions == 53 * static_cast<std::uint64_t>(passes);
+  std::printf("convolutions and classifier, per image: %llu FLOPs, published %llu: %s\n",
+              static_cast<unsigned long long>(per_image),
               static_cast<unsigned long long>(published_flops), good ? "equal" : "DIFFERENT");
   std::printf("  and %llu FLOPs of bias, residual and ReLU; %llu convolutions a pass\n",
-              static_cast<unsigned long long>(epilogue_flops.value()), static_cast<unsigned long long>(convolutions / static_cast<std::uint64_t>(passes)));
+              static_cast<unsigned long long>(epilogue_flops.value()),
+              static_cast<unsigned long long>(convolutions / static_cast<std::uint64_t>(passes)));
   return good;
 }
 
@@ -327,7 +372,8 @@ bool check_probabilities(const std::vector<float>& rows) {
     double total = 0;
     for (std::size_t j = 0; j < 1000; ++j) total += static_cast<double>(rows[i + j]);
     if (!(std::fabs(total - 1) < 1e-3)) {
-      std::fprintf(stderr, "resnet50_onednn: the probabilities of image %zu add up to %g, not 1\n", i / 1000, total);
+      std::fprintf(stderr, "resnet50_onednn: the probabilities of image %zu add up to %g, not 1\n",
+                   i / 1000, total);
       return false;
     }
   }
@@ -347,10 +393,13 @@ std::optional<std::int64_t> number(const char* text) {
 int main(int argc, char** argv) try {
   const bool sums = argc > 1 && std::strcmp(argv[argc - 1], "--sums") == 0;
   const int given = argc - 1 - (sums ? 1 : 0);
-  const std::optional<std::int64_t> batch = given > 0 ? number(argv[1]) : 1, iterations = given > 1 ? number(argv[2]) : 5;
+  const std::optional<std::int64_t> batch = given > 0 ? number(argv[1]) : 1,
+                                    iterations = given > 1 ? number(argv[2]) : 5;
   if (given > 2 || !batch || !iterations) {
-    std::fprintf(stderr, "usage: resnet50_onednn [batch=1] [iterations=5] [--sums]\n"
-                         "batch and iterations are whole numbers from 1 to 4096; try `resnet50_onednn 1 5`\n");
+    std::fprintf(
+        stderr,
+        "usage: resnet50_onednn [batch=1] [iterations=5] [--sums]\n"
+        "batch and iterations are whole numbers from 1 to 4096; try `resnet50_onednn 1 5`\n");
     return 2;
   }
   Engine engine(*batch);
@@ -363,15 +412,17 @@ int main(int argc, char** argv) try {
     engine.infer();
   }
   const kprof::profile profile = kprof::snapshot();
-  std::printf("ResNet-50 v1.5, f32, batch %lld, %lld iterations\n", static_cast<long long>(*batch), static_cast<long long>(*iterations));
+  std::printf("ResNet-50 v1.5, f32, batch %lld, %lld iterations\n", static_cast<long long>(*batch),
+              static_cast<long long>(*iterations));
   const bool sound = check_probabilities(engine.probabilities());
   if (profile.nodes.empty()) {
-    std::printf("nothing was recorded (kprof: %s), so there are no FLOPs to check\n", profile.state.c_str());
+    std::printf("nothing was recorded (kprof: %s), so there are no FLOPs to check\n",
+                profile.state.c_str());
     return sound ? 0 : 1;
   }
   const bool good = check_flops(profile, *batch * *iterations, *iterations);
   kprof::report_options options;
-  options.top = 120;   // every operator, and the tree of a pass
+  options.top = 120;  // every operator, and the tree of a pass
   if (sums) print_sums(profile);
   else kprof::report(profile, options);
   return good && sound ? 0 : 1;

@@ -2,8 +2,8 @@
 #ifndef KPROF_FIXED_STRING_HPP
 #define KPROF_FIXED_STRING_HPP
 
-// A string of bounded length that lives inside a parameter struct, so that the struct stays trivially copyable.
-// Included by op.hpp. Nothing allocates; any thread may use it.
+// A string of bounded length that lives inside a parameter struct, so that the struct stays
+// trivially copyable. Included by op.hpp. Nothing allocates; any thread may use it.
 
 #include <kprof/config.hpp>
 
@@ -11,11 +11,13 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal bytes.
-/// Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an error.
+/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal
+/// bytes. Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an
+/// error.
 template <std::size_t Capacity>
 struct fixed_string {
-  static_assert(Capacity >= 1 && Capacity <= 255, "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
+  static_assert(Capacity >= 1 && Capacity <= 255,
+                "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
 
   char bytes[Capacity + 1] = {};
 
@@ -29,8 +31,13 @@ struct fixed_string {
   }
   /// Copies anything with data() and size(), such as a std::string or a std::string_view.
   template <class Text>
-    requires requires(const Text& t) { static_cast<const char*>(t.data()); static_cast<std::size_t>(t.size()); }
-  constexpr fixed_string(const Text& text) noexcept { assign(text.data(), static_cast<std::size_t>(text.size())); }
+    requires requires(const Text& t) {
+      static_cast<const char*>(t.data());
+      static_cast<std::size_t>(t.size());
+    }
+  constexpr fixed_string(const Text& text) noexcept {
+    assign(text.data(), static_cast<std::size_t>(text.size()));
+  }
 
   constexpr const char* c_str() const noexcept { return bytes; }
   constexpr std::size_t size() const noexcept {

@@ -2,11 +2,12 @@
 #ifndef KPROF_GUARD_HPP
 #define KPROF_GUARD_HPP
 
-// Annotate code: guards that say "this scope is this operator with these parameters". Include it where operators run; it
-// arms nothing. With nobody listening a guard costs one load and one branch, and its arguments are not evaluated.
-// A guard belongs to the thread that opened it; closing one out of order, twice or on another thread is counted and shown
-// in the report. It never throws or prints, and takes a lock or memory only at the first scope of a thread or call site
-// and once every few hundred scopes, when a piece of the log is full.
+// Annotate code: guards that say "this scope is this operator with these parameters". Include it
+// where operators run; it arms nothing. With nobody listening a guard costs one load and one
+// branch, and its arguments are not evaluated. A guard belongs to the thread that opened it;
+// closing one out of order, twice or on another thread is counted and shown in the report. It never
+// throws or prints, and takes a lock or memory only at the first scope of a thread or call site and
+// once every few hundred scopes, when a piece of the log is full.
 //
 //   void conv(const Conv2d& p, ...) {
 //     KPROF_OP(Conv2d, p);                        // until the end of the block
@@ -24,47 +25,72 @@
 
 #if KPROF_ENABLE
 
-/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its parameters: an
-/// lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only while somebody listens. `Op` must
-/// be one macro argument: give a template instance a name with `using`.
+/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
+/// parameters: an lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only
+/// while somebody listens. `Op` must be one macro argument: give a template instance a name with
+/// `using`.
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
-  static_assert(::kprof::detail::check_operator<Op>());   /* first, for its message */                                  \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
-  const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
-      ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
+#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                             \
+  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */              \
+  static constinit ::kprof::detail::site kprof_site{                                              \
+      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
+  const ::kprof::op_guard<Op> kprof_scope =                                                       \
+      kprof_api != nullptr                                                                        \
+          ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
+          : ::kprof::op_guard<Op>(nullptr)
 
-/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a string literal,
-/// a `const char*` or anything with data() and size(); it is copied, and evaluated only while somebody listens.
+/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
+/// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
+/// only while somebody listens.
 #define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
-#define KPROF_DETAIL_REGION(N, name) KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), name)
-#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                                                 \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr, &::kprof::detail::this_module};    \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
-  const ::kprof::region_guard kprof_scope = kprof_api != nullptr                                                       \
-      ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) : ::kprof::region_guard(nullptr)
+#define KPROF_DETAIL_REGION(N, name)                                                        \
+  KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                       KPROF_DETAIL_JOIN(kprof_scope_, N), name)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                        \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr,           \
+                                                    &::kprof::detail::this_module};           \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
+  const ::kprof::region_guard kprof_scope =                                                   \
+      kprof_api != nullptr                                                                    \
+          ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
+          : ::kprof::region_guard(nullptr)
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of it.
+/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of
+/// it.
 inline constexpr std::uint32_t max_region_name = 1000;
 
-KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
+KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
+  return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
+}
 
 template <class Op>
-constexpr const Op& make(const Op& params) noexcept { return params; }
+constexpr const Op& make(const Op& params) noexcept {
+  return params;
+}
 template <class Op>
-constexpr Op make() noexcept { return Op{}; }
+constexpr Op make() noexcept {
+  return Op{};
+}
 
-constexpr text region_name(const char* name) noexcept { return name == nullptr ? text{"(null)", 6} : text_of(name); }
+constexpr text region_name(const char* name) noexcept {
+  return name == nullptr ? text{"(null)", 6} : text_of(name);
+}
 template <class Name>
-  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+  requires requires(const Name& n) {
+    static_cast<const char*>(n.data());
+    n.size();
+  }
 constexpr text region_name(const Name& name) noexcept {
-  return {name.data(), name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
+  return {name.data(),
+          name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
 }
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
@@ -79,27 +105,33 @@ struct scope {
   scope_token token;
 
   void close() noexcept {
-    if (api != nullptr) [[unlikely]] api->end(token);
+    if (api != nullptr) [[unlikely]]
+      api->end(token);
   }
 };
 
 template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where,
+                                                               const Op& params) noexcept {
   constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
   static_cast<void>(&listed<Op>);
-  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words) return {&api, api.begin[bytes / 8](where, &params)};
+  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
+    return {&api, api.begin[bytes / 8](where, &params)};
   else return {&api, api.begin_any(where, &params, bytes)};
 }
 
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where, text name) noexcept {
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where,
+                                                              text name) noexcept {
   char cut[max_region_name];
   if (name.size > max_region_name) {
-    std::uint64_t hash = 14695981039346656037U;   // FNV-1a
-    for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (std::uint32_t i = 0; i < name.size; ++i)
+      hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
     constexpr std::uint32_t kept = max_region_name - 20;
     __builtin_memcpy(cut, name.data, kept);
     __builtin_memcpy(cut + kept, "... ", 4);
-    for (unsigned i = 0; i < 16; ++i) cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
+    for (unsigned i = 0; i < 16; ++i)
+      cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
     name = {cut, max_region_name};
   }
   return {&api, api.begin_any(where, name.data, name.size)};
@@ -107,17 +139,21 @@ template <class Op>
 
 }  // namespace detail
 
-/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows its call site.
+/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows
+/// its call site.
 ///     kprof::op_guard guard{Saxpy{.n = n}};
 template <class Op>
 class op_guard {
  public:
   KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
     static_assert(detail::check_operator<Op>());
-    if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
+    if (const auto* api = detail::listener())
+      scope_ = detail::open_op(*api, detail::common_site<Op>, params);
   }
   /// Used by KPROF_OP.
-  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
+  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
+                              const Op& params) noexcept
+      : scope_(detail::open_op(api, where, params)) {}
   explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~op_guard() { scope_.close(); }
   op_guard(const op_guard&) = delete;
@@ -129,17 +165,21 @@ class op_guard {
 template <class Op>
 op_guard(const Op&) -> op_guard<Op>;
 
-/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows its call site.
+/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows
+/// its call site.
 class region_guard {
  public:
   /// `name`: a `const char*` or anything with data() and size(); copied.
   template <class Name>
     requires requires(const Name& n) { detail::region_name(n); }
   KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
-    if (const auto* api = detail::listener()) scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
+    if (const auto* api = detail::listener())
+      scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
   }
   /// Used by KPROF_REGION.
-  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
+  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
+                                  detail::text name) noexcept
+      : scope_(detail::open_region(api, where, name)) {}
   explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~region_guard() { scope_.close(); }
   region_guard(const region_guard&) = delete;
@@ -151,8 +191,9 @@ class region_guard {
 
 class open_scope;
 
-// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the using-directive: a range
-// loop over a user's type, or a test whether it is a range, must not come across them.
+// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the
+// using-directive: a range loop over a user's type, or a test whether it is a range, must not come
+// across them.
 namespace explicit_scopes {
 template <class Op>
 KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
@@ -162,8 +203,8 @@ void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
 
-/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope: end it through one
-/// of them only.
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same
+/// scope: end it through one of them only.
 class open_scope {
  public:
   constexpr open_scope() noexcept = default;
@@ -188,13 +229,16 @@ template <class Op>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
   static_assert(detail::check_operator<Op>());
   const auto* api = detail::listener();
-  return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
 }
 /// Opens a region where no block can.
 template <class Name>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
   const auto* api = detail::listener();
-  return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_region(*api, detail::common_site<void>,
+                                                         detail::region_name(name))};
 }
 /// Closes what begin() or begin_region() opened; a second call does nothing.
 inline void end(open_scope& scope) noexcept {
@@ -204,9 +248,10 @@ inline void end(open_scope& scope) noexcept {
 
 }  // namespace explicit_scopes
 
-/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
-/// Taking one costs 0.2 microseconds, but first folds what this thread has recorded since the last one or since the last
-/// snapshot, at about 30 ns a scope; it is not for inner loops.
+/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread
+/// with the work. Taking one costs 0.2 microseconds, but first folds what this thread has recorded
+/// since the last one or since the last snapshot, at about 30 ns a scope; it is not for inner
+/// loops.
 class context {
  public:
   constexpr context() noexcept = default;
@@ -244,22 +289,30 @@ KPROF_DETAIL_END
 
 #else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
 
-#define KPROF_OP(Op, ...) if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
-#define KPROF_REGION(name) if (false) ::kprof::detail::accept_name(name)
+#define KPROF_OP(Op, ...) \
+  if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_REGION(name) \
+  if (false) ::kprof::detail::accept_name(name)
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 template <class Op>
 constexpr const Op& make(const Op& params) noexcept {
-  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);   // as strict as with guards
+  // as strict as with guards
+  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);
   return params;
 }
 template <class Op>
-constexpr Op make() noexcept { return make<Op>(Op{}); }
+constexpr Op make() noexcept {
+  return make<Op>(Op{});
+}
 constexpr void accept_name(const char*) noexcept {}
 template <class Name>
-  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+  requires requires(const Name& n) {
+    static_cast<const char*>(n.data());
+    n.size();
+  }
 constexpr void accept_name(const Name&) noexcept {}
 }  // namespace detail
 
@@ -281,9 +334,13 @@ class [[maybe_unused]] region_guard {
 class [[maybe_unused]] open_scope {};
 namespace explicit_scopes {
 template <class Op>
-[[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
+[[nodiscard]] constexpr open_scope begin(const Op&) noexcept {
+  return {};
+}
 template <class Name>
-[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept { return {}; }
+[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept {
+  return {};
+}
 constexpr void end(open_scope&) noexcept {}
 }  // namespace explicit_scopes
 using namespace explicit_scopes;

@@ -2,13 +2,15 @@
 #ifndef KPROF_REGISTRY_HPP
 #define KPROF_REGISTRY_HPP
 
-// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the process know.
-// Include it where a library's operators are listed, or to walk them; it arms nothing. At run time an operator is on the
-// list if its binary has a guard for it, or has enrolled a registry that names it.
+// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the
+// process know. Include it where a library's operators are listed, or to walk them; it arms
+// nothing. At run time an operator is on the list if its binary has a guard for it, or has enrolled
+// a registry that names it.
 //
 //   using ops = kprof::op_registry<Gemm, Conv2d>;
 //   static_assert(ops::size == 2 && ops::contains("Conv2d"));
-//   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list without any guard
+//   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list
+//                                                      without any guard
 
 #include <kprof/config.hpp>
 #include <kprof/guard.hpp>
@@ -31,12 +33,14 @@ constexpr bool distinct_names() noexcept {
   return true;
 }
 
-/// False when an operator of the list is none; then a static_assert has said why, and nothing more needs to be said.
+/// False when an operator of the list is none; then a static_assert has said why, and nothing more
+/// needs to be said.
 template <class... Ops>
 constexpr bool check_registry() noexcept {
   if constexpr ((check_operator<Ops>() && ... && true)) {
     static_assert(distinct_names<Ops...>(),
-                  "kprof: two operators of the registry have the same name; give one of them `static constexpr const char* name`");
+                  "kprof: two operators of the registry have the same name; give one of them "
+                  "`static constexpr const char* name`");
     return true;
   } else {
     return false;
@@ -76,8 +80,9 @@ class op_registry {
     (static_cast<void>(f(std::type_identity<Ops>{})), ...);
   }
 
-  /// Puts the operators on the process's list. They are put there when the binary is loaded if this call stands anywhere
-  /// in it, executed or not; an explicit instantiation of the registry does the same.
+  /// Puts the operators on the process's list. They are put there when the binary is loaded if this
+  /// call stands anywhere in it, executed or not; an explicit instantiation of the registry does
+  /// the same.
   static void enroll() noexcept {
 #if KPROF_ENABLE
     (static_cast<void>(&detail::listed<Ops>), ...);
@@ -115,10 +120,13 @@ class operator_view {
   /// The same operator by another binary: name and fields agree.
   friend bool operator==(operator_view a, operator_view b) noexcept {
     if (a.op_ == b.op_) return true;
-    if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() || a.field_count() != b.field_count()) return false;
+    if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() ||
+        a.field_count() != b.field_count())
+      return false;
     for (std::uint32_t i = 0; i < a.field_count(); ++i) {
       const field_view x = a.field(i), y = b.field(i);
-      if (!detail::same_text(x.name(), y.name()) || x.kind() != y.kind() || x.offset() != y.offset() || x.size() != y.size() || x.extent() != y.extent())
+      if (!detail::same_text(x.name(), y.name()) || x.kind() != y.kind() ||
+          x.offset() != y.offset() || x.size() != y.size() || x.extent() != y.extent())
         return false;
     }
     return true;
@@ -128,9 +136,9 @@ class operator_view {
   const detail::op_desc* op_;
 };
 
-/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them declared it.
-/// Quadratic in the number of operators, and not for hot code. The loader's lock is held: `f` must not load or unload a
-/// library. With KPROF_ENABLE=0 there are none.
+/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them
+/// declared it. Quadratic in the number of operators, and not for hot code. The loader's lock is
+/// held: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE
@@ -138,7 +146,8 @@ void for_each_operator(F f) {
   const auto each_node = [](auto visit) {
     bool go_on = true;
     detail::for_each_module([&](detail::module_record& m) {
-      for (const detail::op_node* n = detail::load(m.ops); n != nullptr && go_on; n = n->next) go_on = visit(*n);
+      for (const detail::op_node* n = detail::load(m.ops); n != nullptr && go_on; n = n->next)
+        go_on = visit(*n);
     });
   };
   each_node([&](const detail::op_node& node) {

@@ -2,9 +2,10 @@
 #ifndef KPROF_SESSION_HPP
 #define KPROF_SESSION_HPP
 
-// Start, stop and read a recording. There is one session a process, whichever binary made it; including kprof.hpp arms it
-// so that it starts with the first scope. Every function may be called from any thread at any time, also while other
-// threads are inside guards, from an atexit handler, and in the child of a fork, whose profile is its own.
+// Start, stop and read a recording. There is one session a process, whichever binary made it;
+// including kprof.hpp arms it so that it starts with the first scope. Every function may be called
+// from any thread at any time, also while other threads are inside guards, from an atexit handler,
+// and in the child of a fork, whose profile is its own.
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
@@ -23,15 +24,15 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
-/// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
-/// process's session, and where kprof is compiled out.
+/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from
+/// now. What the variable KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing,
+/// when another build of kprof owns the process's session, and where kprof is compiled out.
 KPROF_DETAIL_SESSION status start(const config& settings);
 /// Starts a recording with the settings in KPROF, or the defaults.
 KPROF_DETAIL_SESSION status start();
 
-/// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch again, unless an NVTX tool
-/// is attached, which still gets its ranges.
+/// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch
+/// again, unless an NVTX tool is attached, which still gets its ranges.
 KPROF_DETAIL_SESSION void stop();
 
 /// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
@@ -42,24 +43,24 @@ KPROF_DETAIL_SESSION void resume();
 
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
-  bool timeline = false;   ///< single scopes, as far back as the memory reaches
+  bool timeline = false;  ///< single scopes, as far back as the memory reaches
 };
 
-/// The run so far. Without a session the profile is empty and its `state` says why.
-/// Takes time in proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of the
-/// profile, and to the timeline where it is asked for.
+/// The run so far. Without a session the profile is empty and its `state` says why. Takes time in
+/// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
+/// the profile, and to the timeline where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
-/// is returned and, since a report is easily missed, told on standard error.
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do
+/// and harms nothing; it is returned and, since a report is easily missed, told on standard error.
 KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options);
 /// Prints the run so far.
 KPROF_DETAIL_SESSION status report(const report_options& options);
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
-/// ended since, that one is left out.
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no
+/// scope has begun or ended since, that one is left out.
 KPROF_DETAIL_SESSION status report();
 
-#if !KPROF_SESSION_ELSEWHERE   // each finds the process's session and passes the call on
+#if !KPROF_SESSION_ELSEWHERE  // each finds the process's session and passes the call on
 
 #if KPROF_ENABLE
 
@@ -135,7 +136,9 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }
-KPROF_DETAIL_SESSION status report(const report_options& options) { return report(snapshot(), options); }
+KPROF_DETAIL_SESSION status report(const report_options& options) {
+  return report(snapshot(), options);
+}
 KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());

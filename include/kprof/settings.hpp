@@ -2,21 +2,28 @@
 #ifndef KPROF_SETTINGS_HPP
 #define KPROF_SETTINGS_HPP
 
-// The settings of a session and the grammar of the environment variable KPROF. One parser serves both.
+// The settings of a session and the grammar of the environment variable KPROF. One parser serves
+// both.
 //
 //   settings = [ setting { "," setting } ]
 //   setting  = word | word "=" value | word "(" [ option { "," option } ] ")"
 //   option   = word | word "=" value
-//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or backslash
+//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or
+//            backslash
 //
-//   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M, MiB, G or GiB.
+//   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M,
+//   MiB, G or GiB.
 //
 //   on | off                     record from the first scope (the default), or do nothing at all
-//   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
-//                                table tree kernels copies full_names ascii legend. columns are joined by "+"; "%p" in path is the process id
+//   report | report(...)         print a report when the program ends; options: path width top sort
+//                                by filter columns
+//                                table tree kernels copies full_names ascii legend. columns are
+//                                joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
-//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
-//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses CUDA (default auto)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB,
+//                                GiB), 1 MiB or more
+//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses
+//                                CUDA (default auto)
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
@@ -42,7 +49,7 @@ enum class clock_choice : std::uint8_t { automatic, system };
 
 /// Whether CUPTI is asked for the GPU's work.
 enum class cupti_choice : std::uint8_t {
-  automatic,   ///< when the program is found to use CUDA
+  automatic,  ///< when the program is found to use CUDA
   on,
   off,
 };
@@ -51,22 +58,25 @@ struct parsed_config;
 
 /// The settings of a session.
 struct config {
-  bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
-  bool nvtx = true;                  ///< send scopes to an attached NVTX tool
-  cupti_choice cupti = cupti_choice::automatic;   ///< attribute the GPU's work to operators
-  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
+  bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;     ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
+  std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
+                                                       ///< process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
-  bool report_at_exit = false;       ///< print a report when the program ends
-  report_options report{};           ///< what report() shows when it is not told otherwise
+  bool report_at_exit = false;  ///< print a report when the program ends
+  report_options report{};      ///< what report() shows when it is not told otherwise
 
-  static constexpr std::size_t smallest_memory = std::size_t{1024} * 1024;   ///< bytes; parse() raises what is less
+  static constexpr std::size_t smallest_memory =
+      std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
 
-  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
+  /// holds.
   static parsed_config parse(std::string_view text);
 };
 
-/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines are fit to print,
-/// whatever the text holds, and no more than 20.
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
+/// are fit to print, whatever the text holds, and no more than 20.
 struct parsed_config {
   config value;
   std::vector<std::string> errors;
@@ -91,12 +101,16 @@ class settings_parser {
   }
 
  private:
-  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view settings_list =
+      "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, "
+      "clock=auto|system";
   static constexpr std::string_view options_list =
-      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, "
+      "filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
       "kernels=on|off, copies=on|off, full_names, ascii, legend";
 
-  /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
+  /// What it read, for the complaint about what follows it. A setting with something behind it that
+  /// is no part of it is skipped.
   std::string setting() {
     const std::string word = bare();
     if (take('(')) return options(word);
@@ -129,7 +143,8 @@ class settings_parser {
       const std::string key = bare();
       const bool has_value = take('=');
       const std::string value = has_value ? this->value() : std::string{};
-      if (!ends(",)")) unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
+      if (!ends(",)"))
+        unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
       else if (known) option(key, has_value, value);
       if (take(')')) return what;
       if (!take(',')) wrong(shown(word) + "( has no closing ')'");
@@ -142,8 +157,11 @@ class settings_parser {
     if (key == "path" && has_value) r.path = value;
     else if (key == "sort" && has_value) checked(&report_options::sort, value);
     else if (key == "filter" && has_value) checked(&report_options::filter, value);
-    else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
-    else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
+    else if (key == "width" && has_value)
+      number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
+    else if (key == "top" && has_value)
+      number(key, value, 0, 1'000'000'000,
+             [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
     else if (key == "columns" && has_value) checked(&report_options::columns, split(value));
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
@@ -153,10 +171,13 @@ class settings_parser {
     else if (key == "full_names") flag(key, value, r.full_names);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
-    else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));
+    else
+      wrong("unknown option '" + shown(has_value ? key + "=" + value : key) +
+            "' of report; valid: " + std::string(options_list));
   }
 
-  /// Takes what the report itself would take: found out now, and not when the program ends and the report is due.
+  /// Takes what the report itself would take: found out now, and not when the program ends and the
+  /// report is due.
   template <class T>
   void checked(T report_options::*member, const T& value) {
     report_options alone;
@@ -169,7 +190,8 @@ class settings_parser {
   void cupti(const std::string& value) {
     bool wanted = false;
     if (value == "auto") out_.value.cupti = cupti_choice::automatic;
-    else if (is_flag(value, wanted)) out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
+    else if (is_flag(value, wanted))
+      out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
     else wrong(shown("cupti=" + value) + " is unknown; valid: cupti=auto, cupti=on, cupti=off");
   }
 
@@ -202,11 +224,14 @@ class settings_parser {
   }
 
   template <class Set>
-  void number(const std::string& key, const std::string& value, std::uint64_t least, std::uint64_t most, Set set) {
+  void number(const std::string& key, const std::string& value, std::uint64_t least,
+              std::uint64_t most, Set set) {
     std::uint64_t n = 0;
     std::size_t used = 0;
     if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
-    else wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+    else
+      wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " +
+            std::to_string(most));
   }
 
   void memory(const std::string& value) {
@@ -220,9 +245,12 @@ class settings_parser {
       else if (suffix == "M" || suffix == "MiB") shift = 20;
       else if (suffix == "G" || suffix == "GiB") shift = 30;
     }
-    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) return wrong(shown("memory=" + value) + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift))
+      return wrong(shown("memory=" + value) +
+                   " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
     out_.value.memory = std::max(config::smallest_memory, static_cast<std::size_t>(n << shift));
-    if (n << shift < config::smallest_memory) wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
+    if (n << shift < config::smallest_memory)
+      wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
   }
 
   static std::vector<std::string> split(const std::string& joined) {
@@ -236,7 +264,8 @@ class settings_parser {
   // ---- characters ----
 
   void skip_spaces() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n'))
+      rest_.remove_prefix(1);
   }
   bool take(char c) {
     skip_spaces();
@@ -250,11 +279,15 @@ class settings_parser {
     skip_spaces();
     return rest_.empty() || any_of.find(rest_[0]) != std::string_view::npos;
   }
-  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are skipped in pairs.
-  void unexpected(const std::string& what, const std::string& where, const std::string& these, std::string_view any_of) {
+  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are
+  /// skipped in pairs.
+  void unexpected(const std::string& what, const std::string& where, const std::string& these,
+                  std::string_view any_of) {
     const std::string_view character = rest_.substr(0, std::max(1U, first_character(rest_).size));
-    wrong("unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where + "; " + these + " are separated by commas" +
-          (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+    wrong(
+        "unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where +
+        "; " + these + " are separated by commas" +
+        (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
     for (std::size_t inside = 0; !rest_.empty(); rest_.remove_prefix(1)) {
       if (inside == 0 && any_of.find(rest_[0]) != std::string_view::npos) return;
       if (rest_[0] == '(') ++inside;
@@ -263,8 +296,11 @@ class settings_parser {
   }
   std::string until(std::string_view any_of) {
     std::string out;
-    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos; rest_.remove_prefix(1)) out += rest_[0];
-    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n')) out.pop_back();
+    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos;
+         rest_.remove_prefix(1))
+      out += rest_[0];
+    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n'))
+      out.pop_back();
     return out;
   }
   std::string bare() { return until(",=()"); }
@@ -273,7 +309,8 @@ class settings_parser {
     rest_.remove_prefix(1);
     std::string out;
     while (!rest_.empty() && rest_[0] != '"') {
-      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\')) rest_.remove_prefix(1);
+      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\'))
+        rest_.remove_prefix(1);
       out += rest_[0];
       rest_.remove_prefix(1);
     }
@@ -298,7 +335,9 @@ class settings_parser {
 
 }  // namespace detail
 
-inline parsed_config config::parse(std::string_view text) { return detail::settings_parser(text).run(); }
+inline parsed_config config::parse(std::string_view text) {
+  return detail::settings_parser(text).run();
+}
 
 KPROF_DETAIL_END
 

@@ -2,9 +2,9 @@
 #ifndef KPROF_STATUS_HPP
 #define KPROF_STATUS_HPP
 
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing of its own accord but what is
-// wrong with KPROF or with the report that KPROF asked for:
-// a program that wants to know looks at the status, one that does not runs on.
+// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
+// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
+// that wants to know looks at the status, one that does not runs on.
 
 #include <kprof/config.hpp>
 
@@ -13,9 +13,10 @@
 KPROF_DETAIL_BEGIN
 
 /// Whether something worked; if not, what was wrong and what to do about it, in one line.
-///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
+///     std::fputs(s.message.c_str(), stderr);
 struct status {
-  std::string message;   ///< empty: it worked
+  std::string message;  ///< empty: it worked
 
   bool ok() const noexcept { return message.empty(); }
   explicit operator bool() const noexcept { return ok(); }

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Functions without a scope and the same functions with one, for what a scope adds at its call site. What they do may
-// throw, so that the scope must be closed on that way too, and does not end in a tail call, which a scope forbids.
+// SPDX-License-Identifier: MIT Functions without a scope and the same functions with one, for what
+// a scope adds at its call site. What they do may throw, so that the scope must be closed on that
+// way too, and does not end in a tail call, which a scope forbids.
 #include <kprof/guard.hpp>
 
 struct Params {
@@ -13,7 +13,8 @@ struct Tensor {
 
 void work(const Params& p);
 void work(const Tensor& x, const Tensor& y);
-void work(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e, std::int64_t f, std::int64_t g, std::int64_t h);
+void work(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
+          std::int64_t f, std::int64_t g, std::int64_t h);
 
 #define KPROF_TEST_WORK(...) \
   work(__VA_ARGS__);         \
@@ -31,17 +32,20 @@ void lvalue_guarded(const Params& p) {
 // Parameters put together from what the function works on.
 void braced_bare(const Tensor& x, const Tensor& y) { KPROF_TEST_WORK(x, y); }
 void braced_guarded(const Tensor& x, const Tensor& y) {
-  KPROF_OP(Params, {.a = x.n, .b = x.c, .c = x.h, .d = x.w, .e = y.n, .f = y.c, .g = y.h, .h = y.w});
+  KPROF_OP(Params,
+           {.a = x.n, .b = x.c, .c = x.h, .d = x.w, .e = y.n, .f = y.c, .g = y.h, .h = y.w});
   KPROF_TEST_WORK(x, y);
 }
 
-// The worst case: eight parameters that all live on in registers, and must be kept over the scope's beginning.
-void registers_bare(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e, std::int64_t f, std::int64_t g, std::int64_t h) {
+// The worst case: eight parameters that all live on in registers, and must be kept over the scope's
+// beginning.
+void registers_bare(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
+                    std::int64_t f, std::int64_t g, std::int64_t h) {
   KPROF_TEST_WORK(a, b, c, d, e, f, g, h);
 }
-void registers_guarded(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e, std::int64_t f, std::int64_t g, std::int64_t h) {
+void registers_guarded(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
+                       std::int64_t e, std::int64_t f, std::int64_t g, std::int64_t h) {
   KPROF_OP(Params, {.a = a, .b = b, .c = c, .d = d, .e = e, .f = f, .g = g, .h = h});
   KPROF_TEST_WORK(a, b, c, d, e, f, g, h);
 }
-
 }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// With KPROF_TEST_GUARDED the function has scopes, compiled out; without it the file knows nothing of kprof.
+// SPDX-License-Identifier: MIT With KPROF_TEST_GUARDED the function has scopes, compiled out;
+// without it the file knows nothing of kprof.
 #ifdef KPROF_TEST_GUARDED
 #define KPROF_ENABLE 0
 #include <kprof/guard.hpp>
@@ -16,7 +16,8 @@ struct Saxpy {
 #endif
 };
 
-long expensive(const float* x, long n);   // never called: a parameter of a scope that is compiled out
+// never called: a parameter of a scope that is compiled out
+long expensive(const float* x, long n);
 
 float saxpy(float a, const float* x, float* y, long n) {
   KPROF_REGION("layer");
@@ -28,9 +29,7 @@ float saxpy(float a, const float* x, float* y, long n) {
     sum += y[i];
   }
   const Saxpy params{.n = n, .a = sum};
-  {
-    KPROF_OP(Saxpy, params);
-  }
+  { KPROF_OP(Saxpy, params); }
 #ifdef KPROF_TEST_GUARDED
   kprof::op_guard guard{params};
   kprof::region_guard region{"tail"};

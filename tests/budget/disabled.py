@@ -16,9 +16,18 @@ SOURCE = pathlib.Path(__file__).resolve().parent / "disabled.cpp"
 
 
 def assembly(compiler, flags):
-    run = subprocess.run([compiler, "-std=c++20", "-O2", "-S", "-o", "-", *flags, str(SOURCE)], check=True, text=True, capture_output=True)
+    run = subprocess.run(
+        [compiler, "-std=c++20", "-O2", "-S", "-o", "-", *flags, str(SOURCE)],
+        check=True,
+        text=True,
+        capture_output=True,
+    )
     # g++ numbers these labels through all functions it has seen, those in headers too.
-    return [re.sub(r"\.LF[BE]\d+", ".LF", line) for line in run.stdout.split("\n") if ".ident" not in line]
+    return [
+        re.sub(r"\.LF[BE]\d+", ".LF", line)
+        for line in run.stdout.split("\n")
+        if ".ident" not in line
+    ]
 
 
 def main():
@@ -27,7 +36,11 @@ def main():
     instructions = [line for line in bare if line.startswith("\t") and not line.startswith("\t.")]
     if len(instructions) < 10:
         sys.exit(f"disabled: only {len(instructions)} instructions, nothing was compared")
-    difference = list(difflib.unified_diff(bare, guarded, "without kprof", "with scopes, KPROF_ENABLE=0", lineterm=""))
+    difference = list(
+        difflib.unified_diff(
+            bare, guarded, "without kprof", "with scopes, KPROF_ENABLE=0", lineterm=""
+        )
+    )
     if difference:
         print("\n".join(difference[:60]))
         sys.exit("disabled: scopes that are compiled out change the assembly; budget: not at all")

@@ -25,8 +25,20 @@ def count(program, case, iterations, environment):
     loop_only, case = case.startswith("loop:"), case.removeprefix("loop:")
     with tempfile.TemporaryDirectory() as folder:
         toggle = [f"--toggle-collect={case}(*"] if loop_only else []
-        run = subprocess.run(["valgrind", "--tool=callgrind", *toggle, f"--callgrind-out-file={folder}/out", program, case, str(iterations)],
-                             text=True, capture_output=True, env=environment)
+        run = subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                *toggle,
+                f"--callgrind-out-file={folder}/out",
+                program,
+                case,
+                str(iterations),
+            ],
+            text=True,
+            capture_output=True,
+            env=environment,
+        )
     found = re.search(r"Collected\s*:\s*(\d+)", run.stderr)
     if run.returncode != 0 or not found:
         sys.exit(f"instructions: {program} {case} {iterations} failed:\n{run.stdout}{run.stderr}")
@@ -37,8 +49,8 @@ def main():
     arguments = sys.argv[1:]
     variables = []
     if "--" in arguments:
-        variables = arguments[arguments.index("--") + 1:]
-        arguments = arguments[:arguments.index("--")]
+        variables = arguments[arguments.index("--") + 1 :]
+        arguments = arguments[: arguments.index("--")]
     program, baseline, cases = arguments[0], arguments[1], [a.split("=") for a in arguments[2:]]
     if not shutil.which("valgrind"):
         print("skipped: valgrind is not installed")
@@ -46,7 +58,9 @@ def main():
     environment = {**os.environ, **dict(v.split("=", 1) for v in variables)}
 
     def iteration(case):
-        return (count(program, case, LONG, environment) - count(program, case, SHORT, environment)) / (LONG - SHORT)
+        return (
+            count(program, case, LONG, environment) - count(program, case, SHORT, environment)
+        ) / (LONG - SHORT)
 
     base, failed = iteration(baseline), False
     print(f"{baseline:14} {base:8.2f} instructions an iteration")

@@ -23,7 +23,8 @@ struct Params {
 }
 [[gnu::noinline]] void braced(const Params& p, long n) {
   for (long i = 0; i < n; ++i) {
-    KPROF_OP(Params, {.a = p.a, .b = p.b, .c = p.c, .d = p.d, .e = p.e, .f = p.f, .g = p.g, .h = p.h});
+    KPROF_OP(Params,
+             {.a = p.a, .b = p.b, .c = p.c, .d = p.d, .e = p.e, .f = p.f, .g = p.g, .h = p.h});
     work(p);
   }
 }
@@ -49,15 +50,21 @@ int main(int argc, char** argv) {
     const char* name;
     void (*loop)(const Params&, long);
     long scopes;
-  } cases[] = {{"bare", bare, 0}, {"lvalue", lvalue, 1}, {"braced", braced, 1}, {"region", region, 1}, {"nested", nested, 2}};
+  } cases[] = {{"bare", bare, 0},
+               {"lvalue", lvalue, 1},
+               {"braced", braced, 1},
+               {"region", region, 1},
+               {"nested", nested, 2}};
   for (const auto& c : cases)
     if (std::strcmp(c.name, argv[1]) == 0) {
       c.loop(p, n);
-      // What is counted must be a recording, with nothing lost. The fold at the end belongs to what a scope costs.
+      // What is counted must be a recording, with nothing lost. The fold at the end belongs to what
+      // a scope costs.
       const kprof::profile run = kprof::snapshot();
       const auto recorded = static_cast<long>(run.complete.recorded);
       if (recorded == c.scopes * n && run.complete.dropped == 0) return 0;
-      std::printf("%ld scopes were recorded and %ld were run (%s)\n", recorded, c.scopes * n, run.state.c_str());
+      std::printf("%ld scopes were recorded and %ld were run (%s)\n", recorded, c.scopes * n,
+                  run.state.c_str());
       return 1;
     }
   return 2;

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
-// Parameters of the catalogue's operators that make no sense, in a constant expression.
-// expect-anywhere: kprof: a size is negative or too large, or sizes, element types or the pass do not fit together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, element types or the pass do not fit together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, element types or the pass do not fit together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, element types or the pass do not fit together
-// expect-anywhere: kprof: valid() does not hold for these parameters
-// expect-anywhere: formula_overflows_64_bits
+// SPDX-License-Identifier: MIT Parameters of the catalogue's operators that make no sense, in a
+// constant expression. expect-anywhere: kprof: a size is negative or too large, or sizes, element
+// types or the pass do not fit together expect-anywhere: kprof: a size is negative or too large, or
+// sizes, element types or the pass do not fit together expect-anywhere: kprof: a size is negative
+// or too large, or sizes, element types or the pass do not fit together expect-anywhere: kprof: a
+// size is negative or too large, or sizes, element types or the pass do not fit together
+// expect-anywhere: kprof: valid() does not hold for these parameters expect-anywhere:
+// formula_overflows_64_bits
 #include <kprof/op.hpp>
 #include <kprof/ops/conv.hpp>
 #include <kprof/ops/gemm.hpp>
@@ -13,7 +13,8 @@
 
 using namespace kprof::ops;
 constexpr std::int64_t large = std::int64_t{1} << 40;
-static_assert(Conv2d{.N = 2, .C = 6, .H = 5, .W = 5, .K = 4, .R = 3, .S = 3, .g = 2}.flops() == 2 * 2 * 4 * 9 * 3 * 9);
+static_assert(Conv2d{.N = 2, .C = 6, .H = 5, .W = 5, .K = 4, .R = 3, .S = 3, .g = 2}.flops() ==
+              2 * 2 * 4 * 9 * 3 * 9);
 
 #ifdef KPROF_TEST_BAD
 #if KPROF_TEST_BAD == 1

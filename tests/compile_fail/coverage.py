@@ -33,7 +33,11 @@ def main():
     for path in tests.glob("*.cpp"):
         expected |= set(EXPECTED.findall(path.read_text()))
     errors = [f"no test expects in full: {m}" for m in sorted(messages - expected - UNREACHABLE)]
-    errors += [f"no header says: {e}" for e in sorted(expected) if not any(m.startswith(e) for m in messages)]
+    errors += [
+        f"no header says: {e}"
+        for e in sorted(expected)
+        if not any(m.startswith(e) for m in messages)
+    ]
     if len(messages) < 25:
         errors.append(f"only {len(messages)} messages were found in {include}")
     for error in errors:

@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: MIT
-// Two operators of one name could not be told apart in a report.
-// expect: kprof: two operators of the registry have the same name; give one of them `static constexpr const char* name`
-// expect: kprof: two operators of the registry have the same name
-// expect: kprof: two operators of the registry have the same name
-// expect: kprof: two operators of the registry have the same name
+// SPDX-License-Identifier: MIT Two operators of one name could not be told apart in a report.
+// expect: kprof: two operators of the registry have the same name; give one of them `static
+// constexpr const char* name` expect: kprof: two operators of the registry have the same name
+// expect: kprof: two operators of the registry have the same name expect: kprof: two operators of
+// the registry have the same name
 #include <kprof/registry.hpp>
 
 namespace a {
-struct Gemm { int m, n, k; };
+struct Gemm {
+  int m, n, k;
+};
 }  // namespace a
 namespace b {
 struct Gemm {
@@ -16,13 +17,17 @@ struct Gemm {
 };
 }  // namespace b
 template <class T>
-struct Conv { int n; };
+struct Conv {
+  int n;
+};
 static_assert(kprof::op_registry<a::Gemm, b::Gemm, Conv<float>, Conv<double>>::size == 4);
 static_assert(kprof::op_registry<>::size == 0);
 
 #ifdef KPROF_TEST_BAD
 namespace c {
-struct Gemm { int m; };
+struct Gemm {
+  int m;
+};
 }  // namespace c
 struct Renamed {
   int n;

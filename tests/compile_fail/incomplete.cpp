@@ -4,7 +4,9 @@
 #include "use.hpp"
 
 struct Good;
-struct Good { int n; };
+struct Good {
+  int n;
+};
 KPROF_TEST_USE(Good)
 
 #ifdef KPROF_TEST_BAD

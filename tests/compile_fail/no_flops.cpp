@@ -10,6 +10,8 @@ struct Good {
 static_assert(kprof::flops_of(Good{.n = 3}) == 3);
 
 #ifdef KPROF_TEST_BAD
-struct Bad { int n; };
+struct Bad {
+  int n;
+};
 constexpr kprof::count none = kprof::flops_of(Bad{.n = 3});
 #endif

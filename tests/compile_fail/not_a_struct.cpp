@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: MIT
-// An operator is a struct of parameters.
-// expect: kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`
-// expect: kprof: not an operator: an operator is a struct of parameters
-// expect: kprof: not an operator: an operator is a struct of parameters
-// expect: kprof: not an operator: an operator is a struct of parameters
+// SPDX-License-Identifier: MIT An operator is a struct of parameters. expect: kprof: not an
+// operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`
+// expect: kprof: not an operator: an operator is a struct of parameters expect: kprof: not an
+// operator: an operator is a struct of parameters expect: kprof: not an operator: an operator is a
+// struct of parameters
 #include "use.hpp"
 
-struct Good { int n; };
+struct Good {
+  int n;
+};
 KPROF_TEST_USE(Good)
 
 #ifdef KPROF_TEST_BAD
@@ -15,7 +16,10 @@ using Bad = int;
 #elif KPROF_TEST_BAD == 2
 enum class Bad { a, b };
 #elif KPROF_TEST_BAD == 3
-union Bad { int a; float b; };
+union Bad {
+  int a;
+  float b;
+};
 #elif KPROF_TEST_BAD == 4
 using Bad = const Good*;
 #endif

@@ -4,10 +4,15 @@
 #include "use.hpp"
 
 enum class state { on, off };
-struct Good { const int n = 3; const state at = state::on; };
+struct Good {
+  const int n = 3;
+  const state at = state::on;
+};
 KPROF_TEST_USE(Good)
 
 #ifdef KPROF_TEST_BAD
-struct Bad { const int n; };
+struct Bad {
+  const int n;
+};
 KPROF_TEST_USE(Bad)
 #endif

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: MIT
-// The list of fields names data members of the operator.
-// expect: kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`, or rename the type
-// expect: kprof: fields is not a list of data members
-// expect: kprof: too many fields
+// SPDX-License-Identifier: MIT The list of fields names data members of the operator. expect:
+// kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`,
+// or rename the type expect: kprof: fields is not a list of data members expect: kprof: too many
+// fields
 #include "use.hpp"
 
 struct Good {
@@ -31,7 +30,8 @@ struct Bad {
   static constexpr auto member = &Bad::n;
   using m = int Bad::*;
   static constexpr m f = &Bad::n;
-  using fields = kprof::members<f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f>;
+  using fields = kprof::members<f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f, f,
+                                f, f, f, f, f, f, f, f, f, f>;
 };
 #endif
 KPROF_TEST_USE(Bad)

@@ -14,7 +14,9 @@ struct Good {
   int n;
   static constexpr const char* name = "saxpy";
 };
-struct GoodField { kprof::fixed_string<8> name; };
+struct GoodField {
+  kprof::fixed_string<8> name;
+};
 struct GoodArray {
   int n;
   static constexpr char name[] = "gemm";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The catalogue in constant expressions of nvcc, whatever its host compiler is. With clang++, nvcc 13 forgets the defaults of
-// members that designated initialisers leave out before the last one they name: an operator that is turned into a more
-// general one must name all. Members are assigned here for the same reason. Compiled, not run.
+// The catalogue in constant expressions of nvcc, whatever its host compiler is. With clang++, nvcc
+// 13 forgets the defaults of members that designated initialisers leave out before the last one
+// they name: an operator that is turned into a more general one must name all. Members are assigned
+// here for the same reason. Compiled, not run.
 
 #include <kprof/ops.hpp>
 
@@ -11,7 +12,7 @@ namespace {
 using namespace kprof::ops;
 using kprof::dtype;
 
-static_assert(catalogue::contains("Conv2d"));   // all formulas are constant expressions
+static_assert(catalogue::contains("Conv2d"));  // all formulas are constant expressions
 
 /// `Op` with fields set by `set`.
 template <class Op, class Set>
@@ -23,7 +24,8 @@ constexpr Op with(Set set) {
 /// FLOPs and bytes of both, which are not nothing.
 template <class A, class B>
 constexpr bool same(const A& a, const B& b) {
-  return a.flops() == b.flops() && a.flops().value() > 0 && a.bytes().read == b.bytes().read && a.bytes().written == b.bytes().written && a.bytes().read.value() > 0;
+  return a.flops() == b.flops() && a.flops().value() > 0 && a.bytes().read == b.bytes().read &&
+         a.bytes().written == b.bytes().written && a.bytes().read.value() > 0;
 }
 
 constexpr auto along_w = [](auto& o) { o.N = 2, o.C = 4, o.W = 32; };
@@ -51,9 +53,12 @@ static_assert(same(with<AdaptiveAvgPool2d>(adapted), with<AdaptiveAvgPool3d>(ada
 static_assert(same(with<AdaptiveAvgPool1d>(adapted_1d), with<AdaptiveAvgPool3d>(adapted_1d)));
 
 constexpr auto cell = [](auto& o) { o.B = 4, o.input_size = 8, o.H = 16; };
-static_assert(with<RnnCell>(cell).flops() == with<Rnn>(cell).flops() && with<RnnCell>(cell).flops().value() > 0);
-static_assert(with<LstmCell>(cell).flops() == with<Lstm>(cell).flops() && with<Lstm>(cell).flops() == 4 * with<Rnn>(cell).flops().value());
-static_assert(with<GruCell>(cell).flops() == with<Gru>(cell).flops() && with<Gru>(cell).flops() == 3 * with<Rnn>(cell).flops().value());
+static_assert(with<RnnCell>(cell).flops() == with<Rnn>(cell).flops() &&
+              with<RnnCell>(cell).flops().value() > 0);
+static_assert(with<LstmCell>(cell).flops() == with<Lstm>(cell).flops() &&
+              with<Lstm>(cell).flops() == 4 * with<Rnn>(cell).flops().value());
+static_assert(with<GruCell>(cell).flops() == with<Gru>(cell).flops() &&
+              with<Gru>(cell).flops() == 3 * with<Rnn>(cell).flops().value());
 
 constexpr auto sizes = [](auto& o) { o.M = 8, o.N = 16, o.K = 32; };
 constexpr auto one_group = [](GroupedGemm<>& o) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Compares every number in collect/cupti_abi.hpp with CUPTI's own headers, of whichever version they are. Only compiled.
+// SPDX-License-Identifier: MIT Compares every number in collect/cupti_abi.hpp with CUPTI's own
+// headers, of whichever version they are. Only compiled.
 
 #include <kprof/collect/cupti_abi.hpp>
 
@@ -10,10 +10,12 @@
 
 namespace abi = kprof::detail::cupti;
 
-#define SAME(ours, theirs) static_assert(static_cast<long long>(abi::ours) == static_cast<long long>(theirs), #ours)
-#define AT(ours, type, member) \
-  static_assert(abi::ours == offsetof(type, member), #ours " in " #type); \
-  static_assert(sizeof(std::declval<type>().member) == sizeof(member_##member), #member " in " #type)
+#define SAME(ours, theirs) \
+  static_assert(static_cast<long long>(abi::ours) == static_cast<long long>(theirs), #ours)
+#define AT(ours, type, member)                                                  \
+  static_assert(abi::ours == offsetof(type, member), #ours " in " #type);       \
+  static_assert(sizeof(std::declval<type>().member) == sizeof(member_##member), \
+                #member " in " #type)
 // What kprof reads each member as.
 using member_start = std::uint64_t;
 using member_end = std::uint64_t;
@@ -85,62 +87,62 @@ SAME(kind_external_correlation, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
 SAME(kind_synchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
-#define KERNEL(type)                                             \
-  AT(kernel::registers, type, registersPerThread);               \
-  AT(kernel::start, type, start);                                \
-  AT(kernel::end, type, end);                                    \
-  AT(kernel::device, type, deviceId);                            \
-  AT(kernel::stream, type, streamId);                            \
-  AT(kernel::grid, type, gridX);                                 \
-  static_assert(abi::kernel::grid + 8 == offsetof(type, gridZ)); \
-  AT(kernel::block, type, blockX);                               \
+#define KERNEL(type)                                               \
+  AT(kernel::registers, type, registersPerThread);                 \
+  AT(kernel::start, type, start);                                  \
+  AT(kernel::end, type, end);                                      \
+  AT(kernel::device, type, deviceId);                              \
+  AT(kernel::stream, type, streamId);                              \
+  AT(kernel::grid, type, gridX);                                   \
+  static_assert(abi::kernel::grid + 8 == offsetof(type, gridZ));   \
+  AT(kernel::block, type, blockX);                                 \
   static_assert(abi::kernel::block + 8 == offsetof(type, blockZ)); \
-  AT(kernel::static_shared, type, staticSharedMemory);           \
-  AT(kernel::dynamic_shared, type, dynamicSharedMemory);         \
-  AT(kernel::correlation, type, correlationId);                  \
-  AT(kernel::name, type, name);                                  \
+  AT(kernel::static_shared, type, staticSharedMemory);             \
+  AT(kernel::dynamic_shared, type, dynamicSharedMemory);           \
+  AT(kernel::correlation, type, correlationId);                    \
+  AT(kernel::name, type, name);                                    \
   AT(kernel::graph_node, type, graphNodeId)
-#define MEMCPY(type)                                     \
-  AT(memcpy_record::direction, type, copyKind);          \
-  AT(memcpy_record::from, type, srcKind);                \
-  AT(memcpy_record::to, type, dstKind);                  \
-  AT(memcpy_record::bytes, type, bytes);                 \
-  AT(memcpy_record::start, type, start);                 \
-  AT(memcpy_record::end, type, end);                     \
-  AT(memcpy_record::device, type, deviceId);             \
+#define MEMCPY(type)                            \
+  AT(memcpy_record::direction, type, copyKind); \
+  AT(memcpy_record::from, type, srcKind);       \
+  AT(memcpy_record::to, type, dstKind);         \
+  AT(memcpy_record::bytes, type, bytes);        \
+  AT(memcpy_record::start, type, start);        \
+  AT(memcpy_record::end, type, end);            \
+  AT(memcpy_record::device, type, deviceId);    \
   AT(memcpy_record::stream, type, streamId)
-#define MEMCPY_OWN(type)                                 \
-  MEMCPY(type);                                          \
-  AT(memcpy_record::correlation, type, correlationId);   \
+#define MEMCPY_OWN(type)                               \
+  MEMCPY(type);                                        \
+  AT(memcpy_record::correlation, type, correlationId); \
   AT(memcpy_record::graph_node, type, graphNodeId)
-#define MEMCPY_PEER(type)                                \
-  MEMCPY(type);                                          \
-  AT(memcpy_peer::correlation, type, correlationId);     \
+#define MEMCPY_PEER(type)                            \
+  MEMCPY(type);                                      \
+  AT(memcpy_peer::correlation, type, correlationId); \
   AT(memcpy_peer::graph_node, type, graphNodeId)
-#define MEMSET(type)                                     \
-  AT(memset_record::bytes, type, bytes);                 \
-  AT(memset_record::start, type, start);                 \
-  AT(memset_record::end, type, end);                     \
-  AT(memset_record::device, type, deviceId);             \
-  AT(memset_record::stream, type, streamId);             \
-  AT(memset_record::correlation, type, correlationId);   \
-  AT(memset_record::place, type, memoryKind);            \
+#define MEMSET(type)                                   \
+  AT(memset_record::bytes, type, bytes);               \
+  AT(memset_record::start, type, start);               \
+  AT(memset_record::end, type, end);                   \
+  AT(memset_record::device, type, deviceId);           \
+  AT(memset_record::stream, type, streamId);           \
+  AT(memset_record::correlation, type, correlationId); \
+  AT(memset_record::place, type, memoryKind);          \
   AT(memset_record::graph_node, type, graphNodeId)
-#define DEVICE(type)                                         \
-  AT(device::memory_kb_per_s, type, globalMemoryBandwidth);  \
-  AT(device::memory_bytes, type, globalMemorySize);          \
-  AT(device::clock_khz, type, coreClockRate);                \
-  AT(device::multiprocessors, type, numMultiprocessors);     \
-  AT(device::compute_major, type, computeCapabilityMajor);   \
-  AT(device::compute_minor, type, computeCapabilityMinor);   \
-  AT(device::id, type, id);                                  \
+#define DEVICE(type)                                        \
+  AT(device::memory_kb_per_s, type, globalMemoryBandwidth); \
+  AT(device::memory_bytes, type, globalMemorySize);         \
+  AT(device::clock_khz, type, coreClockRate);               \
+  AT(device::multiprocessors, type, numMultiprocessors);    \
+  AT(device::compute_major, type, computeCapabilityMajor);  \
+  AT(device::compute_minor, type, computeCapabilityMinor);  \
+  AT(device::id, type, id);                                 \
   AT(device::name, type, name)
-#define SYNCHRONIZATION(type)               \
-  AT(synchronization::start, type, start);  \
-  AT(synchronization::end, type, end);      \
+#define SYNCHRONIZATION(type)              \
+  AT(synchronization::start, type, start); \
+  AT(synchronization::end, type, end);     \
   AT(synchronization::correlation, type, correlationId)
-#define OVERHEAD(type)               \
-  AT(overhead::start, type, start);  \
+#define OVERHEAD(type)              \
+  AT(overhead::start, type, start); \
   AT(overhead::end, type, end)
 
 // The oldest layouts that kprof reads, and the newest that these headers have.
@@ -172,10 +174,12 @@ AT(graph_data::node, CUpti_GraphData, node);
 AT(graph_data::original_node, CUpti_GraphData, originalNode);
 AT(graph_data::node_type, CUpti_GraphData, nodeType);
 
-// Signatures: what differs is only that kprof writes enumerations as integers of their size and handles as pointers.
+// Signatures: what differs is only that kprof writes enumerations as integers of their size and
+// handles as pointers.
 template <class T>
 struct plain {
-  using type = std::conditional_t<std::is_enum_v<T> || std::is_same_v<T, abi::result>, std::uint32_t, T>;
+  using type =
+      std::conditional_t<std::is_enum_v<T> || std::is_same_v<T, abi::result>, std::uint32_t, T>;
 };
 template <class T>
 struct plain<T*> {
@@ -189,8 +193,10 @@ template <class R, class... A>
 struct shape<R (*)(A...)> {
   using type = void (*)(plain_t<A>...);
 };
-#define FUNCTION(ours, theirs)                                                                                              \
-  static_assert(std::is_same_v<shape<decltype(abi::functions::ours)>::type, shape<decltype(&theirs)>::type>, #theirs);     \
+#define FUNCTION(ours, theirs)                                                                     \
+  static_assert(                                                                                   \
+      std::is_same_v<shape<decltype(abi::functions::ours)>::type, shape<decltype(&theirs)>::type>, \
+      #theirs);                                                                                    \
   static_assert(sizeof(CUptiResult) == sizeof(abi::result))
 FUNCTION(get_version, cuptiGetVersion);
 FUNCTION(get_result_string, cuptiGetResultString);
@@ -206,13 +212,17 @@ FUNCTION(next_record, cuptiActivityGetNextRecord);
 FUNCTION(dropped_records, cuptiActivityGetNumDroppedRecords);
 FUNCTION(graph_node_id, cuptiGetGraphNodeId);
 static_assert(std::is_same_v<shape<abi::callback_function>::type, shape<CUpti_CallbackFunc>::type>);
-static_assert(std::is_same_v<shape<abi::buffer_requested>::type, shape<CUpti_BuffersCallbackRequestFunc>::type>);
-static_assert(std::is_same_v<shape<abi::buffer_completed>::type, shape<CUpti_BuffersCallbackCompleteFunc>::type>);
+static_assert(std::is_same_v<shape<abi::buffer_requested>::type,
+                             shape<CUpti_BuffersCallbackRequestFunc>::type>);
+static_assert(std::is_same_v<shape<abi::buffer_completed>::type,
+                             shape<CUpti_BuffersCallbackCompleteFunc>::type>);
 #if CUPTI_API_VERSION >= 130000
 FUNCTION(subscribe_v2, cuptiSubscribe_v2);
 static_assert(sizeof(abi::subscriber_params) == sizeof(CUpti_SubscriberParams));
-static_assert(offsetof(abi::subscriber_params, holder) == offsetof(CUpti_SubscriberParams, oldSubscriberName));
-static_assert(offsetof(abi::subscriber_params, holder_size) == offsetof(CUpti_SubscriberParams, oldSubscriberSize));
+static_assert(offsetof(abi::subscriber_params, holder) ==
+              offsetof(CUpti_SubscriberParams, oldSubscriberName));
+static_assert(offsetof(abi::subscriber_params, holder_size) ==
+              offsetof(CUpti_SubscriberParams, oldSubscriberSize));
 #endif
 #if CUPTI_API_VERSION >= 24
 FUNCTION(enable_runtime_api, cuptiActivityEnableRuntimeApi);

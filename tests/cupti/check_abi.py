@@ -13,10 +13,13 @@ import sys
 import zipfile
 
 VERSIONS = {
-    "11.8": "nvidia-cuda-cupti-cu11==11.8.87", "12.0": "nvidia-cuda-cupti-cu12==12.0.146", "12.4": "nvidia-cuda-cupti-cu12==12.4.127",
-    "12.9": "nvidia-cuda-cupti-cu12==12.9.79", "13.0": "nvidia-cuda-cupti==13.0.85",
+    "11.8": "nvidia-cuda-cupti-cu11==11.8.87",
+    "12.0": "nvidia-cuda-cupti-cu12==12.0.146",
+    "12.4": "nvidia-cuda-cupti-cu12==12.4.127",
+    "12.9": "nvidia-cuda-cupti-cu12==12.9.79",
+    "13.0": "nvidia-cuda-cupti==13.0.85",
 }
-CUDA_HEADERS = "nvidia-cuda-runtime==13.0.96"   # cuda.h, which CUPTI's headers include; its version makes no difference here
+CUDA_HEADERS = "nvidia-cuda-runtime==13.0.96"  # cuda.h, which CUPTI's headers include; its version makes no difference here
 STRUCTS = ["Kernel", "Memcpy", "MemcpyPtoP", "Memset", "Device", "Synchronization", "Overhead"]
 
 
@@ -25,9 +28,25 @@ def headers(cache, name, package):
     folder = cache / name
     if not list(folder.rglob("*.h")):
         folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:",
-                   "--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_25_x86_64", "--platform", "manylinux1_x86_64",
-                   "--dest", str(folder), package]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--platform",
+            "manylinux2014_x86_64",
+            "--platform",
+            "manylinux_2_25_x86_64",
+            "--platform",
+            "manylinux1_x86_64",
+            "--dest",
+            str(folder),
+            package,
+        ]
         result = subprocess.run(command, capture_output=True, text=True)
         wheels = list(folder.glob("*.whl"))
         if result.returncode != 0 or not wheels:
@@ -45,11 +64,17 @@ def headers(cache, name, package):
 
 def newest(folder):
     """For each kind of record the struct with the highest number that the headers have."""
-    text = "".join(path.read_text(errors="replace") for path in sorted(folder.glob("cupti_activity*.h")))
+    text = "".join(
+        path.read_text(errors="replace") for path in sorted(folder.glob("cupti_activity*.h"))
+    )
     out = []
     for struct in STRUCTS:
-        numbers = [int(n or 1) for n in re.findall(r"\}\s*CUpti_Activity" + struct + r"(\d*);", text)]
-        out.append(f"-DKPROF_NEWEST_{struct.upper()}=CUpti_Activity{struct}{max(numbers) if max(numbers) > 1 else ''}")
+        numbers = [
+            int(n or 1) for n in re.findall(r"\}\s*CUpti_Activity" + struct + r"(\d*);", text)
+        ]
+        out.append(
+            f"-DKPROF_NEWEST_{struct.upper()}=CUpti_Activity{struct}{max(numbers) if max(numbers) > 1 else ''}"
+        )
     return out
 
 
@@ -68,10 +93,22 @@ def main():
     failed = []
     for version, folder in found.items():
         structs = newest(folder)
-        command = [compiler, "-std=c++20", "-fsyntax-only", f"-I{include}", "-isystem", str(folder), "-isystem", str(cuda), *structs,
-                   str(here / "abi.cpp")]
+        command = [
+            compiler,
+            "-std=c++20",
+            "-fsyntax-only",
+            f"-I{include}",
+            "-isystem",
+            str(folder),
+            "-isystem",
+            str(cuda),
+            *structs,
+            str(here / "abi.cpp"),
+        ]
         result = subprocess.run(command, capture_output=True, text=True)
-        print(f"{version}: {'the same' if result.returncode == 0 else 'DIFFERS'} ({', '.join(s.split('=')[1][14:] for s in structs)})")
+        print(
+            f"{version}: {'the same' if result.returncode == 0 else 'DIFFERS'} ({', '.join(s.split('=')[1][14:] for s in structs)})"
+        )
         if result.returncode != 0:
             print(result.stderr)
             failed.append(version)

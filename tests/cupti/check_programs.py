@@ -14,13 +14,22 @@ failures = []
 
 
 def run(mode, kprof=None, library=cupti, **switches):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("KPROF", "SCRIPTED_", "COLUMNS"))}
+    env = {
+        k: v for k, v in os.environ.items() if not k.startswith(("KPROF", "SCRIPTED_", "COLUMNS"))
+    }
     if library:
         env["KPROF_CUPTI"] = library
     if kprof:
         env["KPROF"] = kprof
     env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
-    return subprocess.run([program, mode], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    return subprocess.run(
+        [program, mode],
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
 
 
 def numbers(r):
@@ -48,106 +57,293 @@ def expect(name, r, **wanted):
     found = numbers(r)
     if "work" in wanted:
         wanted["work"] = sorted(wanted["work"])
-    check(name, r.returncode == 7 and "misuse" not in found and r.stderr == "" and all(found.get(k) == v for k, v in wanted.items()), r)
+    check(
+        name,
+        r.returncode == 7
+        and "misuse" not in found
+        and r.stderr == ""
+        and all(found.get(k) == v for k, v in wanted.items()),
+        r,
+    )
 
 
 # ---- what is there is attributed
 
-plain = dict(launches=5, attributed=4, outside=1, open=0, unknown=0, records=5, dropped=0, untimed=0, odd=0,
-             work=["Op n=1: _Z6kernelPf 3 timed", "Op n=2: _Z6kernelPf 1 timed", ": _Z6kernelPf 1 timed"])
+plain = dict(
+    launches=5,
+    attributed=4,
+    outside=1,
+    open=0,
+    unknown=0,
+    records=5,
+    dropped=0,
+    untimed=0,
+    odd=0,
+    work=["Op n=1: _Z6kernelPf 3 timed", "Op n=2: _Z6kernelPf 1 timed", ": _Z6kernelPf 1 timed"],
+)
 expect("plain", run("plain"), **plain)
-expect("found without being named, since the program uses CUDA", run("plain", kprof="cupti=auto"), **plain)
+expect(
+    "found without being named, since the program uses CUDA",
+    run("plain", kprof="cupti=auto"),
+    **plain,
+)
 for version in (18, 22, 26, 28, 130000):
-    expect(f"CUPTI of version {version} with its own layouts", run("plain", VERSION=version), **plain)
+    expect(
+        f"CUPTI of version {version} with its own layouts", run("plain", VERSION=version), **plain
+    )
 expect("the driver's calls have ids of their own", run("plain", DRIVER_ID="own"), **plain)
 expect("buffers of a few records", run("plain", BUFFER=700), **plain)
 
-expect("a program may start and stop as often as it likes", run("restarts"), launches=3, attributed=3, unknown=0, records=3, ignored=5,
-       work=["Op n=2: _Z6kernelPf 3 timed"])
-expect("what is launched in a pause is left out", run("pauses"), launches=3, attributed=3, ignored=4, unknown=0)
+expect(
+    "a program may start and stop as often as it likes",
+    run("restarts"),
+    launches=3,
+    attributed=3,
+    unknown=0,
+    records=3,
+    ignored=5,
+    work=["Op n=2: _Z6kernelPf 3 timed"],
+)
+expect(
+    "what is launched in a pause is left out",
+    run("pauses"),
+    launches=3,
+    attributed=3,
+    ignored=4,
+    unknown=0,
+)
 r = run("forks")
 expect("the parent of a fork goes on", r, launches=5, attributed=5, unknown=0)
-check("the child of a fork says that it collects nothing, and calls nothing",
-      "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout and "child ended with 0" in r.stdout, r)
+check(
+    "the child of a fork says that it collects nothing, and calls nothing",
+    "child 0 not collected in the child of a fork, where CUDA cannot be used" in r.stdout
+    and "child ended with 0" in r.stdout,
+    r,
+)
 r = run("forks_during_the_start", LOAD_MS=1500)
 expect("the parent of a fork goes on while CUPTI is being loaded", r, launches=1, attributed=1)
 check("the child of such a fork ends", "child ended with 0" in r.stdout, r)
 r = run("captures")
-expect("a snapshot leaves a capture alone", r, launches=12, attributed=12, unknown=0, records=22, open=0)
+expect(
+    "a snapshot leaves a capture alone",
+    r,
+    launches=12,
+    attributed=12,
+    unknown=0,
+    records=22,
+    open=0,
+)
 check("a snapshot leaves a capture alone: it succeeds", "captured cudaSuccess" in r.stdout, r)
 
-expect("a recording that is paused before its first scope collects", run("pauses_first"), launches=3, attributed=3, unknown=0,
-       work=["Op n=2: _Z6kernelPf 3 timed"])
+expect(
+    "a recording that is paused before its first scope collects",
+    run("pauses_first"),
+    launches=3,
+    attributed=3,
+    unknown=0,
+    work=["Op n=2: _Z6kernelPf 3 timed"],
+)
 r = run("starts_again_beside_another")
 expect("a second recording that CUPTI refuses says so", r, starts=1, launches=0, records=0)
-check("a second recording that CUPTI refuses says so: with the reason",
-      "the other subscribes 0" in r.stdout and "collecting 0" in r.stdout and "another CUPTI client has the GPU's records" in numbers(r)["state"], r)
+check(
+    "a second recording that CUPTI refuses says so: with the reason",
+    "the other subscribes 0" in r.stdout
+    and "collecting 0" in r.stdout
+    and "another CUPTI client has the GPU's records" in numbers(r)["state"],
+    r,
+)
 r = run("turns_it_off")
-expect("a program may turn it off while it collects", r, launches=0, records=0, state="off (config::cupti is off)")
-expect("and with it all the rest", run("turns_all_off"), launches=2, attributed=2, outside=0, scopes=1)
-expect("contexts that are older than the recording are waited for", run("old_contexts", KERNEL_US=20000), launches=61, attributed=61, open=0)
+expect(
+    "a program may turn it off while it collects",
+    r,
+    launches=0,
+    records=0,
+    state="off (config::cupti is off)",
+)
+expect(
+    "and with it all the rest", run("turns_all_off"), launches=2, attributed=2, outside=0, scopes=1
+)
+expect(
+    "contexts that are older than the recording are waited for",
+    run("old_contexts", KERNEL_US=20000),
+    launches=61,
+    attributed=61,
+    open=0,
+)
 r = run("captures_during_a_snapshot", KERNEL_US=100000, WAIT_MS=5000)
 expect("a snapshot lets a capture begin", r, launches=3, attributed=3, open=0)
 check("a snapshot lets a capture begin: which succeeds", "captured cudaSuccess" in r.stdout, r)
-expect("what ended threads launched before is left out", run("restarts_over_ended_threads", KERNEL_US=20000), launches=1, attributed=1, unknown=0,
-       records=1, ignored=41)
+expect(
+    "what ended threads launched before is left out",
+    run("restarts_over_ended_threads", KERNEL_US=20000),
+    launches=1,
+    attributed=1,
+    unknown=0,
+    records=1,
+    ignored=41,
+)
 r = run("copies_nothing")
 copies = numbers(r)["copies"]
 expect("launches without records take no memory", r, launches=copies + 1, open=copies, attributed=1)
-check("launches without records take no memory: less than the limit", numbers(r)["growth_mib"] < 64, r)
+check(
+    "launches without records take no memory: less than the limit", numbers(r)["growth_mib"] < 64, r
+)
 r = run("launches_now_and_then")
 check("a rate is of the calls that launched", "FLOPs in the rate 20000\n" in r.stdout, r)
-expect("a capture whose stream is destroyed is over", run("abandons_a_capture"), launches=3, attributed=3, open=0)
+expect(
+    "a capture whose stream is destroyed is over",
+    run("abandons_a_capture"),
+    launches=3,
+    attributed=3,
+    open=0,
+)
 for ids in ("same", "own"):
-    expect(f"many threads, driver ids {ids}", run("many_threads", DRIVER_ID=ids), launches=12000, attributed=12000, unknown=0, open=0, dropped=0)
+    expect(
+        f"many threads, driver ids {ids}",
+        run("many_threads", DRIVER_ID=ids),
+        launches=12000,
+        attributed=12000,
+        unknown=0,
+        open=0,
+        dropped=0,
+    )
 
 # ---- the end of a process
 
 r = run("exits", kprof="report(width=120)")
-check("a program that asks for nothing is reported in full at its end",
-      r.returncode == 7 and "3 launches = 3 attributed" in r.stdout and "Op" in r.stdout and r.stderr == "", r)
+check(
+    "a program that asks for nothing is reported in full at its end",
+    r.returncode == 7
+    and "3 launches = 3 attributed" in r.stdout
+    and "Op" in r.stdout
+    and r.stderr == "",
+    r,
+)
 r = run("leaves_with_threads", kprof="report(width=120)")
-check("exit() from a thread", r.returncode == 7 and "1,000 launches = 1,000 attributed" in r.stdout and r.stderr == "", r)
+check(
+    "exit() from a thread",
+    r.returncode == 7 and "1,000 launches = 1,000 attributed" in r.stdout and r.stderr == "",
+    r,
+)
 
 r = run("ends_before_its_work", LIBCUDA=0)
-check("a program ends though its work does not, with a report", r.returncode == 7 and "3 launches = " in r.stdout and r.stderr == "", r)
+check(
+    "a program ends though its work does not, with a report",
+    r.returncode == 7 and "3 launches = " in r.stdout and r.stderr == "",
+    r,
+)
 
 # ---- what CUPTI loses is counted
 
 r = run("plain", DROP=2)
 found = numbers(r)
-check("dropped records are counted, and their launches are open",
-      r.returncode == 7 and found["dropped"] == 2 and found["records"] == 3 and found["open"] == 2 and found["attributed"] + found["outside"] == 3, r)
-expect("kernels without times are counted, not averaged", run("plain", ZERO_TIMES=1), records=5, untimed=5, attributed=4,
-       work=["Op n=1: _Z6kernelPf 3 untimed", "Op n=2: _Z6kernelPf 1 untimed", ": _Z6kernelPf 1 untimed"])
-expect("kernels that end before they begin are counted, not averaged", run("plain", REVERSED=1), records=5, untimed=5, attributed=4)
+check(
+    "dropped records are counted, and their launches are open",
+    r.returncode == 7
+    and found["dropped"] == 2
+    and found["records"] == 3
+    and found["open"] == 2
+    and found["attributed"] + found["outside"] == 3,
+    r,
+)
+expect(
+    "kernels without times are counted, not averaged",
+    run("plain", ZERO_TIMES=1),
+    records=5,
+    untimed=5,
+    attributed=4,
+    work=[
+        "Op n=1: _Z6kernelPf 3 untimed",
+        "Op n=2: _Z6kernelPf 1 untimed",
+        ": _Z6kernelPf 1 untimed",
+    ],
+)
+expect(
+    "kernels that end before they begin are counted, not averaged",
+    run("plain", REVERSED=1),
+    records=5,
+    untimed=5,
+    attributed=4,
+)
 r = run("plain", ODD=1)
-check("records of unknown kinds are counted", r.returncode == 7 and numbers(r)["odd"] > 0 and numbers(r)["records"] == 5, r)
+check(
+    "records of unknown kinds are counted",
+    r.returncode == 7 and numbers(r)["odd"] > 0 and numbers(r)["records"] == 5,
+    r,
+)
 r = run("plain", CORRELATION="api")
 found = numbers(r)
-check("launches whose records have no correlation id are not guessed", r.returncode == 7 and found["unknown"] == 5 and found["attributed"] == 0, r)
+check(
+    "launches whose records have no correlation id are not guessed",
+    r.returncode == 7 and found["unknown"] == 5 and found["attributed"] == 0,
+    r,
+)
 
 # ---- where there is nothing to collect: one line says why and what to do, and nothing else changes
 
 degraded = {
-    "no driver": (run("refused", NO_DRIVER=1), "CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU"),
-    "no GPU": (run("refused", DEVICES=0), "CUPTI finds no GPU that the program may use (CUPTI_ERROR_NOT_INITIALIZED, 15); look at CUDA_VISIBLE_DEVICES"),
+    "no driver": (
+        run("refused", NO_DRIVER=1),
+        "CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU",
+    ),
+    "no GPU": (
+        run("refused", DEVICES=0),
+        "CUPTI finds no GPU that the program may use (CUPTI_ERROR_NOT_INITIALIZED, 15); look at CUDA_VISIBLE_DEVICES",
+    ),
     "another client": (run("refused", BUSY=1), "another CUPTI client has the GPU's records: "),
-    "no permission": (run("refused", NO_PERMISSION=1), "no permission to profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 35); run as root, or load"),
-    "no permission when it comes to it": (run("refused", NO_PERMISSION="enable"), "no permission to profile ("),
-    "a kind that is refused": (run("refused", ENABLE_ERROR="1:27"), "CUPTI refuses (CUPTI_ERROR_NOT_SUPPORTED, 27); use the libcupti of"),
-    "no libcupti": (run("refused", library="/nonexistent/libcupti.so"), "KPROF_CUPTI names a libcupti that cannot be opened (/nonexistent/libcupti.so"),
-    "a libcupti that lacks a symbol": (run("refused", library=missing), " lacks cuptiGetGraphNodeId: it is no libcupti, or one older than"),
-    "another library": (run("refused", library=not_cupti), " lacks cuptiGetVersion: it is no libcupti"),
+    "no permission": (
+        run("refused", NO_PERMISSION=1),
+        "no permission to profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 35); run as root, or load",
+    ),
+    "no permission when it comes to it": (
+        run("refused", NO_PERMISSION="enable"),
+        "no permission to profile (",
+    ),
+    "a kind that is refused": (
+        run("refused", ENABLE_ERROR="1:27"),
+        "CUPTI refuses (CUPTI_ERROR_NOT_SUPPORTED, 27); use the libcupti of",
+    ),
+    "no libcupti": (
+        run("refused", library="/nonexistent/libcupti.so"),
+        "KPROF_CUPTI names a libcupti that cannot be opened (/nonexistent/libcupti.so",
+    ),
+    "a libcupti that lacks a symbol": (
+        run("refused", library=missing),
+        " lacks cuptiGetGraphNodeId: it is no libcupti, or one older than",
+    ),
+    "another library": (
+        run("refused", library=not_cupti),
+        " lacks cuptiGetVersion: it is no libcupti",
+    ),
     "turned off": (run("refused", kprof="cupti=off"), "off (KPROF=cupti=off)"),
 }
 for name, (r, line) in degraded.items():
     found = numbers(r)
-    check(name, r.returncode == 7 and r.stderr == "" and line in found.get("state", "") and found.get("scopes") == 1 and "collecting 0" in r.stdout
-          and found.get("records") == 0 and "calls later 0" in r.stdout, r)
-for name, switches in {"no driver": {"NO_DRIVER": 1}, "another client": {"BUSY": 1}, "no permission": {"NO_PERMISSION": 1}}.items():
+    check(
+        name,
+        r.returncode == 7
+        and r.stderr == ""
+        and line in found.get("state", "")
+        and found.get("scopes") == 1
+        and "collecting 0" in r.stdout
+        and found.get("records") == 0
+        and "calls later 0" in r.stdout,
+        r,
+    )
+for name, switches in {
+    "no driver": {"NO_DRIVER": 1},
+    "another client": {"BUSY": 1},
+    "no permission": {"NO_PERMISSION": 1},
+}.items():
     r = run("exits", kprof="report(width=200)", **switches)
-    check(f"the report says: {name}", r.returncode == 7 and degraded[name][1][:40] in r.stdout and "Op" in r.stdout and r.stderr == "", r)
+    check(
+        f"the report says: {name}",
+        r.returncode == 7
+        and degraded[name][1][:40] in r.stdout
+        and "Op" in r.stdout
+        and r.stderr == "",
+        r,
+    )
 
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

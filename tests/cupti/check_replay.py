@@ -23,6 +23,10 @@ for transcript in transcripts:
         continue
     failed.append(transcript.name)
     print(f"FAILED: {transcript.name}: {result.stderr}")
-    sys.stdout.writelines(difflib.unified_diff(wanted.splitlines(True), result.stdout.splitlines(True), "expected", "found"))
+    sys.stdout.writelines(
+        difflib.unified_diff(
+            wanted.splitlines(True), result.stdout.splitlines(True), "expected", "found"
+        )
+    )
 print(f"{len(transcripts)} transcripts, {len(failed)} failures")
 sys.exit(1 if failed or not transcripts else 0)

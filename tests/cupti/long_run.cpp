@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Millions of launches in little memory: `long_run MILLIONS [MIB]` checks that totals are exact, that nothing was dropped and that
-// memory did not grow by more than MIB, with plain launches and with replays of a graph.
+// Millions of launches in little memory: `long_run MILLIONS [MIB]` checks that totals are exact,
+// that nothing was dropped and that memory did not grow by more than MIB, with plain launches and
+// with replays of a graph.
 
 #include "scripted_cuda.hpp"
 
@@ -34,7 +35,8 @@ void check(bool holds, const char* what, double value) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::uint64_t launches = static_cast<std::uint64_t>(argc > 1 ? std::atof(argv[1]) * 1e6 : 1e6);
+  const std::uint64_t launches =
+      static_cast<std::uint64_t>(argc > 1 ? std::atof(argv[1]) * 1e6 : 1e6);
   constexpr std::uint64_t nodes = 100;
   const double before = bench::resident_mib("VmRSS:");
   if (!kprof::start({.cupti = kprof::cupti_choice::on, .memory = std::size_t{16} << 20U})) return 2;
@@ -57,7 +59,8 @@ int main(int argc, char** argv) {
     for (std::uint64_t i = 0; i < many; ++i) {
       KPROF_OP(Op, {.n = static_cast<std::int64_t>(i % 8)});
       static_cast<void>(cudaLaunchKernel(kernel, dim3(1), dim3(32), nullptr, 0, stream));
-      if (i % 1000 == 999) static_cast<void>(cudaStreamSynchronize(stream));   // CUDA itself lets no more than about that many wait
+      // CUDA itself lets no more than about that many wait
+      if (i % 1000 == 999) static_cast<void>(cudaStreamSynchronize(stream));
     }
     for (std::uint64_t i = 0; i < graphs; ++i) {
       static_cast<void>(cudaGraphLaunch(exec, stream));
@@ -67,7 +70,8 @@ int main(int argc, char** argv) {
   };
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 10; ++i) run(launches / 10, replays / 10);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const kprof::profile p = kprof::snapshot();
   const double after = bench::resident_mib("VmRSS:");
 
@@ -79,16 +83,23 @@ int main(int argc, char** argv) {
     if (graphed) replayed += p.nodes[w.scope].replays;
   }
   const std::uint64_t all = launches / 10 * 10, graphs = replays / 10 * 10;
-  std::printf("%llu records in %.1f s, %.1f MiB more, %llu dropped; reading took %.0f ns a record\n", static_cast<unsigned long long>(c.records), seconds,
-              after - before, static_cast<unsigned long long>(c.dropped), p.device.collecting_ns / static_cast<double>(c.records));
+  std::printf(
+      "%llu records in %.1f s, %.1f MiB more, %llu dropped; reading took %.0f ns a record\n",
+      static_cast<unsigned long long>(c.records), seconds, after - before,
+      static_cast<unsigned long long>(c.dropped),
+      p.device.collecting_ns / static_cast<double>(c.records));
   check(c.dropped == 0, "dropped records", static_cast<double>(c.dropped));
   check(by_itself == all, "kernels by themselves", static_cast<double>(by_itself));
   check(in_graph == graphs * nodes, "kernels of the graph", static_cast<double>(in_graph));
   check(replayed == graphs * nodes, "replays of the operator", static_cast<double>(replayed));
-  check(c.launches == all + graphs && c.attributed == all + graphs && c.outside == 0, "launches", static_cast<double>(c.attributed));
-  check(c.open == 0 && c.unknown == 0, "launches and records that did not meet", static_cast<double>(c.open + c.unknown));
-  check(p.cost.memory <= p.cost.memory_limit, "memory held, of 16 MiB", static_cast<double>(p.cost.memory) / 1048576);
-  check(after - before < (argc > 2 ? std::atof(argv[2]) : 24), "growth in MiB", after - before);   // the scripted CUDA's own is in it
+  check(c.launches == all + graphs && c.attributed == all + graphs && c.outside == 0, "launches",
+        static_cast<double>(c.attributed));
+  check(c.open == 0 && c.unknown == 0, "launches and records that did not meet",
+        static_cast<double>(c.open + c.unknown));
+  check(p.cost.memory <= p.cost.memory_limit, "memory held, of 16 MiB",
+        static_cast<double>(p.cost.memory) / 1048576);
+  // the scripted CUDA's own is in it
+  check(after - before < (argc > 2 ? std::atof(argv[2]) : 24), "growth in MiB", after - before);
   check(scripted_misuse() == 0, "misuse of CUPTI", scripted_misuse());
   return failures == 0 ? 0 : 1;
 }

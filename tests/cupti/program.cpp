@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Small programs on the scripted CUDA that show what kprof makes of device work in one situation each: `program MODE` prints
-// what the last snapshot says, a line each, and ends with 7.
+// Small programs on the scripted CUDA that show what kprof makes of device work in one situation
+// each: `program MODE` prints what the last snapshot says, a line each, and ends with 7.
 
 #include "find.hpp"
 #include "scripted_cuda.hpp"
@@ -35,7 +35,8 @@ bool device_hangs = false;
 
 }  // namespace
 
-/// In front of the scripted runtime's: where there is no driver, kprof waits for the device by this.
+/// In front of the scripted runtime's: where there is no driver, kprof waits for the device by
+/// this.
 extern "C" cudaError_t cudaDeviceSynchronize() {
   while (device_hangs) pause();
   cudaError_t (*next)() = nullptr;
@@ -58,7 +59,8 @@ const void* kernel() {
 
 void launch(std::int64_t n, int times = 1, cudaStream_t stream = nullptr) {
   KPROF_OP(Op, {.n = n});
-  for (int i = 0; i < times; ++i) static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, stream));
+  for (int i = 0; i < times; ++i)
+    static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, stream));
 }
 
 void print(const char* what, unsigned long long n) { std::printf("%s %llu\n", what, n); }
@@ -78,8 +80,10 @@ void print_profile(const kprof::profile& p) {
   print("ignored", c.ignored);
   print("odd", c.odd);
   for (const auto& w : p.device.work)
-    std::printf("work %s: %s %llu %s\n", w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope).c_str(),
-                w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(), static_cast<unsigned long long>(w.calls),
+    std::printf("work %s: %s %llu %s\n",
+                w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope).c_str(),
+                w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(),
+                static_cast<unsigned long long>(w.calls),
                 w.calls > w.untimed && w.total_ns > 0 ? "timed" : "untimed");
   std::fflush(stdout);
 }
@@ -107,7 +111,9 @@ void refused() {
           static_cast<void>(kprof::snapshot());
           static_cast<void>(kprof::start());
           kprof::stop();
-        }) ? 1 : 0);
+        })
+                           ? 1
+                           : 0);
 }
 
 void restarts() {
@@ -115,11 +121,11 @@ void restarts() {
     static_cast<void>(kprof::start());
     launch(i, i);
     kprof::stop();
-    launch(100);   // of no recording
+    launch(100);  // of no recording
   }
   static_cast<void>(kprof::start());
   launch(1, 5);
-  static_cast<void>(kprof::start());   // anew, without an end
+  static_cast<void>(kprof::start());  // anew, without an end
   launch(2, 3);
   kprof::stop();
   print_profile(kprof::snapshot());
@@ -170,9 +176,12 @@ void starts_again_beside_another() {
   launch(1, 2);
   kprof::stop();
   void* const library = dlopen(std::getenv("KPROF_CUPTI"), RTLD_NOW);
-  const auto subscribe = reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(dlsym(library, "cuptiSubscribe"));
+  const auto subscribe =
+      reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(
+          dlsym(library, "cuptiSubscribe"));
   void* who = nullptr;
-  print("the other subscribes", static_cast<unsigned long long>(subscribe(&who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));
+  print("the other subscribes", static_cast<unsigned long long>(subscribe(
+                                    &who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));
   print("starts", kprof::start().ok() ? 1 : 0);
   launch(2, 3);
   print_profile(kprof::snapshot());
@@ -203,13 +212,13 @@ void old_contexts() {
   launch(1, 60);
   static_cast<void>(cudaSetDevice(0));
   launch(2);
-  std::thread([] { print_profile(kprof::snapshot()); }).join();   // which has no context of its own
+  std::thread([] { print_profile(kprof::snapshot()); }).join();  // which has no context of its own
 }
 
 /// While a snapshot waits for the device, another thread begins to capture.
 void captures_during_a_snapshot() {
   cudaStream_t s = nullptr;
-  launch(1);   // so that kprof sees the context being made
+  launch(1);  // so that kprof sees the context being made
   static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   launch(1, 2);
   std::thread capturing([s] {
@@ -254,7 +263,8 @@ void copies_nothing() {
     static_cast<void>(cudaMemcpyAsync(memory, &none, 0, cudaMemcpyHostToDevice, nullptr));
   }
   print("copies", copies);
-  print("growth_mib", static_cast<unsigned long long>(std::max(0.0, bench::resident_mib("VmRSS:") - before)));
+  print("growth_mib",
+        static_cast<unsigned long long>(std::max(0.0, bench::resident_mib("VmRSS:") - before)));
   print_profile(kprof::snapshot());
 }
 
@@ -272,7 +282,8 @@ void forks_during_the_start() {
   pid_t ended = 0;
   for (int i = 0; i < 200 && (ended = waitpid(child, &status, WNOHANG)) == 0; ++i) usleep(50'000);
   if (ended == 0) kill(child, SIGKILL), waitpid(child, &status, 0);
-  print("child ended with", WIFEXITED(status) ? static_cast<unsigned long long>(WEXITSTATUS(status)) : 99ULL);
+  print("child ended with",
+        WIFEXITED(status) ? static_cast<unsigned long long>(WEXITSTATUS(status)) : 99ULL);
   first.join();
   print_profile(kprof::snapshot());
 }
@@ -285,7 +296,8 @@ void launches_now_and_then() {
     static_cast<void>(cudaLaunchKernel(kernel(), dim3(0), dim3(32), nullptr, 0, nullptr));
   }
   for (const kprof::operator_row& row : kprof::operator_table(kprof::snapshot()))
-    print("FLOPs in the rate", static_cast<unsigned long long>(std::llround(row.flops_per_s.value * row.device_total_ns * 1e-9)));
+    print("FLOPs in the rate", static_cast<unsigned long long>(std::llround(
+                                   row.flops_per_s.value * row.device_total_ns * 1e-9)));
 }
 
 /// A snapshot does not disturb a capture, and has the rest later.
@@ -338,7 +350,8 @@ void many_threads() {
 /// Nothing is asked for: the report that KPROF wants comes at the end, with what was still running.
 void exits() { launch(1, 3); }
 
-/// The same for work that never ends. The report at the end is registered after CUDA's own handlers.
+/// The same for work that never ends. The report at the end is registered after CUDA's own
+/// handlers.
 void ends_before_its_work() {
   static_cast<void>(cudaFree(nullptr));
   static_cast<void>(kprof::start({.report_at_exit = true, .report = {.width = 120}}));
@@ -360,12 +373,26 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)();
-  } modes[] = {{"plain", plain}, {"refused", refused}, {"restarts", restarts}, {"pauses", pauses}, {"forks", forks}, {"captures", captures},
-               {"abandons_a_capture", abandons_a_capture}, {"many_threads", many_threads}, {"exits", exits}, {"leaves_with_threads", leaves_with_threads},
-               {"pauses_first", pauses_first}, {"starts_again_beside_another", starts_again_beside_another}, {"turns_it_off", turns_it_off},
-               {"turns_all_off", turns_all_off}, {"old_contexts", old_contexts}, {"captures_during_a_snapshot", captures_during_a_snapshot},
-               {"restarts_over_ended_threads", restarts_over_ended_threads}, {"copies_nothing", copies_nothing},
-               {"forks_during_the_start", forks_during_the_start}, {"launches_now_and_then", launches_now_and_then},
+  } modes[] = {{"plain", plain},
+               {"refused", refused},
+               {"restarts", restarts},
+               {"pauses", pauses},
+               {"forks", forks},
+               {"captures", captures},
+               {"abandons_a_capture", abandons_a_capture},
+               {"many_threads", many_threads},
+               {"exits", exits},
+               {"leaves_with_threads", leaves_with_threads},
+               {"pauses_first", pauses_first},
+               {"starts_again_beside_another", starts_again_beside_another},
+               {"turns_it_off", turns_it_off},
+               {"turns_all_off", turns_all_off},
+               {"old_contexts", old_contexts},
+               {"captures_during_a_snapshot", captures_during_a_snapshot},
+               {"restarts_over_ended_threads", restarts_over_ended_threads},
+               {"copies_nothing", copies_nothing},
+               {"forks_during_the_start", forks_during_the_start},
+               {"launches_now_and_then", launches_now_and_then},
                {"ends_before_its_work", ends_before_its_work}};
   for (const auto& m : modes) {
     if (mode != m.name) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Attributes a transcript anew (see kprof/detail/device_transcript.hpp) and prints what comes out, a line a row: `replay FILE`.
-// So CI sees what a GPU did on a machine that has none.
+// Attributes a transcript anew (see kprof/detail/device_transcript.hpp) and prints what comes out,
+// a line a row: `replay FILE`. So CI sees what a GPU did on a machine that has none.
 
 #include "find.hpp"
 
@@ -96,16 +96,21 @@ class replay {
     std::vector<std::string> lines;
     for (const auto& w : p.device.work) lines.push_back(row(p, w));
     for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
-      if (p.nodes[i].replays != 0) lines.push_back(path_of(p, i) + ": " + std::to_string(p.nodes[i].replays) + " replays");
+      if (p.nodes[i].replays != 0)
+        lines.push_back(path_of(p, i) + ": " + std::to_string(p.nodes[i].replays) + " replays");
     std::sort(lines.begin(), lines.end());
     for (const std::string& l : lines) std::printf("%s\n", l.c_str());
     for (const auto& d : p.device.devices)
-      std::printf("device %u %s: busy %.0f of %.0f ns\n", d.id, d.name.c_str(), d.busy_ns, d.sum_ns);
+      std::printf("device %u %s: busy %.0f of %.0f ns\n", d.id, d.name.c_str(), d.busy_ns,
+                  d.sum_ns);
     const auto& c = p.device.complete;
-    std::printf("%llu launches: %llu attributed, %llu outside, %llu open; %llu records: %llu unknown, %llu untimed, %llu ignored, %llu odd, %llu of "
-                "foreign graphs; %llu dropped; %llu synchronisations\n",
-                number(c.launches), number(c.attributed), number(c.outside), number(c.open), number(c.records), number(c.unknown), number(c.untimed),
-                number(c.ignored), number(c.odd), number(c.foreign_graphs), number(c.dropped), number(c.synchronizations));
+    std::printf(
+        "%llu launches: %llu attributed, %llu outside, %llu open; %llu records: %llu unknown, %llu "
+        "untimed, %llu ignored, %llu odd, %llu of "
+        "foreign graphs; %llu dropped; %llu synchronisations\n",
+        number(c.launches), number(c.attributed), number(c.outside), number(c.open),
+        number(c.records), number(c.unknown), number(c.untimed), number(c.ignored), number(c.odd),
+        number(c.foreign_graphs), number(c.dropped), number(c.synchronizations));
   }
 
  private:
@@ -113,9 +118,14 @@ class replay {
 
   static std::string row(const kprof::profile& p, const kprof::device_work& w) {
     char numbers[200];
-    std::snprintf(numbers, sizeof numbers, " %llu runs, %llu untimed, %.0f ns (%.0f to %.0f), gap %.0f ns over %llu, %llu bytes", number(w.calls),
-                  number(w.untimed), w.total_ns, w.min_ns, w.max_ns, w.gap_ns, number(w.gaps), number(w.bytes));
-    const char* const task = w.task == kprof::device_task::kernel ? "" : w.task == kprof::device_task::copy ? "memcpy" : "memset";
+    std::snprintf(
+        numbers, sizeof numbers,
+        " %llu runs, %llu untimed, %.0f ns (%.0f to %.0f), gap %.0f ns over %llu, %llu bytes",
+        number(w.calls), number(w.untimed), w.total_ns, w.min_ns, w.max_ns, w.gap_ns,
+        number(w.gaps), number(w.bytes));
+    const char* const task = w.task == kprof::device_task::kernel ? ""
+                             : w.task == kprof::device_task::copy ? "memcpy"
+                                                                  : "memset";
     return (w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope)) + ": " + task +
            (w.kernel == kprof::device_work::none ? "" : p.device.kernels[w.kernel]) + numbers;
   }
@@ -129,7 +139,8 @@ class replay {
         const Scope params{kprof::fixed_string<240>{p.name.substr(0, 239)}};
         t = scopes::api().begin_any(op_site, &params, sizeof params);
       } else {
-        t = scopes::api().begin_any(region_site, p.name.data(), static_cast<std::uint32_t>(p.name.size()));
+        t = scopes::api().begin_any(region_site, p.name.data(),
+                                    static_cast<std::uint32_t>(p.name.size()));
       }
       what();
       scopes::api().end(t);
@@ -143,16 +154,19 @@ class replay {
     in >> thread >> when >> ids >> where;
     std::vector<std::uint32_t> all;
     std::istringstream list(ids);
-    for (std::string id; std::getline(list, id, ',');) all.push_back(static_cast<std::uint32_t>(std::stoul(id)));
+    for (std::string id; std::getline(list, id, ',');)
+      all.push_back(static_cast<std::uint32_t>(std::stoul(id)));
     const bool ignored = where == "ignored";
-    inside(ignored ? 0 : static_cast<std::uint32_t>(std::stoul(where)),
-           [&] { threads_.note_launch(all.data(), static_cast<std::uint32_t>(all.size()), when, ignored); });
+    inside(ignored ? 0 : static_cast<std::uint32_t>(std::stoul(where)), [&] {
+      threads_.note_launch(all.data(), static_cast<std::uint32_t>(all.size()), when, ignored);
+    });
   }
 
   void describe(std::istringstream& in) {
     device_description d;
     std::string compute, name;
-    in >> d.id >> compute >> d.multiprocessors >> d.memory_bytes >> d.memory_bytes_per_s >> d.clock_hz;
+    in >> d.id >> compute >> d.multiprocessors >> d.memory_bytes >> d.memory_bytes_per_s >>
+        d.clock_hz;
     in.get();
     std::getline(in, name);
     d.compute_major = static_cast<std::uint32_t>(std::stoul(compute));
@@ -202,7 +216,7 @@ class replay {
     joined_.take_launches([](std::uint64_t ns) { return ns; });
   }
 
-  recorder& threads_ = *new recorder;   // never freed: this thread is in it
+  recorder& threads_ = *new recorder;  // never freed: this thread is in it
   attribution& joined_ = *new attribution(threads_, threads_.budget());
   std::map<std::uint32_t, path> paths_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Random programs on the scripted CUDA, each with threads, streams, copies, graphs, nested scopes and snapshots in between:
-// what kprof attributes is compared with what the program knows it did. `schedules FIRST LAST` runs those seeds.
+// Random programs on the scripted CUDA, each with threads, streams, copies, graphs, nested scopes
+// and snapshots in between: what kprof attributes is compared with what the program knows it did.
+// `schedules FIRST LAST` runs those seeds.
 
 #include "find.hpp"
 #include "scripted_cuda.hpp"
@@ -35,7 +36,8 @@ void check(cudaError_t e) {
 }
 
 const void* kernel(unsigned i) {
-  static const void* const all[] = {scripted_kernel("_Z1av"), scripted_kernel("_Z1bv"), scripted_kernel("_Z1cv")};
+  static const void* const all[] = {scripted_kernel("_Z1av"), scripted_kernel("_Z1bv"),
+                                    scripted_kernel("_Z1cv")};
   return all[i % 3];
 }
 const char* name_of(unsigned i) {
@@ -45,8 +47,8 @@ const char* name_of(unsigned i) {
 
 /// What happened, by the program's own account.
 struct truth {
-  counts runs;      // "path: kernel" or "path: copy" or "path: set"
-  counts replays;   // by path
+  counts runs;     // "path: kernel" or "path: copy" or "path: set"
+  counts replays;  // by path
   std::uint64_t launches = 0;
 
   void add(const truth& other) {
@@ -59,7 +61,8 @@ struct truth {
 /// One thread of a random program.
 class program {
  public:
-  program(unsigned seed, kprof::context from, std::vector<std::string> around) : random_(seed), from_(from), scopes_(std::move(around)) {
+  program(unsigned seed, kprof::context from, std::vector<std::string> around)
+      : random_(seed), from_(from), scopes_(std::move(around)) {
     for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     check(cudaMalloc(&memory_, 4096));
   }
@@ -81,7 +84,7 @@ class program {
  private:
   struct node {
     std::vector<std::string> around;
-    std::uint32_t leads;   // scopes from the innermost that it is the first of
+    std::uint32_t leads;  // scopes from the innermost that it is the first of
     std::string what;
   };
   struct captured {
@@ -130,13 +133,17 @@ class program {
   std::string launch_on(cudaStream_t s) {
     const unsigned which = static_cast<unsigned>(random_());
     switch (which % 8) {
-      case 0: check(cudaMemcpyAsync(memory_, host_, 1024, cudaMemcpyHostToDevice, s)); return "copy";
+      case 0:
+        check(cudaMemcpyAsync(memory_, host_, 1024, cudaMemcpyHostToDevice, s));
+        return "copy";
       case 1: check(cudaMemsetAsync(memory_, 0, 512, s)); return "set";
-      default: check(cudaLaunchKernel(kernel(which / 8), dim3(1 + which % 4), dim3(64), nullptr, 0, s)); return name_of(which / 8);
+      default:
+        check(cudaLaunchKernel(kernel(which / 8), dim3(1 + which % 4), dim3(64), nullptr, 0, s));
+        return name_of(which / 8);
     }
   }
   void launch() {
-    if (chance(5)) {   // fails, and is no launch
+    if (chance(5)) {  // fails, and is no launch
       static_cast<void>(cudaLaunchKernel(kernel(0), dim3(1), dim3(4096), nullptr, 0, streams_[0]));
       static_cast<void>(cudaGetLastError());
     }
@@ -153,14 +160,16 @@ class program {
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
       for (unsigned i = 0, many = 1 + draw(3); i < many; ++i) {
-        const std::uint32_t leads = i != 0 ? 0 : op != 0 ? 1 : static_cast<std::uint32_t>(around) + 1;
+        const std::uint32_t leads = i != 0    ? 0
+                                    : op != 0 ? 1
+                                              : static_cast<std::uint32_t>(around) + 1;
         made.nodes.push_back({scopes_, leads, launch_on(streams_[1])});
       }
       scopes_.pop_back();
     }
     check(cudaStreamEndCapture(streams_[1], &made.graph));
     check(cudaGraphInstantiate(&made.exec, made.graph, 0));
-    if (chance(30)) {   // once more
+    if (chance(30)) {  // once more
       check(cudaGraphExecDestroy(made.exec));
       check(cudaGraphInstantiate(&made.exec, made.graph, 0));
     }
@@ -174,8 +183,10 @@ class program {
     const std::string base = path() + (scopes_.empty() ? "" : "/") + "graph";
     ++truth_.replays[base];
     for (const node& n : g.nodes) {
-      std::size_t common = 0;   // scopes that are around the capture as well as the launch
-      while (common < n.around.size() && common < scopes_.size() && n.around[common] == scopes_[common]) ++common;
+      std::size_t common = 0;  // scopes that are around the capture as well as the launch
+      while (common < n.around.size() && common < scopes_.size() &&
+             n.around[common] == scopes_[common])
+        ++common;
       std::string where = base;
       for (std::size_t i = common; i < n.around.size(); ++i) {
         where += "/" + n.around[i];
@@ -205,7 +216,9 @@ truth run_program(unsigned seed) {
   const bool around = random() % 2 == 0;
   const auto start_all = [&](kprof::context from, const std::vector<std::string>& scopes) {
     for (std::size_t i = 0; i < parts.size(); ++i)
-      threads.emplace_back([&parts, i, seed, from, scopes] { parts[i] = program(seed * 31 + static_cast<unsigned>(i), from, scopes).run(); });
+      threads.emplace_back([&parts, i, seed, from, scopes] {
+        parts[i] = program(seed * 31 + static_cast<unsigned>(i), from, scopes).run();
+      });
     for (std::thread& t : threads) t.join();
   };
   if (around) {
@@ -222,7 +235,7 @@ counts runs_of(const kprof::profile& p) {
   counts out;
   for (const kprof::device_work& w : p.device.work) {
     const std::string where = w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope);
-    const std::string what = w.task == kprof::device_task::copy ? "copy"
+    const std::string what = w.task == kprof::device_task::copy  ? "copy"
                              : w.task == kprof::device_task::set ? "set"
                              : w.merged                          ? "merged"
                                                                  : p.device.kernels[w.kernel];
@@ -237,10 +250,11 @@ int differences(const counts& found, const counts& expected, const char* what, u
   all.insert(expected.begin(), expected.end());
   for (const auto& [key, unused] : all) {
     const auto f = found.find(key), e = expected.find(key);
-    const std::uint64_t have = f == found.end() ? 0 : f->second, want = e == expected.end() ? 0 : e->second;
+    const std::uint64_t have = f == found.end() ? 0 : f->second,
+                        want = e == expected.end() ? 0 : e->second;
     if (have == want) continue;
-    std::printf("seed %u: %s of \"%s\": %llu instead of %llu\n", seed, what, key.c_str(), static_cast<unsigned long long>(have),
-                static_cast<unsigned long long>(want));
+    std::printf("seed %u: %s of \"%s\": %llu instead of %llu\n", seed, what, key.c_str(),
+                static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
     ++wrong;
   }
   return wrong;
@@ -258,7 +272,8 @@ int check_one(unsigned seed) {
   const auto& c = p.device.complete;
   const auto same = [&](const char* what, std::uint64_t have, std::uint64_t want) {
     if (have == want) return;
-    std::printf("seed %u: %s: %llu instead of %llu\n", seed, what, static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
+    std::printf("seed %u: %s: %llu instead of %llu\n", seed, what,
+                static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
     ++wrong;
   };
   same("launches", c.launches, expected.launches);
@@ -273,7 +288,8 @@ int check_one(unsigned seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto first = static_cast<unsigned>(argc > 1 ? std::atoi(argv[1]) : 1), last = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 100);
+  const auto first = static_cast<unsigned>(argc > 1 ? std::atoi(argv[1]) : 1),
+             last = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 100);
   int wrong = 0;
   std::uint64_t runs = 0;
   for (unsigned seed = first; seed <= last && wrong < 20; ++seed) wrong += check_one(seed);
@@ -282,6 +298,7 @@ int main(int argc, char** argv) {
     std::printf("misuse of CUPTI: %s\n", scripted_misuse_text());
     ++wrong;
   }
-  std::printf("%u schedules, %llu device operations, %d differences\n", last - first + 1, static_cast<unsigned long long>(runs), wrong);
+  std::printf("%u schedules, %llu device operations, %d differences\n", last - first + 1,
+              static_cast<unsigned long long>(runs), wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -22,14 +22,36 @@ import re
 
 TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(!=|<=|>=|[-+/^()\[\]<>=,:]))")
 WORDS = ("and", "or", "not", "in")
-BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "fp8_e4m3": 8, "fp8_e5m2": 8, "fp6_e2m3": 6, "fp6_e3m2": 6, "fp4_e2m1": 4,
-        "int64": 64, "int32": 32, "int16": 16, "int8": 8, "int4": 4, "uint64": 64, "uint32": 32, "uint16": 16, "uint8": 8, "uint4": 4,
-        "boolean": 8, "c64": 64, "c128": 128}
+BITS = {
+    "f64": 64,
+    "f32": 32,
+    "tf32": 32,
+    "f16": 16,
+    "bf16": 16,
+    "fp8_e4m3": 8,
+    "fp8_e5m2": 8,
+    "fp6_e2m3": 6,
+    "fp6_e3m2": 6,
+    "fp4_e2m1": 4,
+    "int64": 64,
+    "int32": 32,
+    "int16": 16,
+    "int8": 8,
+    "int4": 4,
+    "uint64": 64,
+    "uint32": 32,
+    "uint16": 16,
+    "uint8": 8,
+    "uint4": 4,
+    "boolean": 8,
+    "c64": 64,
+    "c128": 128,
+}
 COMPLEX = ("c64", "c128")
 PRECISE = decimal.Context(prec=60)
 
 
-LONGEST = 10_000   # terms of a sum over numbers
+LONGEST = 10_000  # terms of a sum over numbers
 
 
 class Mistake(Exception):
@@ -42,7 +64,9 @@ class TooLong(Exception):
 
 @functools.cache
 def log2(x):
-    return fractions.Fraction(PRECISE.divide(PRECISE.ln(decimal.Decimal(int(x))), PRECISE.ln(decimal.Decimal(2))))
+    return fractions.Fraction(
+        PRECISE.divide(PRECISE.ln(decimal.Decimal(int(x))), PRECISE.ln(decimal.Decimal(2)))
+    )
 
 
 def bits(dtype):
@@ -205,7 +229,14 @@ class Formula:
         return ("call", token, arguments)
 
 
-COMPARE = {"=": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b}
+COMPARE = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
 
 
 def evaluate(tree, values, text):
@@ -217,7 +248,9 @@ def evaluate(tree, values, text):
         if tree[1] not in values:
             if tree[1] in BITS:
                 return tree[1]
-            raise Mistake(f"`{tree[1]}` in `{text}` is no field and no name that a `where` explains")
+            raise Mistake(
+                f"`{tree[1]}` in `{text}` is no field and no name that a `where` explains"
+            )
         found = values[tree[1]]
         return found(values) if isinstance(found, Formula) else found
     if kind == "truth":
@@ -232,8 +265,13 @@ def evaluate(tree, values, text):
         return of(tree[1]) in tree[2]
     if kind in COMPARE:
         left = of(tree[1])
-        # An enumerator is a name that is compared with an enumeration's value, but for the name of a field of that kind.
-        named = (isinstance(left, str) or left is None) and tree[2][0] == "name" and not isinstance(values.get(tree[2][1], 0), (str, type(None), Formula))
+        # An enumerator is a name that is compared with an enumeration's value, but for the name of
+        # a field of that kind.
+        named = (
+            (isinstance(left, str) or left is None)
+            and tree[2][0] == "name"
+            and not isinstance(values.get(tree[2][1], 0), (str, type(None), Formula))
+        )
         right = tree[2][1] if named else of(tree[2])
         return COMPARE[kind](left, right)
     if kind == "call":
@@ -262,4 +300,4 @@ def evaluate(tree, values, text):
         return left * right
     if kind == "/":
         return fractions.Fraction(left) / right
-    return left ** right
+    return left**right

@@ -35,14 +35,36 @@ sys.dont_write_bytecode = True
 from catalogue_formulas import COMPLEX, Formula, Mistake, TooLong
 
 PAGE = "docs/catalogue_reference.md"
-COUNTS = ("FLOPs", "read", "written", "transcendentals", "parameters", "flops_valid", "flops_exact", "sparse_flops",
-          "flops_pyprof", "flops_expressions", "transcendentals_expressions")   # the last three of another cost_model
+COUNTS = (
+    "FLOPs",
+    "read",
+    "written",
+    "transcendentals",
+    "parameters",
+    "flops_valid",
+    "flops_exact",
+    "sparse_flops",
+    "flops_pyprof",
+    "flops_expressions",
+    "transcendentals_expressions",
+)  # the last three of another cost_model
 TAG = re.compile(rf"^({'|'.join(COUNTS)}|where|source|others|like)(?:\(([^)]*)\))?: (.*)$")
-TITLE = {"FLOPs": "FLOPs", "read": "bytes read", "written": "bytes written", "source": "follows", "others": "others",
-         **{name: f"`{name}()`" for name in COUNTS[3:-3]}, **{name: "`{}(cost_model::{})`".format(*name.split("_")) for name in COUNTS[-3:]}}
-FEWEST = 12   # calls of each pass
-UNITS = {frozenset(("cuda_core",)): "scalar", frozenset(("tensor_core",)): "matrix product, on tensor cores",
-         frozenset(("unknown",)): "matrix product", frozenset(("unknown", "tensor_core")): "matrix product"}
+TITLE = {
+    "FLOPs": "FLOPs",
+    "read": "bytes read",
+    "written": "bytes written",
+    "source": "follows",
+    "others": "others",
+    **{name: f"`{name}()`" for name in COUNTS[3:-3]},
+    **{name: "`{}(cost_model::{})`".format(*name.split("_")) for name in COUNTS[-3:]},
+}
+FEWEST = 12  # calls of each pass
+UNITS = {
+    frozenset(("cuda_core",)): "scalar",
+    frozenset(("tensor_core",)): "matrix product, on tensor cores",
+    frozenset(("unknown",)): "matrix product",
+    frozenset(("unknown", "tensor_core")): "matrix product",
+}
 
 
 class Comment:
@@ -50,7 +72,7 @@ class Comment:
 
     def __init__(self, name, header, lines):
         self.name, self.header, self.text, self.tags, self.meanings = name, header, [], [], {}
-        self.parameter = self.enumerator = None   # of a template, and its argument of an alias
+        self.parameter = self.enumerator = None  # of a template, and its argument of an alias
         for line in lines:
             tag = TAG.match(line)
             if tag:
@@ -58,8 +80,10 @@ class Comment:
             elif self.tags and line.startswith("  "):
                 self.tags[-1][2] += " " + line.strip()
             elif self.tags:
-                raise Mistake(f"{name}: `{line}` behind the formulas is neither one nor goes on with one, indented")
-            elif not line.startswith("    "):   # an example
+                raise Mistake(
+                    f"{name}: `{line}` behind the formulas is neither one nor goes on with one, indented"
+                )
+            elif not line.startswith("    "):  # an example
                 self.text.append(line)
 
     def all(self, tag):
@@ -92,15 +116,30 @@ def comments_of(header):
             if alias[2] in templates:
                 of = templates[alias[2]]
                 one = Comment(alias[1], header.name, [])
-                one.text, one.tags, one.meanings, one.parameter, one.enumerator = of.text, of.tags, of.meanings, of.parameter, alias[3]
+                one.text, one.tags, one.meanings, one.parameter, one.enumerator = (
+                    of.text,
+                    of.tags,
+                    of.meanings,
+                    of.parameter,
+                    alias[3],
+                )
                 found.append(one)
         elif line == "};" or line.startswith("  constexpr bool valid"):
             struct = None
         elif struct and "///<" in line:
             code, meaning = line.split("///<", 1)
-            names = re.findall(r"(\w+)\s*(?=[={;,])", re.sub(r"=[^,;]*(,(?=\s*\w+\s*[=;{])|;)", r"=\1", re.sub(r"\{[^}]*\}", "{", re.sub(r"<[^<>]*>", "", code))))
+            names = re.findall(
+                r"(\w+)\s*(?=[={;,])",
+                re.sub(
+                    r"=[^,;]*(,(?=\s*\w+\s*[=;{])|;)",
+                    r"=\1",
+                    re.sub(r"\{[^}]*\}", "{", re.sub(r"<[^<>]*>", "", code)),
+                ),
+            )
             parts = meaning.strip().split("; ")
-            struct.meanings.update(zip(names, parts if len(parts) == len(names) else [meaning.strip()] * len(names)))
+            struct.meanings.update(
+                zip(names, parts if len(parts) == len(names) else [meaning.strip()] * len(names))
+            )
         if not line.startswith("template"):
             block = []
         parameter = re.match(r"template <\w+ (\w+)>", line)
@@ -111,12 +150,24 @@ def comments_of(header):
 class Operator:
     def __init__(self, compiled, comment):
         self.name, self.comment = compiled["name"], comment
-        self.fields, self.samples, self.large = compiled["fields"], compiled["samples"], compiled["large"]
+        self.fields, self.samples, self.large = (
+            compiled["fields"],
+            compiled["samples"],
+            compiled["large"],
+        )
         if not self.samples:
             raise Mistake(f"{self.name}: no random call was valid")
         self.defaults = self.samples[0]["with"]
-        self.passes = [p for p in ("fprop", "bprop", "dgrad", "wgrad", "bgrad") if any(s["with"].get("pass") == p for s in self.samples)]
-        self.like, self.given, self.renamed = None, {}, {}   # renamed: fields of `like` that have another name here
+        self.passes = [
+            p
+            for p in ("fprop", "bprop", "dgrad", "wgrad", "bgrad")
+            if any(s["with"].get("pass") == p for s in self.samples)
+        ]
+        self.like, self.given, self.renamed = (
+            None,
+            {},
+            {},
+        )  # renamed: fields of `like` that have another name here
 
     def find_like(self, operators):
         like = self.comment.one("like")
@@ -129,9 +180,15 @@ class Operator:
         for one in given:
             field, _, value = one.partition(" = ")
             value = self.comment.enumerator if value == self.comment.parameter else value
-            if field not in self.like.defaults and field not in (text.partition(" = ")[0] for _, text in self.like.comment.all("where")):
-                raise Mistake(f"{self.name}: like {name}, which has neither a field nor a `where` {field}")
-            self.given[field] = int(value) if value.isdigit() else {"true": True, "false": False}.get(value, value)
+            if field not in self.like.defaults and field not in (
+                text.partition(" = ")[0] for _, text in self.like.comment.all("where")
+            ):
+                raise Mistake(
+                    f"{self.name}: like {name}, which has neither a field nor a `where` {field}"
+                )
+            self.given[field] = (
+                int(value) if value.isdigit() else {"true": True, "false": False}.get(value, value)
+            )
             if value in self.defaults:
                 self.renamed[field] = value
 
@@ -143,7 +200,14 @@ class Operator:
         if not self.like:
             return call
         own = {k: v for k, v in call.items() if k in self.like.defaults}
-        return self.like.values({**self.like.defaults, **self.given, **own, **{field: call[name] for field, name in self.renamed.items()}})
+        return self.like.values(
+            {
+                **self.like.defaults,
+                **self.given,
+                **own,
+                **{field: call[name] for field, name in self.renamed.items()},
+            }
+        )
 
     def meaning(self, field, glossary, asked=()):
         """Of a field: what its own comment says, or that of the operator it refers to, of `like`, of the glossary, of the header's first."""
@@ -152,7 +216,11 @@ class Operator:
         asked = (*asked, self)
         said = self.comment.meanings.get(field)
         if said and (reference := re.fullmatch(r"as in (\w+)", said)):
-            return self.references[reference[1]].meaning(field, glossary, asked) if reference[1] in self.references else None
+            return (
+                self.references[reference[1]].meaning(field, glossary, asked)
+                if reference[1] in self.references
+                else None
+            )
         if said:
             return said
         if self.like and field in self.like.defaults:
@@ -173,7 +241,9 @@ def formulas_of(op):
     counts = {}
     for name in COUNTS:
         for of, text in op.comment.all(name):
-            counts.setdefault(name, []).append(([p.strip() for p in of.split(",")] if of else None, Formula(text)))
+            counts.setdefault(name, []).append(
+                ([p.strip() for p in of.split(",")] if of else None, Formula(text))
+            )
     where = {}
     for _, text in op.comment.all("where"):
         name, _, formula = text.partition(" = ")
@@ -200,16 +270,27 @@ def check_large(op, counts, where):
         call = call_of(op, sample)
         direction = call.get("pass") or call.get("kind", "fprop")
         try:
-            stated = {name: formula_for(counts, name, direction)({**where, **call}) for name in ("FLOPs", "read", "written")}
+            stated = {
+                name: formula_for(counts, name, direction)({**where, **call})
+                for name in ("FLOPs", "read", "written")
+            }
         except TooLong:
             continue
         largest = max(stated["FLOPs"], stated["read"] + stated["written"])
         if sample["counted"]:
-            compiled = {"FLOPs": sample["flops"], "read": sample["read"], "written": sample["written"]}
+            compiled = {
+                "FLOPs": sample["flops"],
+                "read": sample["read"],
+                "written": sample["written"],
+            }
             if compiled != stated:
-                return [f"{op.name}: of {sample['with']} it counts {compiled}, and the formulas say {({k: int(v) for k, v in stated.items()})}"]
-        elif largest < 2 ** 61:
-            return [f"{op.name}: does not count {sample['with']}, where nothing is larger than {int(largest)}"]
+                return [
+                    f"{op.name}: of {sample['with']} it counts {compiled}, and the formulas say {({k: int(v) for k, v in stated.items()})}"
+                ]
+        elif largest < 2**61:
+            return [
+                f"{op.name}: does not count {sample['with']}, where nothing is larger than {int(largest)}"
+            ]
     return []
 
 
@@ -225,16 +306,22 @@ def check_operator(op):
     for name in where:
         if name not in used:
             errors.append(f"{origin.name}: no formula uses `{name}`")
-    sees_complex = any(re.search(r"\b(fma|mul|add)\(", f.text) for fs in counts.values() for _, f in fs)
+    sees_complex = any(
+        re.search(r"\b(fma|mul|add)\(", f.text) for fs in counts.values() for _, f in fs
+    )
     for sample in op.samples:
-        real_only = not sees_complex and any(v in COMPLEX for v in sample["with"].values() if isinstance(v, str))
+        real_only = not sees_complex and any(
+            v in COMPLEX for v in sample["with"].values() if isinstance(v, str)
+        )
         call = call_of(op, sample)
         direction = call.get("pass") or call.get("kind", "fprop")
         met[direction] = met.get(direction, 0) + 1
         for name in COUNTS:
             compiled = sample.get({"FLOPs": "flops"}.get(name, name))
             formula = formula_for(counts, name, direction)
-            if real_only and "flops" in name.lower():   # of complex numbers the formulas state bytes alone
+            if (
+                real_only and "flops" in name.lower()
+            ):  # of complex numbers the formulas state bytes alone
                 continue
             if compiled is None and (formula is None or op is not origin):
                 continue
@@ -243,21 +330,37 @@ def check_operator(op):
             if formula is None:
                 if compiled == 0 and name in ("transcendentals", "parameters"):
                     continue
-                if name in COUNTS[-3:] and compiled == sample[name.split("_")[0]]:   # no other than by primitives
+                if (
+                    name in COUNTS[-3:] and compiled == sample[name.split("_")[0]]
+                ):  # no other than by primitives
                     continue
                 return errors + [f"{op.name}: the comment has no formula for {name} of {direction}"]
             try:
                 stated = formula({**where, **call})
             except (TypeError, ZeroDivisionError, KeyError) as error:
-                return errors + [f"{op.name}: `{formula.text}` cannot be evaluated for {sample['with']}: {error!r}"]
+                return errors + [
+                    f"{op.name}: `{formula.text}` cannot be evaluated for {sample['with']}: {error!r}"
+                ]
             if stated != compiled:
-                return errors + [f"{op.name}: {name} is {compiled}, but `{formula.text}` gives {stated} for {sample['with']}"]
+                return errors + [
+                    f"{op.name}: {name} is {compiled}, but `{formula.text}` gives {stated} for {sample['with']}"
+                ]
     for name, stated in counts.items() if op is origin else ():
-        errors += [f"{op.name}: no random call is one of {p}, of which the comment states {name}" for passes, _ in stated for p in passes or () if p not in met]
+        errors += [
+            f"{op.name}: no random call is one of {p}, of which the comment states {name}"
+            for passes, _ in stated
+            for p in passes or ()
+            if p not in met
+        ]
     for direction, calls in met.items():
-        by_itself = any(other.like is op and direction in other.given.values() for other in Operator.references.values())   # AllReduce of Collective
+        by_itself = any(
+            other.like is op and direction in other.given.values()
+            for other in Operator.references.values()
+        )  # AllReduce of Collective
         if calls < FEWEST and not by_itself:
-            errors.append(f"{op.name}: only {calls} random calls of {direction} are valid; nothing is shown by so few")
+            errors.append(
+                f"{op.name}: only {calls} random calls of {direction} are valid; nothing is shown by so few"
+            )
     return errors + check_large(op, counts, where)
 
 
@@ -287,7 +390,11 @@ def spelt(value):
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return "{" + ", ".join(str(v) for v in value if not isinstance(v, dict) and v != -1 and any(value)) + "}"
+        return (
+            "{"
+            + ", ".join(str(v) for v in value if not isinstance(v, dict) and v != -1 and any(value))
+            + "}"
+        )
     return str(value)
 
 
@@ -295,10 +402,19 @@ def table(op, glossary):
     lines = ["| field | type | default | |", "|---|---|---|---|"]
     rows = []
     for name, kind, extent, *values in op.fields:
-        meaning = f"direction: one of {', '.join(op.passes)}" if kind == "pass" else op.meaning(name, glossary) or ""
+        meaning = (
+            f"direction: one of {', '.join(op.passes)}"
+            if kind == "pass"
+            else op.meaning(name, glossary) or ""
+        )
         if not all(re.search(rf"\b{value}\b", meaning) for value in values if value != "none"):
             meaning += f" ({', '.join(values)})"
-        row = [[f"`{name}`"], kind + (f", at most {extent}" if extent else ""), f"`{spelt(op.defaults[name])}`", cell(meaning)]
+        row = [
+            [f"`{name}`"],
+            kind + (f", at most {extent}" if extent else ""),
+            f"`{spelt(op.defaults[name])}`",
+            cell(meaning),
+        ]
         if rows and rows[-1][1:] == row[1:]:
             rows[-1][0] += row[0]
         else:
@@ -312,34 +428,55 @@ def counts_table(op):
     for name in COUNTS:
         stated = op.comment.all(name)
         for of, text in stated:
-            lines.append(f"| {TITLE[name]}{' of ' + of if of else ' otherwise' if len(stated) > 1 else ''} | `{cell(text)}` |")
+            lines.append(
+                f"| {TITLE[name]}{' of ' + of if of else ' otherwise' if len(stated) > 1 else ''} | `{cell(text)}` |"
+            )
     for _, text in op.comment.all("where"):
         lines.append(f"| where | `{cell(text)}` |")
     for name in ("source", "others"):
         for _, text in op.comment.all(name):
             lines.append(f"| {TITLE[name]} | {cell(text)} |")
-    lines.append(f"| arithmetic | {UNITS.get(units, 'scalar or matrix product')}{'; passes ' + ', '.join(op.passes) if op.passes else ''} |")
+    lines.append(
+        f"| arithmetic | {UNITS.get(units, 'scalar or matrix product')}{'; passes ' + ', '.join(op.passes) if op.passes else ''} |"
+    )
     return lines
 
 
 def wrapped(text):
-    return textwrap.wrap(" ".join(text.split()), 140, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        " ".join(text.split()), 140, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def section(op, aliases, glossary):
-    lines = ["", f"### {op.name}", "", *wrapped(" ".join(op.comment.text)), "", *table(op, glossary), ""]
+    lines = [
+        "",
+        f"### {op.name}",
+        "",
+        *wrapped(" ".join(op.comment.text)),
+        "",
+        *table(op, glossary),
+        "",
+    ]
     if op.like:
         with_ = [f"`{field} = {spelt(value)}`" for field, value in op.given.items()]
         lacking = [f for f in op.like.defaults if f not in op.defaults and f not in op.given]
         with_ += [f"`{f} = {spelt(op.like.defaults[f])}`" for f in lacking]
-        lines += wrapped(f"Counts as [{op.like.name}](#{op.like.name.lower()}){' with ' + ', '.join(with_) if with_ else ''}.")
+        lines += wrapped(
+            f"Counts as [{op.like.name}](#{op.like.name.lower()}){' with ' + ', '.join(with_) if with_ else ''}."
+        )
         lines += [f"Others: {others}." for _, others in op.comment.all("others")]
     else:
         lines += counts_table(op)
     if aliases:
         same = aliases[0].fields
         names = ", ".join(f"`{a.name}`" for a in aliases)
-        lines += ["", *wrapped(f"Under names of their own, with the fields {', '.join(f'`{f[0]}`' for f in same)}: {names}.")]
+        lines += [
+            "",
+            *wrapped(
+                f"Under names of their own, with the fields {', '.join(f'`{f[0]}`' for f in same)}: {names}."
+            ),
+        ]
     return lines
 
 
@@ -351,9 +488,18 @@ def index(operators):
         if op.like:
             counts = f"as [{op.like.name}](#{op.like.name.lower()})"
         else:
-            stated = [(p, f.text) for p, f in formulas_of(op)[0].get("FLOPs", []) if not p or not set(p) <= {"bprop", "dgrad", "wgrad", "bgrad"}]
-            counts = "; ".join(f"`{cell(f)}`" + (f" of {', '.join(p)}" if p and p != ["fprop"] else "") for p, f in stated)
-        lines.append(f"| [{op.name}](#{of.name.lower()}) | `{op.comment.header}` | {counts} | {', '.join(op.passes)} |")
+            stated = [
+                (p, f.text)
+                for p, f in formulas_of(op)[0].get("FLOPs", [])
+                if not p or not set(p) <= {"bprop", "dgrad", "wgrad", "bgrad"}
+            ]
+            counts = "; ".join(
+                f"`{cell(f)}`" + (f" of {', '.join(p)}" if p and p != ["fprop"] else "")
+                for p, f in stated
+            )
+        lines.append(
+            f"| [{op.name}](#{of.name.lower()}) | `{op.comment.header}` | {counts} | {', '.join(op.passes)} |"
+        )
     return lines
 
 
@@ -386,7 +532,9 @@ def read(root, samples):
     for line in samples.splitlines():
         compiled = json.loads(line)
         if compiled["name"] not in comments:
-            errors.append(f"{compiled['name']}: no struct or alias of include/kprof/ops is called so")
+            errors.append(
+                f"{compiled['name']}: no struct or alias of include/kprof/ops is called so"
+            )
             continue
         operators[compiled["name"]] = Operator(compiled, comments[compiled["name"]])
     Operator.references = operators
@@ -406,7 +554,11 @@ def check(operators, glossary):
             errors += check_operator(op)
         except Mistake as mistake:
             errors.append(f"{op.name}: {mistake}")
-        errors += [f"{op.name}: nothing says what `{f[0]}` is" for f in op.fields if not op.meaning(f[0], glossary)]
+        errors += [
+            f"{op.name}: nothing says what `{f[0]}` is"
+            for f in op.fields
+            if not op.meaning(f[0], glossary)
+        ]
     return errors
 
 
@@ -449,25 +601,82 @@ def sample_operators():
     for name, other in (("Product", False), ("Other", True)):
         samples = []
         for i in range(60):
-            m, n, bias, type_, weight = 1 + i % 7, 3 if other else 1 + i % 5, not other and i % 3 == 1, ("f32", "int4")[i % 2], ("unknown", "int4")[i // 2 % 2]
+            m, n, bias, type_, weight = (
+                1 + i % 7,
+                3 if other else 1 + i % 5,
+                not other and i % 3 == 1,
+                ("f32", "int4")[i % 2],
+                ("unknown", "int4")[i // 2 % 2],
+            )
             tall = len([1 for row in range(m) for column in range(n) if column <= row])
             direction = "fprop" if other else ("fprop", "bprop")[i // 3 % 2]
             pack = lambda count, t: -(-count * width[t] // 8)
             call = {"M": m, "type": type_, "dtypeW": weight}
             if not other:
-                call = {"M": m, "N": n, "bias": bias, "pass": direction, "type": type_, "dtypeW": weight}
-            samples.append({"with": call, "unit": "cuda_core", "flops": 2 * m * n + (n if bias and direction == "fprop" else 0),
-                            "read": pack(tall, type_) + pack(n, type_ if weight == "unknown" else weight), "written": pack(m * n, type_)})
-        kinds = {"M": "int64", "N": "int64", "bias": "bool", "pass": "pass", "type": "dtype", "dtypeW": "dtype"}
+                call = {
+                    "M": m,
+                    "N": n,
+                    "bias": bias,
+                    "pass": direction,
+                    "type": type_,
+                    "dtypeW": weight,
+                }
+            samples.append(
+                {
+                    "with": call,
+                    "unit": "cuda_core",
+                    "flops": 2 * m * n + (n if bias and direction == "fprop" else 0),
+                    "read": pack(tall, type_) + pack(n, type_ if weight == "unknown" else weight),
+                    "written": pack(m * n, type_),
+                }
+            )
+        kinds = {
+            "M": "int64",
+            "N": "int64",
+            "bias": "bool",
+            "pass": "pass",
+            "type": "dtype",
+            "dtypeW": "dtype",
+        }
         large = []
-        for m in (2 ** 33, 2 ** 61, 2 ** 70):   # their lower triangle is too long for the formulas where N is large
-            call = {"M": m, "type": "int4", "dtypeW": "int4"} if other else {"M": 2, "N": m, "bias": False, "pass": "fprop", "type": "int4", "dtypeW": "int4"}
-            counted = m < 2 ** 61 and not other
-            large.append({"with": call, "counted": counted, "flops": 4 * m if counted else 0, "read": 2 + m // 2 if counted else 0, "written": m if counted else 0})
-        yield json.dumps({"name": name, "fields": [[f, kinds[f], 0] for f in samples[0]["with"]], "samples": samples, "large": large})
+        for m in (
+            2**33,
+            2**61,
+            2**70,
+        ):  # their lower triangle is too long for the formulas where N is large
+            call = (
+                {"M": m, "type": "int4", "dtypeW": "int4"}
+                if other
+                else {
+                    "M": 2,
+                    "N": m,
+                    "bias": False,
+                    "pass": "fprop",
+                    "type": "int4",
+                    "dtypeW": "int4",
+                }
+            )
+            counted = m < 2**61 and not other
+            large.append(
+                {
+                    "with": call,
+                    "counted": counted,
+                    "flops": 4 * m if counted else 0,
+                    "read": 2 + m // 2 if counted else 0,
+                    "written": m if counted else 0,
+                }
+            )
+        yield json.dumps(
+            {
+                "name": name,
+                "fields": [[f, kinds[f], 0] for f in samples[0]["with"]],
+                "samples": samples,
+                "large": large,
+            }
+        )
 
 
-MISTAKES = (   # what is changed, into what, and what is then said
+MISTAKES = (  # what is changed, into what, and what is then said
     ("2 M N + [bias] N", "2 M N + [bias] M", "FLOPs is"),
     ("2 M N + [bias] N", "2 M N", "FLOPs is"),
     ("FLOPs(bprop): 2 M N", "FLOPs(bprop): M N", "FLOPs is"),
@@ -516,18 +725,52 @@ def self_test():
         errors = errors_of(HEADER.replace(was, becomes, 1))
         if not any(said in e for e in errors):
             failures.append(f"`{was}` as `{becomes}` is not found: {errors}")
-    for was, becomes, said in ((f'"flops": {2 ** 35}', '"flops": 7', "it counts {'FLOPs': 7"), ('"counted": true', '"counted": false', "does not count")):
+    for was, becomes, said in (
+        (f'"flops": {2 ** 35}', '"flops": 7', "it counts {'FLOPs': 7"),
+        ('"counted": true', '"counted": false', "does not count"),
+    ):
         if not any(said in e for e in errors_of(HEADER, samples.replace(was, becomes, 1))):
-            failures.append(f"a large call with `{becomes}` is not found: {errors_of(HEADER, samples.replace(was, becomes, 1))}")
-    for text, value in (("2 a b", 12), ("a / b a", Fraction(4, 3)), ("2 a^2", 8), ("-a + b", 1), ("ceil(7 / a) + floor(7 / a)", 7), ("[a = 2 and b != 2] b", 3),
-                        ("[not a > b]", 1), ("sum(i < b: i a)", 6), ("sum(list: x)", 7), ("numel(broadcast(s, t))", 24), ("gcd(12, 18) log2(8)", 18), ("dims(s) + prod(t - 5)", 11),
-                        ("[f in (ne, eq)] b", 3), ("bits([f = eq] int64 or f32)", 64), ("bits([f = a] int64 or f32)", 32), ("sum(n in t: n a)", 8),
-                        ("[a != 2] ceil(b / (a - 2))", 0), ("a - 2 or b", 3)):
-        if (found := Formula(text)({"a": 2, "b": 3, "list": [{"x": 3}, {"x": 4}], "s": [2, 1, 4, -1], "t": [3, 1], "f": "eq"})) != value:
+            failures.append(
+                f"a large call with `{becomes}` is not found: {errors_of(HEADER, samples.replace(was, becomes, 1))}"
+            )
+    for text, value in (
+        ("2 a b", 12),
+        ("a / b a", Fraction(4, 3)),
+        ("2 a^2", 8),
+        ("-a + b", 1),
+        ("ceil(7 / a) + floor(7 / a)", 7),
+        ("[a = 2 and b != 2] b", 3),
+        ("[not a > b]", 1),
+        ("sum(i < b: i a)", 6),
+        ("sum(list: x)", 7),
+        ("numel(broadcast(s, t))", 24),
+        ("gcd(12, 18) log2(8)", 18),
+        ("dims(s) + prod(t - 5)", 11),
+        ("[f in (ne, eq)] b", 3),
+        ("bits([f = eq] int64 or f32)", 64),
+        ("bits([f = a] int64 or f32)", 32),
+        ("sum(n in t: n a)", 8),
+        ("[a != 2] ceil(b / (a - 2))", 0),
+        ("a - 2 or b", 3),
+    ):
+        if (
+            found := Formula(text)(
+                {
+                    "a": 2,
+                    "b": 3,
+                    "list": [{"x": 3}, {"x": 4}],
+                    "s": [2, 1, 4, -1],
+                    "t": [3, 1],
+                    "f": "eq",
+                }
+            )
+        ) != value:
             failures.append(f"`{text}` gives {found}, not {value}")
     for failure in failures:
         print(failure)
-    print(f"{len(MISTAKES)} mistakes: {'all found' if not failures else f'{len(failures)} failures'}")
+    print(
+        f"{len(MISTAKES)} mistakes: {'all found' if not failures else f'{len(failures)} failures'}"
+    )
     return 1 if failures else 0
 
 
@@ -549,7 +792,9 @@ def main():
     for error in errors:
         print(error)
     calls = sum(len(op.samples) for op in operators.values())
-    print(f"{len(operators)} operators, {calls} random calls: {f'{len(errors)} errors' if errors else 'in order'}")
+    print(
+        f"{len(operators)} operators, {calls} random calls: {f'{len(errors)} errors' if errors else 'in order'}"
+    )
     sys.exit(1 if errors else 0)
 
 

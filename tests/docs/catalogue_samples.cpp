@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// What the catalogue says of itself, for catalogue_page.py: of each operator a line of JSON with its fields, their defaults, and
-// random calls with what the compiled formulas give for them.
+// SPDX-License-Identifier: MIT What the catalogue says of itself, for catalogue_page.py: of each
+// operator a line of JSON with its fields, their defaults, and random calls with what the compiled
+// formulas give for them.
 #include <kprof/ops.hpp>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ using kprof::detail::text;
 
 constexpr int samples_wanted = 160, large_wanted = 80, tries = 60'000;
 
-std::mt19937 engine;   // seeded for each operator, so that one more changes no other
+std::mt19937 engine;  // seeded for each operator, so that one more changes no other
 std::int64_t draw(std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(engine() % static_cast<std::uint32_t>(high - low + 1));
 }
@@ -29,16 +29,19 @@ std::int64_t draw_size() {
 
 /// Sizes whose products overflow, among others whose do not.
 std::int64_t draw_large() {
-  constexpr std::int64_t large[] = {(1 << 20) + 1, (1 << 30) - 1, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 40, std::int64_t{1} << 53,
+  constexpr std::int64_t large[] = {(1 << 20) + 1,         (1 << 30) - 1,
+                                    std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1,
+                                    std::int64_t{1} << 40, std::int64_t{1} << 53,
                                     std::int64_t{1} << 62, INT64_MAX};
   return large[draw(0, 7)];
 }
-bool larger = false;   // whether sizes may be large ones
+bool larger = false;  // whether sizes may be large ones
 
 std::int64_t get(const field_desc& f, const char* at) {
   std::int64_t value = 0;
-  std::memcpy(&value, at, f.size);   // little endian
-  return f.kind == field_kind::signed_integer && f.size == 4 ? static_cast<std::int32_t>(value) : value;
+  std::memcpy(&value, at, f.size);  // little endian
+  return f.kind == field_kind::signed_integer && f.size == 4 ? static_cast<std::int32_t>(value)
+                                                             : value;
 }
 
 void randomise(const struct_desc& s, char* object, const char* defaults);
@@ -50,8 +53,11 @@ void randomise(const field_desc& f, char* at, const char* default_at) {
   std::int64_t value = get(f, default_at);
   if (f.kind == field_kind::boolean) value = draw(0, 1);
   // A type that may be left out is so in half the calls.
-  else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" && draw(0, 1) == 0) return;
-  else if (f.kind == field_kind::enumeration) value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
+  else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" &&
+           draw(0, 1) == 0)
+    return;
+  else if (f.kind == field_kind::enumeration)
+    value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
   else if (larger && draw(0, 3) == 0) value = draw_large();
   else if (draw(0, 5) != 0) value = draw_size();
   std::memcpy(at, &value, f.size);
@@ -65,13 +71,17 @@ void randomise(const struct_desc& s, char* object, const char* defaults) {
       continue;
     }
     const std::uint32_t size = f.kind == field_kind::aggregate ? f.nested->size : f.size;
-    const std::int64_t used = draw(1, f.extent);   // sizes stand in front, zeros behind them
+    const std::int64_t used = draw(1, f.extent);  // sizes stand in front, zeros behind them
     for (std::uint32_t e = 0; e < f.extent; ++e) {
       char* at = object + f.offset + e * size;
-      std::memcpy(at, defaults + f.offset + (f.extent - 1) * size, size);   // as where nothing is given
-      if (e < used && f.kind == field_kind::aggregate) randomise(*f.nested, at, defaults + f.offset + e * size);
+      // as where nothing is given
+      std::memcpy(at, defaults + f.offset + (f.extent - 1) * size, size);
+      if (e < used && f.kind == field_kind::aggregate)
+        randomise(*f.nested, at, defaults + f.offset + e * size);
       else if (e < used && f.size == 8) {
-        const std::int64_t value = larger && draw(0, 2) == 0 ? draw_large() : draw(0, 2) == 0 ? 1 : draw(2, 8);
+        const std::int64_t value = larger && draw(0, 2) == 0 ? draw_large()
+                                   : draw(0, 2) == 0         ? 1
+                                                             : draw(2, 8);
         std::memcpy(at, &value, 8);
       }
     }
@@ -104,7 +114,8 @@ std::string value_of(const struct_desc& s, const char* object) {
       continue;
     }
     const std::uint32_t size = f.kind == field_kind::aggregate ? f.nested->size : f.size;
-    for (std::uint32_t e = 0; e < f.extent; ++e) out += (e == 0 ? "[" : ", ") + value_of(f, object + f.offset + e * size);
+    for (std::uint32_t e = 0; e < f.extent; ++e)
+      out += (e == 0 ? "[" : ", ") + value_of(f, object + f.offset + e * size);
     out += "]";
   }
   return "{" + out + "}";
@@ -112,7 +123,8 @@ std::string value_of(const struct_desc& s, const char* object) {
 
 std::string type_of(const field_desc& f) {
   switch (f.kind) {
-    case field_kind::enumeration: return std::string(f.enumerators->name.data, f.enumerators->name.size);
+    case field_kind::enumeration:
+      return std::string(f.enumerators->name.data, f.enumerators->name.size);
     case field_kind::aggregate: return std::string(f.nested->name.data, f.nested->name.size);
     case field_kind::boolean: return "bool";
     case field_kind::floating: return "float";
@@ -126,7 +138,8 @@ std::string type_of(const field_desc& f) {
 std::string values_of(const field_desc& f) {
   if (f.kind != field_kind::enumeration || type_of(f) == "dtype" || type_of(f) == "pass") return "";
   std::string out;
-  for (std::uint32_t i = 0; i < f.enumerators->size; ++i) out += ", " + quoted(f.enumerators->list[i].name);
+  for (std::uint32_t i = 0; i < f.enumerators->size; ++i)
+    out += ", " + quoted(f.enumerators->list[i].name);
   return out;
 }
 
@@ -138,10 +151,14 @@ void print_operator() {
   const char* default_bytes = reinterpret_cast<const char*>(&defaults);
 
   std::string fields;
-  int wanted = samples_wanted;   // more, where an enumeration has so many values that some would be drawn too rarely
+  // more, where an enumeration has so many values that some would be drawn too rarely
+  int wanted = samples_wanted;
   for (std::uint32_t i = 0; i < params.field_count; ++i) {
-    if (!values_of(params.fields[i]).empty()) wanted += 16 * static_cast<int>(params.fields[i].enumerators->size);
-    fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" + type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) + values_of(params.fields[i]) + "]";
+    if (!values_of(params.fields[i]).empty())
+      wanted += 16 * static_cast<int>(params.fields[i].enumerators->size);
+    fields += std::string(i == 0 ? "" : ", ") + "[" + quoted(params.fields[i].name) + ", \"" +
+              type_of(params.fields[i]) + "\", " + std::to_string(params.fields[i].extent) +
+              values_of(params.fields[i]) + "]";
   }
 
   std::string samples;
@@ -151,21 +168,28 @@ void print_operator() {
     if (i != 0) randomise(params, reinterpret_cast<char*>(&op), default_bytes);
     const auto work = kprof::detail::evaluate(op);
     if (work.valid == 0) continue;
-    const auto number = [&](const char* name, kprof::count n) { return std::string(", \"") + name + "\": " + std::to_string(n.value()); };
+    const auto number = [&](const char* name, kprof::count n) {
+      return std::string(", \"") + name + "\": " + std::to_string(n.value());
+    };
     std::string more;
-    if constexpr (requires { op.transcendentals(); }) more += number("transcendentals", op.transcendentals());
+    if constexpr (requires { op.transcendentals(); })
+      more += number("transcendentals", op.transcendentals());
     if constexpr (requires { op.parameters(); }) more += number("parameters", op.parameters());
     if constexpr (requires { op.flops_valid(); }) more += number("flops_valid", op.flops_valid());
     if constexpr (requires { op.flops_exact(); }) more += number("flops_exact", op.flops_exact());
-    if constexpr (requires { op.sparse_flops(); }) more += number("sparse_flops", op.sparse_flops());
+    if constexpr (requires { op.sparse_flops(); })
+      more += number("sparse_flops", op.sparse_flops());
     using kprof::ops::cost_model;
     if constexpr (requires { op.flops(cost_model::pyprof); })
-      more += number("flops_pyprof", op.flops(cost_model::pyprof)) + number("flops_expressions", op.flops(cost_model::expressions));
+      more += number("flops_pyprof", op.flops(cost_model::pyprof)) +
+              number("flops_expressions", op.flops(cost_model::expressions));
     if constexpr (requires { op.transcendentals(cost_model::expressions); })
       more += number("transcendentals_expressions", op.transcendentals(cost_model::expressions));
     constexpr const char* units[] = {"unknown", "cuda_core", "tensor_core"};
-    samples += std::string(valid == 0 ? "" : ", ") + "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) + ", \"unit\": \"" + units[work.on] + "\"" +
-               number("flops", work.flops) + number("read", work.read) + number("written", work.written) + more + "}";
+    samples += std::string(valid == 0 ? "" : ", ") +
+               "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) +
+               ", \"unit\": \"" + units[work.on] + "\"" + number("flops", work.flops) +
+               number("read", work.read) + number("written", work.written) + more + "}";
     ++valid;
   }
 
@@ -177,13 +201,16 @@ void print_operator() {
     randomise(params, reinterpret_cast<char*>(&op), default_bytes);
     if (!op.valid()) continue;
     const auto work = kprof::detail::evaluate(op);
-    large += std::string(found++ == 0 ? "" : ", ") + "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) + ", \"counted\": " +
-             (work.valid != 0 ? "true" : "false") + ", \"flops\": " + std::to_string(work.flops) + ", \"read\": " + std::to_string(work.read) +
+    large += std::string(found++ == 0 ? "" : ", ") +
+             "{\"with\": " + value_of(params, reinterpret_cast<const char*>(&op)) +
+             ", \"counted\": " + (work.valid != 0 ? "true" : "false") +
+             ", \"flops\": " + std::to_string(work.flops) +
+             ", \"read\": " + std::to_string(work.read) +
              ", \"written\": " + std::to_string(work.written) + "}";
   }
   larger = false;
-  std::printf("{\"name\": %s, \"fields\": [%s], \"samples\": [%s], \"large\": [%s]}\n", quoted(kprof::name_of<Op>()).c_str(), fields.c_str(),
-              samples.c_str(), large.c_str());
+  std::printf("{\"name\": %s, \"fields\": [%s], \"samples\": [%s], \"large\": [%s]}\n",
+              quoted(kprof::name_of<Op>()).c_str(), fields.c_str(), samples.c_str(), large.c_str());
 }
 
 }  // namespace

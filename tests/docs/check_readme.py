@@ -32,27 +32,58 @@ int main(int, char** argv) {
 
 class Checker:
     def __init__(self, root, compiler, flags, folder, accept):
-        self.root, self.compiler, self.flags, self.folder, self.accept = root, compiler, flags, folder, accept
+        self.root, self.compiler, self.flags, self.folder, self.accept = (
+            root,
+            compiler,
+            flags,
+            folder,
+            accept,
+        )
         self.errors = []
-        self.env = {name: value for name, value in os.environ.items() if name not in ("KPROF", "COLUMNS")}
-        # The README's command names no include folder of Boost: it is where the compiler looks, or where these flags say.
-        found = [re.sub("^-(I|isystem)", "", flag) for flag in flags if flag.startswith(("-I", "-isystem"))]
-        self.env["CPLUS_INCLUDE_PATH"] = ":".join(found + [p for p in [os.environ.get("CPLUS_INCLUDE_PATH")] if p])
+        self.env = {
+            name: value for name, value in os.environ.items() if name not in ("KPROF", "COLUMNS")
+        }
+        # The README's command names no include folder of Boost: it is where the compiler looks, or
+        # where these flags say.
+        found = [
+            re.sub("^-(I|isystem)", "", flag)
+            for flag in flags
+            if flag.startswith(("-I", "-isystem"))
+        ]
+        self.env["CPLUS_INCLUDE_PATH"] = ":".join(
+            found + [p for p in [os.environ.get("CPLUS_INCLUDE_PATH")] if p]
+        )
 
     def fail(self, place, what):
         self.errors.append(f"{place}: {what}")
 
     def run(self, command, **more):
-        return subprocess.run(command, env=self.env, text=True, capture_output=True, timeout=300, **more)
+        return subprocess.run(
+            command, env=self.env, text=True, capture_output=True, timeout=300, **more
+        )
 
     def build(self, text, name, place):
         source = self.folder / f"{name}.cpp"
         source.write_text(text)
         compile = [self.compiler, "-std=c++20", f"-I{self.root / 'include'}", *self.flags]
-        session = self.folder / "session.o"   # compiled once, and by no program
+        session = self.folder / "session.o"  # compiled once, and by no program
         if not session.exists():
-            self.run([*compile, "-c", str(self.root / "cmake/kprof_session.cpp"), "-o", str(session)], check=True)
-        done = self.run([*compile, "-DKPROF_SESSION_ELSEWHERE=1", str(source), str(session), "-o", str(self.folder / name), "-pthread", "-ldl"])
+            self.run(
+                [*compile, "-c", str(self.root / "cmake/kprof_session.cpp"), "-o", str(session)],
+                check=True,
+            )
+        done = self.run(
+            [
+                *compile,
+                "-DKPROF_SESSION_ELSEWHERE=1",
+                str(source),
+                str(session),
+                "-o",
+                str(self.folder / name),
+                "-pthread",
+                "-ldl",
+            ]
+        )
         if done.returncode != 0:
             self.fail(place, f"does not compile\n{done.stderr}")
             return None
@@ -61,21 +92,44 @@ class Checker:
     def compare(self, block, command):
         """What the command prints with what the block shows."""
         source = self.folder / "shown.cpp"
-        source.write_text("\n// Output:\n" + "".join(f"// {line}".rstrip() + "\n" for line in block.lines))
-        check = [sys.executable, str(self.root / "examples/check_output.py"), *(["--accept"] if self.accept else []), str(source), *command]
+        source.write_text(
+            "\n// Output:\n" + "".join(f"// {line}".rstrip() + "\n" for line in block.lines)
+        )
+        check = [
+            sys.executable,
+            str(self.root / "examples/check_output.py"),
+            *(["--accept"] if self.accept else []),
+            str(source),
+            *command,
+        ]
         done = self.run(check, cwd=self.folder)
         if done.returncode != 0:
-            self.fail(block.place, f"not what {shlex.join(command)} prints\n{done.stdout}{done.stderr}")
+            self.fail(
+                block.place, f"not what {shlex.join(command)} prints\n{done.stdout}{done.stderr}"
+            )
         elif self.accept:
-            self.replace(block, [re.sub("^// ?", "", line) for line in source.read_text().split("\n// Output:\n")[1].rstrip().split("\n")])
+            self.replace(
+                block,
+                [
+                    re.sub("^// ?", "", line)
+                    for line in source.read_text().split("\n// Output:\n")[1].rstrip().split("\n")
+                ],
+            )
 
     def replace(self, block, lines):
         path = self.root / block.page
         before, shown = path.read_text().split("\n"), "\n".join(block.lines)
         at = block.line - 1
-        if "\n".join(before[at:at + len(block.lines)]) != shown:   # an earlier block of the page has grown
-            at = next(i for i in range(len(before)) if before[i - 2] == f"<!-- output of {block.directive} -->" and before[i - 1] == "```text")
-        path.write_text("\n".join(before[:at] + lines + before[at + len(block.lines):]))
+        if (
+            "\n".join(before[at : at + len(block.lines)]) != shown
+        ):  # an earlier block of the page has grown
+            at = next(
+                i
+                for i in range(len(before))
+                if before[i - 2] == f"<!-- output of {block.directive} -->"
+                and before[i - 1] == "```text"
+            )
+        path.write_text("\n".join(before[:at] + lines + before[at + len(block.lines) :]))
 
     def readme(self, found):
         of_readme = [b for b in found if b.page == "README.md"]
@@ -84,7 +138,7 @@ class Checker:
         if program is None or command is None or EXAMPLE not in command.text:
             return self.fail("README.md", f"needs a program and a command that builds {EXAMPLE}")
         text = (self.root / EXAMPLE).read_text().split("\n// Output:")[0]
-        code = text[text.index("#include"):].strip() + "\n"
+        code = text[text.index("#include") :].strip() + "\n"
         if code != program.text:
             self.fail(program.place, f"is not the code of {EXAMPLE}")
         tree = self.folder / "tree"
@@ -98,9 +152,16 @@ class Checker:
         self.fail("README.md", "shows no output of first_report")
 
     def outputs(self, found):
-        programs = {(b.page, name[1]): b for b in found if (name := re.search(r"\bas (\w+)", b.directive)) and "int main(" in b.text}
+        programs = {
+            (b.page, name[1]): b
+            for b in found
+            if (name := re.search(r"\bas (\w+)", b.directive)) and "int main(" in b.text
+        }
         for block in found:
-            if block.of != "output" or (block.page, block.directive) == ("README.md", "first_report"):
+            if block.of != "output" or (block.page, block.directive) == (
+                "README.md",
+                "first_report",
+            ):
                 continue
             program = programs.get((block.page, block.directive))
             if program is None:
@@ -115,8 +176,16 @@ class Checker:
         for block in found:
             for number, line in enumerate(block.lines, block.line):
                 if block.language == "sh" and "KPROF=" in line:
-                    words = [word for word in shlex.split(line, comments=True) if word.startswith("KPROF=")]
-                    said = self.run([parse, words[0].removeprefix("KPROF=")]).stdout if words else "no KPROF=... in this line"
+                    words = [
+                        word
+                        for word in shlex.split(line, comments=True)
+                        if word.startswith("KPROF=")
+                    ]
+                    said = (
+                        self.run([parse, words[0].removeprefix("KPROF=")]).stdout
+                        if words
+                        else "no KPROF=... in this line"
+                    )
                     if said:
                         self.fail(f"{block.page}:{number}", said.strip())
         for path in pages.pages(self.root):
@@ -142,7 +211,9 @@ def main():
     if len(arguments) < 2:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
-        errors = Checker(pages.root_of(arguments[0]), arguments[1], arguments[2:], pathlib.Path(folder), accept).check()
+        errors = Checker(
+            pages.root_of(arguments[0]), arguments[1], arguments[2:], pathlib.Path(folder), accept
+        ).check()
     for error in errors:
         print(error)
     print("what the documentation runs:", f"{len(errors)} errors" if errors else "in order")

@@ -26,10 +26,25 @@ sys.dont_write_bytecode = True
 import pages
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-PREAMBLE = ["array", "cstdint", "cstdio", "cstdlib", "functional", "memory", "string", "string_view", "thread", "utility", "vector", "kprof/kprof.hpp",
-            "kprof/model/copy_table.hpp", "kprof/model/kernel_table.hpp", "kprof/report/output.hpp"]   # kprof.hpp with its session has them
+PREAMBLE = [
+    "array",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "functional",
+    "memory",
+    "string",
+    "string_view",
+    "thread",
+    "utility",
+    "vector",
+    "kprof/kprof.hpp",
+    "kprof/model/copy_table.hpp",
+    "kprof/model/kernel_table.hpp",
+    "kprof/report/output.hpp",
+]  # kprof.hpp with its session has them
 JOBS = 2
-ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"   # a third of the time, and nothing compiles that would not without
+ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"  # a third of the time, and nothing compiles that would not without
 OFF = ("-DKPROF_ENABLE=0",)
 
 
@@ -46,7 +61,13 @@ class Snippet:
 def read(block, errors):
     text = block.directive
     text, _, message = text.partition("rejected: ")
-    kind = "rejected" if message else "program" if re.search(r"^int main\(", block.text, re.MULTILINE) else "declarations"
+    kind = (
+        "rejected"
+        if message
+        else "program"
+        if re.search(r"^int main\(", block.text, re.MULTILINE)
+        else "declarations"
+    )
     snippet = Snippet(block, kind, message=message)
     for part in filter(None, text.split(", ")):
         word, _, rest = part.partition(" ")
@@ -59,7 +80,9 @@ def read(block, errors):
         elif word == "with" and rest:
             snippet.needs = tuple(rest.split())
         else:
-            errors.append(f"{block.place}: `{part}` in the comment is unknown; see check_snippets.py")
+            errors.append(
+                f"{block.place}: `{part}` in the comment is unknown; see check_snippets.py"
+            )
     return snippet
 
 
@@ -80,7 +103,9 @@ def snippets(found, errors):
     for snippet in listed:
         for name in snippet.needs:
             if (snippet.block.page, name) not in named:
-                errors.append(f"{snippet.block.place}: there is no block called {name} on this page")
+                errors.append(
+                    f"{snippet.block.place}: there is no block called {name} on this page"
+                )
     return listed, named
 
 
@@ -108,7 +133,12 @@ class Compiler:
 
     def __init__(self, command, flags, folder):
         self.command, self.flags, self.folder = command, ["-std=c++20", *flags, *WARNINGS], folder
-        self.is_clang = "clang" in subprocess.run([command, "--version"], text=True, capture_output=True, check=True).stdout
+        self.is_clang = (
+            "clang"
+            in subprocess.run(
+                [command, "--version"], text=True, capture_output=True, check=True
+            ).stdout
+        )
         self.preamble = folder / "preamble.hpp"
         self.preamble.write_text("".join(f"#include <{name}>\n" for name in PREAMBLE))
         self.precompiled = {}
@@ -119,8 +149,23 @@ class Compiler:
             shutil.copy(self.preamble, out)
             compiled = out.with_suffix(".hpp.pch" if self.is_clang else ".hpp.gch")
             elsewhere = [] if more == OFF else [ELSEWHERE]
-            subprocess.run([self.command, *self.flags, *elsewhere, *more, "-x", "c++-header", str(out), "-o", str(compiled)], check=True)
-            self.precompiled[more] = elsewhere + (["-include-pch", str(compiled)] if self.is_clang else ["-include", str(out)])
+            subprocess.run(
+                [
+                    self.command,
+                    *self.flags,
+                    *elsewhere,
+                    *more,
+                    "-x",
+                    "c++-header",
+                    str(out),
+                    "-o",
+                    str(compiled),
+                ],
+                check=True,
+            )
+            self.precompiled[more] = elsewhere + (
+                ["-include-pch", str(compiled)] if self.is_clang else ["-include", str(out)]
+            )
         return self.precompiled[more]
 
     def prepare(self, variants):
@@ -129,9 +174,19 @@ class Compiler:
 
     def check(self, text, alone, more=()):
         front = [] if alone else self.behind_preamble(more)
-        if alone and not more and "<kprof/kprof.hpp>" in text and self.check(text, True, (ELSEWHERE,))[0]:
+        if (
+            alone
+            and not more
+            and "<kprof/kprof.hpp>" in text
+            and self.check(text, True, (ELSEWHERE,))[0]
+        ):
             return True, ""
-        done = subprocess.run([self.command, *self.flags, *more, *front, "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
+        done = subprocess.run(
+            [self.command, *self.flags, *more, *front, "-fsyntax-only", "-x", "c++", "-"],
+            input=text,
+            text=True,
+            capture_output=True,
+        )
         return done.returncode == 0, done.stderr
 
 
@@ -142,9 +197,13 @@ def check_one(snippet, named, compiler):
         good, output = compiler.check(text, alone)
         output = output.replace("\u2018", "'").replace("\u2019", "'")
         if good:
-            errors.append(f"{place}: compiles with {compiler.command}, but must be rejected: {snippet.message}")
+            errors.append(
+                f"{place}: compiles with {compiler.command}, but must be rejected: {snippet.message}"
+            )
         elif snippet.message not in output:
-            errors.append(f"{place}: {compiler.command} rejects it, but does not say `{snippet.message}`:\n{output}")
+            errors.append(
+                f"{place}: {compiler.command} rejects it, but does not say `{snippet.message}`:\n{output}"
+            )
         return errors
     for more in [(), OFF] if snippet.off else [()]:
         good, output = compiler.check(text, alone, more)
@@ -166,21 +225,44 @@ def check(found, compilers):
     return errors, len(listed)
 
 
-BAD = {   # page text, and what must be said about it
+BAD = {  # page text, and what must be said about it
     "a syntax error": ("```cpp\nint x\n```\n", "page.md:2"),
     "a warning": ("<!-- snippet: statements -->\n```cpp\nint unused = 1;\n```\n", "unused"),
     "a lossy conversion": ("```cpp\ninline int f(long n) { return n; }\n```\n", "onversion"),
-    "a name that does not exist": ("<!-- snippet: statements -->\n```cpp\nkprof::finish();\n```\n", "finish"),
-    "an unknown word": ("<!-- snippet: statement -->\n```cpp\nint x;\n```\n", "`statement` in the comment is unknown"),
-    "an unknown need": ("<!-- snippet: declarations, with nothing -->\n```cpp\nextern int x;\n```\n", "no block called nothing"),
-    "two of a name": ("<!-- snippet: declarations, as a -->\n```cpp\nextern int x;\n```\n<!-- snippet: declarations, as a -->\n```cpp\nextern int y;\n```\n",
-                      "a second block called a"),
-    "a comment without a block": ("<!-- snippet: statements -->\n\n```cpp\nint x;\n```\n", "no block follows"),
+    "a name that does not exist": (
+        "<!-- snippet: statements -->\n```cpp\nkprof::finish();\n```\n",
+        "finish",
+    ),
+    "an unknown word": (
+        "<!-- snippet: statement -->\n```cpp\nint x;\n```\n",
+        "`statement` in the comment is unknown",
+    ),
+    "an unknown need": (
+        "<!-- snippet: declarations, with nothing -->\n```cpp\nextern int x;\n```\n",
+        "no block called nothing",
+    ),
+    "two of a name": (
+        "<!-- snippet: declarations, as a -->\n```cpp\nextern int x;\n```\n<!-- snippet: declarations, as a -->\n```cpp\nextern int y;\n```\n",
+        "a second block called a",
+    ),
+    "a comment without a block": (
+        "<!-- snippet: statements -->\n\n```cpp\nint x;\n```\n",
+        "no block follows",
+    ),
     "a block without a language": ("```\nint x;\n```\n", "needs a language"),
     "a block that does not end": ("```cpp\nint x;\n", "does not end"),
-    "a rejection that compiles": ("<!-- snippet: rejected: kprof: no -->\n```cpp\nextern int x;\n```\n", "must be rejected"),
-    "a rejection for another reason": ("<!-- snippet: rejected: kprof: no -->\n```cpp\nint x\n```\n", "does not say"),
-    "guards that do not compile when off": ("<!-- snippet: statements, off -->\n```cpp\nstatic_cast<void>(sizeof(kprof::detail::session_state));\n```\n", "KPROF_ENABLE=0"),
+    "a rejection that compiles": (
+        "<!-- snippet: rejected: kprof: no -->\n```cpp\nextern int x;\n```\n",
+        "must be rejected",
+    ),
+    "a rejection for another reason": (
+        "<!-- snippet: rejected: kprof: no -->\n```cpp\nint x\n```\n",
+        "does not say",
+    ),
+    "guards that do not compile when off": (
+        "<!-- snippet: statements, off -->\n```cpp\nstatic_cast<void>(sizeof(kprof::detail::session_state));\n```\n",
+        "KPROF_ENABLE=0",
+    ),
     "no block": ("nothing\n", "no cpp block"),
 }
 GOOD = """<!-- hidden: declarations, as op
@@ -229,12 +311,16 @@ def main():
     if not arguments:
         sys.exit(__doc__)
     root, flags = pages.root_of(arguments[0]), [f"-I{pages.root_of(arguments[0]) / 'include'}"]
-    commands = [arguments[1]] if len(arguments) > 1 else [c for c in ("g++", "clang++") if shutil.which(c)]
+    commands = (
+        [arguments[1]] if len(arguments) > 1 else [c for c in ("g++", "clang++") if shutil.which(c)]
+    )
     with tempfile.TemporaryDirectory() as folder:
         compilers = []
         for number, command in enumerate(commands):
             (pathlib.Path(folder) / str(number)).mkdir()
-            compilers.append(Compiler(command, flags + arguments[2:], pathlib.Path(folder) / str(number)))
+            compilers.append(
+                Compiler(command, flags + arguments[2:], pathlib.Path(folder) / str(number))
+            )
         if testing:
             errors, count = self_test(compilers[0]), len(BAD) + 1
         else:
@@ -243,7 +329,10 @@ def main():
             errors += wrong
     for error in errors:
         print(error)
-    print(f"snippets: {count}, compilers: {' '.join(commands)}:", f"{len(errors)} errors" if errors else "in order")
+    print(
+        f"snippets: {count}, compilers: {' '.join(commands)}:",
+        f"{len(errors)} errors" if errors else "in order",
+    )
     sys.exit(1 if errors else 0)
 
 

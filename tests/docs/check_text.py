@@ -17,13 +17,16 @@ import tempfile
 sys.dont_write_bytecode = True
 import pages
 
-LONGEST = 150   # of a line that is neither a table's nor a block's
+LONGEST = 150  # of a line that is neither a table's nor a block's
 STRINGS = re.compile(r'"((?:[^"\\\n]|\\.)*)"(?:\s*"((?:[^"\\\n]|\\.)*)")*')
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-# Where a word of the page must stand between backticks, the page and what the header calls the list.
-LISTS = (("docs/reports.md", "report/columns.hpp", r'^    \{"(\w+)", "', "column"),
-         ("docs/configuration.md", "settings.hpp", r'word == "(\w+)"', "setting"),
-         ("docs/reports.md", "settings.hpp", r'key == "(\w+)"', "option"))
+# Where a word of the page must stand between backticks, the page and what the header calls the
+# list.
+LISTS = (
+    ("docs/reports.md", "report/columns.hpp", r'^    \{"(\w+)", "', "column"),
+    ("docs/configuration.md", "settings.hpp", r'word == "(\w+)"', "setting"),
+    ("docs/reports.md", "settings.hpp", r'key == "(\w+)"', "option"),
+)
 
 
 def strings_of(root):
@@ -32,7 +35,9 @@ def strings_of(root):
     for path in sorted((root / "include").rglob("*.hpp")):
         text = re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE)
         for literal in STRINGS.finditer(text):
-            found.append("".join(LITERAL.findall(literal[0])).replace('\\"', '"').replace("\\\\", "\\"))
+            found.append(
+                "".join(LITERAL.findall(literal[0])).replace('\\"', '"').replace("\\\\", "\\")
+            )
     return found
 
 
@@ -83,7 +88,9 @@ def check_lists(root, errors):
         if not (root / "include/kprof" / header).exists():
             errors.append(f"{header} is not there; change LISTS in check_text.py")
             continue
-        words = set(re.findall(pattern, (root / "include/kprof" / header).read_text(), re.MULTILINE))
+        words = set(
+            re.findall(pattern, (root / "include/kprof" / header).read_text(), re.MULTILINE)
+        )
         if not words:
             errors.append(f"nothing in {header} looks like a {what}; change LISTS in check_text.py")
         text = (root / page).read_text() if (root / page).exists() else ""
@@ -102,7 +109,9 @@ def check_lines(path, name, errors):
         if line != line.rstrip() or "\t" in line:
             errors.append(f"{name}:{number}: tab, or space at the end of the line")
         if len(line) > LONGEST and not in_block and not line.startswith(("|", "    ")):
-            errors.append(f"{name}:{number}: {len(line)} characters in a line; break it at {LONGEST} at the latest")
+            errors.append(
+                f"{name}:{number}: {len(line)} characters in a line; break it at {LONGEST} at the latest"
+            )
 
 
 def check(root):
@@ -126,12 +135,36 @@ GOOD = {
 BAD = {
     "a link to no file": ("README.md", "[a](docs/none.md)\n", "leads nowhere"),
     "a link to no heading": ("README.md", "[a](docs/reports.md#none)\n", "no heading #none"),
-    "a message that no header has": ("docs/reports.md", GOOD["docs/reports.md"].replace("is bad", "is good"), "no header says `is good`"),
-    "a message that no page has": ("include/kprof/a.hpp", '#error "kprof: new"\n', "no page explains the message `kprof: new`"),
-    "a column that no page has": ("include/kprof/report/columns.hpp", '    {"p99", "p99", 1}\n', "the column `p99` is not explained"),
-    "a setting that no page has": ("docs/configuration.md", "off\n", "the setting `off` is not explained"),
-    "an option that no page has": ("docs/reports.md", GOOD["docs/reports.md"].replace("`width`", ""), "the option `width` is not explained"),
-    "a header that changed its form": ("include/kprof/report/columns.hpp", "\n", "looks like a column"),
+    "a message that no header has": (
+        "docs/reports.md",
+        GOOD["docs/reports.md"].replace("is bad", "is good"),
+        "no header says `is good`",
+    ),
+    "a message that no page has": (
+        "include/kprof/a.hpp",
+        '#error "kprof: new"\n',
+        "no page explains the message `kprof: new`",
+    ),
+    "a column that no page has": (
+        "include/kprof/report/columns.hpp",
+        '    {"p99", "p99", 1}\n',
+        "the column `p99` is not explained",
+    ),
+    "a setting that no page has": (
+        "docs/configuration.md",
+        "off\n",
+        "the setting `off` is not explained",
+    ),
+    "an option that no page has": (
+        "docs/reports.md",
+        GOOD["docs/reports.md"].replace("`width`", ""),
+        "the option `width` is not explained",
+    ),
+    "a header that changed its form": (
+        "include/kprof/report/columns.hpp",
+        "\n",
+        "looks like a column",
+    ),
     "a space at the end": ("README.md", "# Title \n", "space at the end"),
     "an open last line": ("README.md", "# Title", "does not end"),
     "a long line": ("README.md", "word " * 40 + "end\n", "characters in a line"),

@@ -24,10 +24,10 @@ DIRECTIVE = re.compile(r"^<!-- (snippet|hidden|output)(?::| of) (.*?)( -->)?$")
 @dataclasses.dataclass
 class Block:
     page: str
-    line: int                 # of its first line of text
-    language: str             # "hidden" for code that is not shown
-    directive: str            # what the comment says after its first word; "" without one
-    of: str                   # "snippet", "hidden", "output" or ""
+    line: int  # of its first line of text
+    language: str  # "hidden" for code that is not shown
+    directive: str  # what the comment says after its first word; "" without one
+    of: str  # "snippet", "hidden", "output" or ""
     lines: list
 
     @property
@@ -46,7 +46,7 @@ def pages(root):
 def blocks(path, name=None):
     """The blocks of a page in their order, and what is wrong with the page."""
     name, found, errors, block = name or path.name, [], [], None
-    waiting = None            # a directive that waits for its block
+    waiting = None  # a directive that waits for its block
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if block is not None:
             if line == ("-->" if block.language == "hidden" else "```"):
@@ -57,7 +57,9 @@ def blocks(path, name=None):
             continue
         opened, said = OPEN.match(line), DIRECTIVE.match(line)
         if line.startswith("```") and not opened:
-            errors.append(f"{name}:{number}: a block needs a language, such as ```cpp, ```sh or ```text")
+            errors.append(
+                f"{name}:{number}: a block needs a language, such as ```cpp, ```sh or ```text"
+            )
         if opened:
             of, directive = waiting or ("", "")
             block, waiting = Block(name, number + 1, opened[1], directive, of, []), None
@@ -65,7 +67,9 @@ def blocks(path, name=None):
             errors.append(f"{name}:{number}: no block follows the comment `{waiting[0]}`")
             waiting = None
         if said and (said[1] == "hidden") == bool(said[3]):
-            errors.append(f"{name}:{number}: the comment `{said[1]}` must {'go on in the next line' if said[3] else 'end in its line'}")
+            errors.append(
+                f"{name}:{number}: the comment `{said[1]}` must {'go on in the next line' if said[3] else 'end in its line'}"
+            )
         elif said and said[1] == "hidden":
             block = Block(name, number + 1, "hidden", said[2], said[1], [])
         elif said:

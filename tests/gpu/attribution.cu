@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Every kernel, copy and memset belongs to the operator that launched it: known numbers of each, in plain and nested
-// operators, on threads and streams, by every way to launch, and outside of all operators.
+// Every kernel, copy and memset belongs to the operator that launched it: known numbers of each, in
+// plain and nested operators, on threads and streams, by every way to launch, and outside of all
+// operators.
 
 #include "kernels.cuh"
 
@@ -30,9 +31,7 @@ void plain() {
     launch_touch(x.data(), 256);
     launch_touch(x.data(), 4096);
   }
-  for (int i = 0; i < 10; ++i) {
-    KPROF_OP(Idle);
-  }
+  for (int i = 0; i < 10; ++i) { KPROF_OP(Idle); }
   for (int i = 0; i < 5; ++i) {
     KPROF_REGION("region");
     launch_touch(x.data(), 256);
@@ -56,14 +55,17 @@ void plain() {
 
   const auto of = [&](std::uint32_t blocks) {
     return tally_if(p, [&](const kprof::device_work& w) {
-      return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], "Touch id=3") && w.grid[0] == blocks && w.block[0] == 256 &&
-             w.grid[1] == 1 && w.grid[2] == 1 && w.block[1] == 1 && w.block[2] == 1;
+      return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], "Touch id=3") &&
+             w.grid[0] == blocks && w.block[0] == 256 && w.grid[1] == 1 && w.grid[2] == 1 &&
+             w.block[1] == 1 && w.block[2] == 1;
     });
   };
   CHECK_EQUAL("kernels of 1 block of 256 threads in Touch id=3", of(1).kernels, 50U);
   CHECK_EQUAL("kernels of 16 blocks of 256 threads in Touch id=3", of(16).kernels, 50U);
   CHECK_EQUAL("names of kernels", p.device.kernels.size(), 1U);
-  if (!p.device.kernels.empty()) CHECK("the name is mangled: " + p.device.kernels[0], p.device.kernels[0].find("touch_kernelIfE") != std::string::npos);
+  if (!p.device.kernels.empty())
+    CHECK("the name is mangled: " + p.device.kernels[0],
+          p.device.kernels[0].find("touch_kernelIfE") != std::string::npos);
 }
 
 void outer(std::int64_t depth, float* x) {
@@ -71,7 +73,7 @@ void outer(std::int64_t depth, float* x) {
   launch_touch(x, 256);
   if (depth > 0) outer(depth - 1, x);
   else touch(9, x);
-  launch_touch(x, 256);   // after what is inside has ended
+  launch_touch(x, 256);  // after what is inside has ended
 }
 
 void nested() {
@@ -83,7 +85,8 @@ void nested() {
   for (int depth = 0; depth <= 3; ++depth) {
     const std::string name = "Outer depth=" + std::to_string(depth);
     CHECK_EQUAL("kernels directly in " + name, directly_in(p, name).kernels, 40U);
-    CHECK_EQUAL("kernels in and below " + name, within(p, name).kernels, 20U * (2U * static_cast<unsigned>(depth + 1) + 1U));
+    CHECK_EQUAL("kernels in and below " + name, within(p, name).kernels,
+                20U * (2U * static_cast<unsigned>(depth + 1) + 1U));
   }
   CHECK_EQUAL("kernels in the innermost operator", directly_in(p, "Touch id=9").kernels, 20U);
   CHECK_EQUAL("kernels outside of all scopes", outside_scopes(p).kernels, 0U);
@@ -92,7 +95,7 @@ void nested() {
 /// Threads with streams of their own, all at once; the records come interleaved and out of order.
 void threads() {
   constexpr int many = 8, streams = 8;
-  const int each = long_run ? 12'500 : 1563;   // 100,000 or 800,000 in all
+  const int each = long_run ? 12'500 : 1563;  // 100,000 or 800,000 in all
   {
     KPROF_REGION("all");
     const kprof::context here = kprof::context::current();
@@ -127,14 +130,19 @@ void threads() {
     }
   for (const kprof::device_work& w : p.device.work)
     if (std::find(seen.begin(), seen.end(), w.stream) == seen.end()) seen.push_back(w.stream);
-  CHECK_EQUAL("operators that have all of their kernels, one a thread and stream", right, many * streams);
-  CHECK_EQUAL("kernels in all", everything(p).kernels, static_cast<std::uint64_t>(many) * streams * static_cast<unsigned>(each));
-  CHECK_EQUAL("kernels under the region that handed them out", within(p, "all").kernels, everything(p).kernels);
+  CHECK_EQUAL("operators that have all of their kernels, one a thread and stream", right,
+              many * streams);
+  CHECK_EQUAL("kernels in all", everything(p).kernels,
+              static_cast<std::uint64_t>(many) * streams * static_cast<unsigned>(each));
+  CHECK_EQUAL("kernels under the region that handed them out", within(p, "all").kernels,
+              everything(p).kernels);
   CHECK("streams are told apart", seen.size() >= many);
-  note("reading and attributing took " + std::to_string(p.device.collecting_ns / 1e6) + " ms for " + std::to_string(p.device.complete.records) + " records");
+  note("reading and attributing took " + std::to_string(p.device.collecting_ns / 1e6) + " ms for " +
+       std::to_string(p.device.complete.records) + " records");
 }
 
-/// Tens of thousands of launches are queued, on many streams, before the first of them runs and its record comes.
+/// Tens of thousands of launches are queued, on many streams, before the first of them runs and its
+/// record comes.
 void deep_queues() {
   constexpr int streams = 32, each = 1000;
   device_array<float> x(256);
@@ -147,16 +155,20 @@ void deep_queues() {
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   int right = 0;
-  for (int k = 0; k < streams; ++k) right += directly_in(p, "Touch id=" + std::to_string(k)).kernels == each ? 1 : 0;
+  for (int k = 0; k < streams; ++k)
+    right += directly_in(p, "Touch id=" + std::to_string(k)).kernels == each ? 1 : 0;
   CHECK_EQUAL("operators that have all of their kernels, one a stream", right, streams);
-  CHECK_EQUAL("kernels that held them up", directly_in(p, "Spin").kernels, static_cast<unsigned>(streams));
+  CHECK_EQUAL("kernels that held them up", directly_in(p, "Spin").kernels,
+              static_cast<unsigned>(streams));
   for (cudaStream_t one : s) CUDA(cudaStreamDestroy(one));
 }
 
-tally copies(const kprof::profile& p, const char* name, kprof::copy_direction direction, kprof::memory_place from, kprof::memory_place to) {
+tally copies(const kprof::profile& p, const char* name, kprof::copy_direction direction,
+             kprof::memory_place from, kprof::memory_place to) {
   return tally_if(p, [&](const kprof::device_work& w) {
-    return w.task == kprof::device_task::copy && w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], name) && w.direction == direction &&
-           w.from == from && w.to == to;
+    return w.task == kprof::device_task::copy && w.scope != kprof::device_work::none &&
+           is_called(p.nodes[w.scope], name) && w.direction == direction && w.from == from &&
+           w.to == to;
   });
 }
 
@@ -192,23 +204,28 @@ void bytes() {
     CUDA(cudaDeviceSynchronize());
   }
   {
-    KPROF_OP(Move, {.id = 4});   // 100 rows of 300 bytes
+    KPROF_OP(Move, {.id = 4});  // 100 rows of 300 bytes
     CUDA(cudaMemcpy2DAsync(a.data(), 512, pinned, 400, 300, 100, cudaMemcpyHostToDevice, s));
   }
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  const tally to_device = copies(p, "Move id=1", copy_direction::host_to_device, memory_place::pinned, memory_place::device);
-  const tally to_host = copies(p, "Move id=1", copy_direction::device_to_host, memory_place::device, memory_place::pinned);
-  const tally inside = copies(p, "Move id=1", copy_direction::device_to_device, memory_place::device, memory_place::device);
+  const tally to_device = copies(p, "Move id=1", copy_direction::host_to_device,
+                                 memory_place::pinned, memory_place::device);
+  const tally to_host = copies(p, "Move id=1", copy_direction::device_to_host, memory_place::device,
+                               memory_place::pinned);
+  const tally inside = copies(p, "Move id=1", copy_direction::device_to_device,
+                              memory_place::device, memory_place::device);
   CHECK_EQUAL("copies from pinned memory to the device", to_device.copies, 4U);
   CHECK_EQUAL("bytes from pinned memory to the device", to_device.copied, sum);
   CHECK_EQUAL("copies from the device to pinned memory", to_host.copies, 4U);
   CHECK_EQUAL("bytes from the device to pinned memory", to_host.copied, sum);
   CHECK_EQUAL("copies on the device", inside.copies, 4U);
   CHECK_EQUAL("bytes on the device", inside.copied, sum);
-  const tally from_pageable = copies(p, "Move id=2", copy_direction::host_to_device, memory_place::pageable, memory_place::device);
-  const tally to_pageable = copies(p, "Move id=2", copy_direction::device_to_host, memory_place::device, memory_place::pageable);
+  const tally from_pageable = copies(p, "Move id=2", copy_direction::host_to_device,
+                                     memory_place::pageable, memory_place::device);
+  const tally to_pageable = copies(p, "Move id=2", copy_direction::device_to_host,
+                                   memory_place::device, memory_place::pageable);
   CHECK_EQUAL("bytes from pageable memory to the device", from_pageable.copied, 2 * sum);
   CHECK_EQUAL("bytes from the device to pageable memory", to_pageable.copied, sum);
   CHECK_EQUAL("copies from pageable memory to the device", from_pageable.copies, 8U);
@@ -246,15 +263,19 @@ void ways() {
     CUDA(cudaLaunchCooperativeKernel(kernel, dim3(1), dim3(256), arguments, 0, nullptr));
   }
   {
-    KPROF_OP(Touch, {.id = 6});   // no work of the device
-    CUDA(cudaLaunchHostFunc(nullptr, [](void*) {}, nullptr));
+    KPROF_OP(Touch, {.id = 6});  // no work of the device
+    CUDA(cudaLaunchHostFunc(
+        nullptr, [](void*) {}, nullptr));
   }
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  const char* const names[] = {"on the legacy default stream", "on the default stream of a thread", "by cudaLaunchKernel", "by cudaLaunchKernelExC",
+  const char* const names[] = {"on the legacy default stream", "on the default stream of a thread",
+                               "by cudaLaunchKernel", "by cudaLaunchKernelExC",
                                "by cudaLaunchCooperativeKernel"};
-  for (int i = 0; i < 5; ++i) CHECK_EQUAL(std::string{"kernels launched "} + names[i], directly_in(p, "Touch id=" + std::to_string(i + 1)).kernels, 1U);
+  for (int i = 0; i < 5; ++i)
+    CHECK_EQUAL(std::string{"kernels launched "} + names[i],
+                directly_in(p, "Touch id=" + std::to_string(i + 1)).kernels, 1U);
   CHECK_EQUAL("work launched by cudaLaunchHostFunc", directly_in(p, "Touch id=6").runs(), 0U);
 }
 
@@ -268,14 +289,17 @@ void driver() {
   CUDA(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&touch_kernel<float>)));
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  CUDA(cudaGetDriverEntryPointByVersion("cuLaunchKernel", &entry, 12000, cudaEnableDefault, &found));
-  using launch_kernel = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  CUDA(
+      cudaGetDriverEntryPointByVersion("cuLaunchKernel", &entry, 12000, cudaEnableDefault, &found));
+  using launch_kernel = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, void*, void**, void**);
   const auto launch = reinterpret_cast<launch_kernel>(entry);
   CHECK("the driver has cuLaunchKernel", launch != nullptr);
   if (launch == nullptr) return;
   for (int i = 0; i < 10; ++i) {
     KPROF_OP(Touch, {.id = 1});
-    CHECK_EQUAL("cuLaunchKernel works", launch(function, 1, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), 0);
+    CHECK_EQUAL("cuLaunchKernel works",
+                launch(function, 1, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr), 0);
   }
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
@@ -289,7 +313,7 @@ void failures() {
   touch(1, x.data());
   for (int i = 0; i < 3; ++i) {
     KPROF_OP(Touch, {.id = 2});
-    touch_kernel<<<1, 4096>>>(x.data(), 256);   // more threads than a block may have
+    touch_kernel<<<1, 4096>>>(x.data(), 256);  // more threads than a block may have
     CHECK("a block of 4096 threads is refused", cudaGetLastError() != cudaSuccess);
   }
   touch(3, x.data());
@@ -311,7 +335,8 @@ void in_flight() {
   const kprof::profile second = kprof::snapshot();
   check_complete(second);
   CHECK_EQUAL("kernels in a second snapshot", directly_in(second, "Spin").kernels, 2U);
-  CHECK_WITHIN("ms of the kernel that ran during the first", directly_in(second, "Spin ns=50000000").ns / 1e6, 49.9, 55.0);
+  CHECK_WITHIN("ms of the kernel that ran during the first",
+               directly_in(second, "Spin ns=50000000").ns / 1e6, 49.9, 55.0);
 }
 
 /// What CUPTI says of the device, against what CUDA says.
@@ -334,15 +359,22 @@ void device() {
   if (info == nullptr) return;
   CHECK("it is described", info->described);
   CHECK_EQUAL("its name", info->name, props.name);
-  CHECK_EQUAL("its compute capability, major", info->compute_major, static_cast<unsigned>(props.major));
-  CHECK_EQUAL("its compute capability, minor", info->compute_minor, static_cast<unsigned>(props.minor));
-  CHECK_EQUAL("its multiprocessors", info->multiprocessors, static_cast<unsigned>(props.multiProcessorCount));
+  CHECK_EQUAL("its compute capability, major", info->compute_major,
+              static_cast<unsigned>(props.major));
+  CHECK_EQUAL("its compute capability, minor", info->compute_minor,
+              static_cast<unsigned>(props.minor));
+  CHECK_EQUAL("its multiprocessors", info->multiprocessors,
+              static_cast<unsigned>(props.multiProcessorCount));
   const auto memory = static_cast<double>(props.totalGlobalMem);
-  CHECK_WITHIN("its memory in bytes", static_cast<double>(info->memory_bytes), 0.9 * memory, 1.1 * memory);
-  CHECK_WITHIN("its core clock in MHz", static_cast<double>(info->clock_hz) / 1e6, 0.8 * clock_khz / 1e3, 1.2 * clock_khz / 1e3);
-  const double expected = 2.0 * memory_khz * 1e3 * bus_bits / 8;   // two transfers a clock
-  CHECK_WITHIN("its memory's bytes a second, against clock and bus width", static_cast<double>(info->memory_bytes_per_s), 0.5 * expected, 2 * expected);
-  note(info->name + ", " + std::to_string(info->memory_bytes_per_s / 1'000'000'000) + " GB/s, " + std::to_string(info->clock_hz / 1'000'000) + " MHz; " + p.device.state);
+  CHECK_WITHIN("its memory in bytes", static_cast<double>(info->memory_bytes), 0.9 * memory,
+               1.1 * memory);
+  CHECK_WITHIN("its core clock in MHz", static_cast<double>(info->clock_hz) / 1e6,
+               0.8 * clock_khz / 1e3, 1.2 * clock_khz / 1e3);
+  const double expected = 2.0 * memory_khz * 1e3 * bus_bits / 8;  // two transfers a clock
+  CHECK_WITHIN("its memory's bytes a second, against clock and bus width",
+               static_cast<double>(info->memory_bytes_per_s), 0.5 * expected, 2 * expected);
+  note(info->name + ", " + std::to_string(info->memory_bytes_per_s / 1'000'000'000) + " GB/s, " +
+       std::to_string(info->clock_hz / 1'000'000) + " MHz; " + p.device.state);
 }
 
 }  // namespace

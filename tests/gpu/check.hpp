@@ -2,8 +2,9 @@
 #ifndef KPROF_TESTS_GPU_CHECK_HPP
 #define KPROF_TESTS_GPU_CHECK_HPP
 
-// What the programs of the GPU suite share: checks that print a line each, the modes of a program, and what a profile says
-// of the device's work. run.sh reads the lines: "PASS <check>", "FAIL <check>: <why>", "SKIP <mode>: <why>", "NOTE <text>".
+// What the programs of the GPU suite share: checks that print a line each, the modes of a program,
+// and what a profile says of the device's work. run.sh reads the lines: "PASS <check>", "FAIL
+// <check>: <why>", "SKIP <mode>: <why>", "NOTE <text>".
 
 #include <kprof/kprof.hpp>
 
@@ -21,25 +22,29 @@
 
 // ---- checks
 
-inline std::string check_prefix;   // "attribution.plain"
+inline std::string check_prefix;  // "attribution.plain"
 inline int checks_failed = 0;
-inline bool long_run = false;      // --long
+inline bool long_run = false;  // --long
 
 inline void report_check(bool right, const std::string& what, const std::string& why) {
   if (!right) ++checks_failed;
-  std::printf("%s %s: %s%s%s\n", right ? "PASS" : "FAIL", check_prefix.c_str(), what.c_str(), right || why.empty() ? "" : ": ", right ? "" : why.c_str());
-  std::fflush(stdout);   // a later crash must not take it along
+  std::printf("%s %s: %s%s%s\n", right ? "PASS" : "FAIL", check_prefix.c_str(), what.c_str(),
+              right || why.empty() ? "" : ": ", right ? "" : why.c_str());
+  std::fflush(stdout);  // a later crash must not take it along
 }
 template <class A, class B>
-void report_equal(const std::string& what, const A& got, const B& wanted, const char* file, int line) {
+void report_equal(const std::string& what, const A& got, const B& wanted, const char* file,
+                  int line) {
   std::ostringstream why;
   why << "is " << got << ", must be " << wanted << " (" << file << ':' << line << ')';
   report_check(got == wanted, what, why.str());
 }
-inline void report_within(const std::string& what, double got, double low, double high, const char* file, int line) {
+inline void report_within(const std::string& what, double got, double low, double high,
+                          const char* file, int line) {
   std::ostringstream why;
-  why << "is " << got << ", must be from " << low << " to " << high << " (" << file << ':' << line << ')';
-  report_check(got >= low && got <= high, what, why.str());   // not a number is not within
+  why << "is " << got << ", must be from " << low << " to " << high << " (" << file << ':' << line
+      << ')';
+  report_check(got >= low && got <= high, what, why.str());  // not a number is not within
 }
 inline void note(const std::string& text) {
   std::printf("NOTE %s: %s\n", check_prefix.c_str(), text.c_str());
@@ -47,14 +52,19 @@ inline void note(const std::string& text) {
 }
 
 /// `what` is a sentence about the fact: it is what a reader of the results sees.
-#define CHECK(what, condition) report_check((condition), (what), std::string{#condition " ("} + __FILE__ + ':' + std::to_string(__LINE__) + ')')
+#define CHECK(what, condition)      \
+  report_check((condition), (what), \
+               std::string{#condition " ("} + __FILE__ + ':' + std::to_string(__LINE__) + ')')
 #define CHECK_EQUAL(what, got, wanted) report_equal((what), (got), (wanted), __FILE__, __LINE__)
-#define CHECK_WITHIN(what, got, low, high) report_within((what), (got), (low), (high), __FILE__, __LINE__)
+#define CHECK_WITHIN(what, got, low, high) \
+  report_within((what), (got), (low), (high), __FILE__, __LINE__)
 #define CUDA(call) cuda_must((call), #call, __FILE__, __LINE__)
 
 inline void cuda_must(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
-  report_check(false, std::string{"CUDA works, "} + call, std::string{cudaGetErrorString(error)} + " (" + file + ':' + std::to_string(line) + ')');
+  report_check(
+      false, std::string{"CUDA works, "} + call,
+      std::string{cudaGetErrorString(error)} + " (" + file + ':' + std::to_string(line) + ')');
   std::exit(1);
 }
 
@@ -79,15 +89,17 @@ Function* function_of(void* library, const char* name, bool needed = true) {
 
 // ---- modes
 
-/// Whether kernels are executed; the scripted CUDA, which exports `scripted_launches`, only notes them.
+/// Whether kernels are executed; the scripted CUDA, which exports `scripted_launches`, only notes
+/// them.
 inline bool kernels_compute() { return dlsym(RTLD_DEFAULT, "scripted_launches") == nullptr; }
 
-/// What a program can be told to do. Each mode is run in a process of its own, as there is one CUPTI session a process.
+/// What a program can be told to do. Each mode is run in a process of its own, as there is one
+/// CUPTI session a process.
 struct mode {
   enum kind : std::uint8_t {
-    any,      ///< also where kernels are noted and not executed
-    gpu,      ///< only on a GPU: it compares times or results, or calls what the scripted CUDA has not
-    helper,   ///< started by another mode; not listed
+    any,  ///< also where kernels are noted and not executed
+    gpu,  ///< only on a GPU: it compares times or results, or calls what the scripted CUDA has not
+    helper,  ///< started by another mode; not listed
   };
   const char* name;
   void (*run)();
@@ -101,13 +113,15 @@ inline std::string why_no_gpu() {
   return found == cudaSuccess ? "none found" : cudaGetErrorString(found);
 }
 
-/// `program MODE [--long]`, `program --list` or `program --gpu`, which names it. Ends with 0, with 1 where a check failed, with 77 without a GPU.
+/// `program MODE [--long]`, `program --list` or `program --gpu`, which names it. Ends with 0, with
+/// 1 where a check failed, with 77 without a GPU.
 inline int run_modes(int argc, char** argv, const char* program, const std::vector<mode>& modes) {
   const std::string wanted = argc > 1 ? argv[1] : "--list";
   for (int i = 2; i < argc; ++i) long_run = long_run || std::strcmp(argv[i], "--long") == 0;
   if (wanted == "--list") {
     for (const mode& m : modes)
-      if (m.needs != mode::helper) std::printf("%s %s\n", m.name, m.needs == mode::any ? "any" : "gpu");
+      if (m.needs != mode::helper)
+        std::printf("%s %s\n", m.name, m.needs == mode::any ? "any" : "gpu");
     return 0;
   }
   check_prefix = std::string{program} + '.' + wanted;
@@ -120,7 +134,8 @@ inline int run_modes(int argc, char** argv, const char* program, const std::vect
   }
   for (const mode& m : modes) {
     if (wanted != m.name) continue;
-    if (m.needs == mode::gpu && !kernels_compute()) return std::printf("SKIP %s: kernels are not executed here\n", check_prefix.c_str()), 77;
+    if (m.needs == mode::gpu && !kernels_compute())
+      return std::printf("SKIP %s: kernels are not executed here\n", check_prefix.c_str()), 77;
     m.run();
     return checks_failed == 0 ? 0 : 1;
   }
@@ -132,8 +147,8 @@ inline int run_modes(int argc, char** argv, const char* program, const std::vect
 
 /// Rows of device work, added up.
 struct tally {
-  std::uint64_t kernels = 0, copies = 0, sets = 0;   // runs
-  std::uint64_t copied = 0, set = 0;                 // bytes
+  std::uint64_t kernels = 0, copies = 0, sets = 0;  // runs
+  std::uint64_t copied = 0, set = 0;                // bytes
   std::uint64_t untimed = 0, gaps = 0;
   double ns = 0, gap_ns = 0;
   double min_ns = 0, max_ns = 0;
@@ -161,11 +176,14 @@ tally tally_if(const kprof::profile& p, Wanted wanted) {
   return sum;
 }
 
-inline std::string title(const kprof::scope_node& n) { return n.parameters.empty() ? n.name : n.name + ' ' + n.parameters; }
+inline std::string title(const kprof::scope_node& n) {
+  return n.parameters.empty() ? n.name : n.name + ' ' + n.parameters;
+}
 
 /// `title`: a name alone, or one with all its parameters, "Touch id=1 n=1024".
 inline bool is_called(const kprof::scope_node& n, const std::string& name) {
-  return n.kind != kprof::scope_kind::root && n.kind != kprof::scope_kind::graph && (n.name == name || title(n) == name);
+  return n.kind != kprof::scope_kind::root && n.kind != kprof::scope_kind::graph &&
+         (n.name == name || title(n) == name);
 }
 inline bool is_within(const kprof::profile& p, std::uint32_t node, const std::string& name) {
   for (; node != kprof::scope_node::none; node = p.nodes[node].parent)
@@ -178,17 +196,24 @@ inline tally everything(const kprof::profile& p) {
 }
 /// Work whose innermost scope is called so.
 inline tally directly_in(const kprof::profile& p, const std::string& name) {
-  return tally_if(p, [&](const kprof::device_work& w) { return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], name); });
+  return tally_if(p, [&](const kprof::device_work& w) {
+    return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], name);
+  });
 }
 /// The same, and what is in scopes below.
 inline tally within(const kprof::profile& p, const std::string& name) {
-  return tally_if(p, [&](const kprof::device_work& w) { return w.scope != kprof::device_work::none && is_within(p, w.scope, name); });
+  return tally_if(p, [&](const kprof::device_work& w) {
+    return w.scope != kprof::device_work::none && is_within(p, w.scope, name);
+  });
 }
 inline tally outside_scopes(const kprof::profile& p) {
-  return tally_if(p, [&](const kprof::device_work& w) { return w.scope != kprof::device_work::none && p.nodes[w.scope].kind == kprof::scope_kind::root; });
+  return tally_if(p, [&](const kprof::device_work& w) {
+    return w.scope != kprof::device_work::none && p.nodes[w.scope].kind == kprof::scope_kind::root;
+  });
 }
 inline tally of_no_known_launch(const kprof::profile& p) {
-  return tally_if(p, [](const kprof::device_work& w) { return w.scope == kprof::device_work::none; });
+  return tally_if(p,
+                  [](const kprof::device_work& w) { return w.scope == kprof::device_work::none; });
 }
 
 struct scope_counts {
@@ -197,7 +222,8 @@ struct scope_counts {
 inline scope_counts scopes(const kprof::profile& p, const std::string& name) {
   scope_counts sum;
   for (const kprof::scope_node& n : p.nodes)
-    if (is_called(n, name)) sum.calls += n.calls, sum.captured += n.captured, sum.replays += n.replays;
+    if (is_called(n, name))
+      sum.calls += n.calls, sum.captured += n.captured, sum.replays += n.replays;
   return sum;
 }
 inline std::uint64_t graph_launches(const kprof::profile& p) {
@@ -210,8 +236,10 @@ inline std::uint64_t graph_launches(const kprof::profile& p) {
 /// Everything that was launched is accounted for. Only after all work is done.
 inline void check_complete(const kprof::profile& p) {
   const kprof::device_completeness& c = p.device.complete;
-  if (!p.device.collecting) CHECK_EQUAL("the device's work is collected", p.device.state, "collecting");
-  CHECK_EQUAL("launches are attributed, outside of operators or open", c.launches, c.attributed + c.outside + c.open);
+  if (!p.device.collecting)
+    CHECK_EQUAL("the device's work is collected", p.device.state, "collecting");
+  CHECK_EQUAL("launches are attributed, outside of operators or open", c.launches,
+              c.attributed + c.outside + c.open);
   CHECK_EQUAL("no launch is open", c.open, 0U);
   CHECK_EQUAL("the launch of every record was seen", c.unknown, 0U);
   CHECK_EQUAL("work of no known launch", of_no_known_launch(p).runs(), 0U);

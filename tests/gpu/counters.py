@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Hardware counters of the cases of truth, truth_cublas and truth_cudnn, by ncu or from what ncu said before: what truth.py compares."""
 
-from __future__ import annotations   # Python 3.9
+from __future__ import annotations  # Python 3.9
 
 import csv
 import functools
@@ -23,7 +23,8 @@ from measuring import write
 
 PROGRAMS = ("truth", "truth_cublas", "truth_cudnn")
 
-# What is counted, and the metrics for it: the first alternative that the GPU has in full, added up. Checked with CUPTI's
+# What is counted, and the metrics for it: the first alternative that the GPU has in full, added up.
+# Checked with CUPTI's
 # tables of TU102, GA100, AD102, GH100, GB100 and GB202.
 SASS = "sm__sass_thread_inst_executed_op_{}_pred_on"
 TENSOR = "sm__ops_path_tensor_src_{}"
@@ -31,28 +32,38 @@ METRICS = {
     "fadd": [[SASS.format("fadd")]],
     "fmul": [[SASS.format("fmul")]],
     "ffma": [[SASS.format("ffma")]],
-    "fadd2": [[SASS.format("fadd2")]],   # two at once: GB100 alone
+    "fadd2": [[SASS.format("fadd2")]],  # two at once: GB100 alone
     "fmul2": [[SASS.format("fmul2")]],
     "ffma2": [[SASS.format("ffma2")]],
-    "fp32": [[SASS.format("fp32")]],     # all of single precision: also min, max, comparisons
-    "xu": [["sm__thread_inst_executed_pipe_xu_pred_on"]],   # exp2, log2, reciprocals, roots, sines, and conversions
+    "fp32": [[SASS.format("fp32")]],  # all of single precision: also min, max, comparisons
+    "xu": [
+        ["sm__thread_inst_executed_pipe_xu_pred_on"]
+    ],  # exp2, log2, reciprocals, roots, sines, and conversions
     "tf32": [[TENSOR.format("tf32_dst_fp32")]],
     "bf16": [[TENSOR.format("bf16_dst_fp32")]],
-    "f16": [[TENSOR.format("fp16")], [TENSOR.format("fp16_dst_fp32"), TENSOR.format("fp16_dst_fp16")]],   # GH100; others
-    "bytes_read": [["dram__bytes_read"], ["dram__bytes_op_read"]],   # the second of GB202
+    "f16": [
+        [TENSOR.format("fp16")],
+        [TENSOR.format("fp16_dst_fp32"), TENSOR.format("fp16_dst_fp16")],
+    ],  # GH100; others
+    "bytes_read": [["dram__bytes_read"], ["dram__bytes_op_read"]],  # the second of GB202
     "bytes_written": [["dram__bytes_write"], ["dram__bytes_op_write"]],
     "l2_read": [["lts__t_sectors_op_read"]],
     "l2_written": [["lts__t_sectors_op_write"]],
 }
 F32_FLOPS = {"fadd": 1, "fmul": 1, "ffma": 2, "fadd2": 2, "fmul2": 2, "ffma2": 4}
-NEWER = ("fadd2", "fmul2", "ffma2")   # a GPU without these instructions has nothing to count
-SECTOR = 32   # bytes
-NO_METRIC = re.compile(r"^==(?:ERROR|WARNING)==.*(?:to find|not find|cannot find|not found|no such|unknown|unrecogni[sz]ed|invalid|unsupported|"
-                       r"not (?:a )?(?:valid|supported|available)).*", re.MULTILINE | re.IGNORECASE)
-METRIC = re.compile(r"[a-z0-9]+__\w+")   # without its suffix
+NEWER = ("fadd2", "fmul2", "ffma2")  # a GPU without these instructions has nothing to count
+SECTOR = 32  # bytes
+NO_METRIC = re.compile(
+    r"^==(?:ERROR|WARNING)==.*(?:to find|not find|cannot find|not found|no such|unknown|unrecogni[sz]ed|invalid|unsupported|"
+    r"not (?:a )?(?:valid|supported|available)).*",
+    re.MULTILINE | re.IGNORECASE,
+)
+METRIC = re.compile(r"[a-z0-9]+__\w+")  # without its suffix
 
-NO_PERMISSION = ("ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root, or have the nvidia module loaded with "
-                 "NVreg_RestrictProfilingToAdminUsers=0; a container needs CAP_SYS_ADMIN besides")
+NO_PERMISSION = (
+    "ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root, or have the nvidia module loaded with "
+    "NVreg_RestrictProfilingToAdminUsers=0; a container needs CAP_SYS_ADMIN besides"
+)
 
 
 class Unmeasured(Exception):
@@ -69,6 +80,7 @@ class NoPermission(Unmeasured):
 
 class Call(typing.NamedTuple):
     """A program that was started: its status, or a text that says why it has none, and what it printed."""
+
     command: list
     status: int | str
     out: str
@@ -80,9 +92,16 @@ def start(command, seconds):
     time is up: ncu's end alone would leave the program that it runs."""
     command = list(map(str, command))
     environment = measuring.environment({"LC_ALL": "C"})
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:   # a pipe could be held open by what outlives the program
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:  # a pipe could be held open by what outlives the program
         try:
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
         except OSError as error:
             raise Unmeasured(str(error)) from None
         try:
@@ -90,7 +109,7 @@ def start(command, seconds):
         except subprocess.TimeoutExpired:
             status = f"still at work after {seconds:.3g} s"
         finally:
-            if process.returncode is None:   # also where this script itself is told to end
+            if process.returncode is None:  # also where this script itself is told to end
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         said = []
@@ -106,6 +125,7 @@ def last_line(text):
 
 # ---- files
 
+
 def as_text(call):
     """Lines that begin with what they are: command, status, out, err."""
     lines = [f"command: {shlex.join(call.command)}", f"status: {call.status}"]
@@ -120,23 +140,41 @@ def read_calls(path):
     for part in re.split(r"^command: ", path.read_bytes().decode(), flags=re.MULTILINE)[1:]:
         command, status, *said = part.removesuffix("\n").split("\n")
         status = status.removeprefix("status: ")
-        out, err = ("\n".join(line.removeprefix(key) for line in said if line.startswith(key)) for key in ("out: ", "err: "))
-        calls.append(Call(shlex.split(command), int(status) if re.fullmatch(r"-?\d+", status) else status, out, err))
+        out, err = (
+            "\n".join(line.removeprefix(key) for line in said if line.startswith(key))
+            for key in ("out: ", "err: ")
+        )
+        calls.append(
+            Call(
+                shlex.split(command),
+                int(status) if re.fullmatch(r"-?\d+", status) else status,
+                out,
+                err,
+            )
+        )
     return calls
 
 
 # ---- what there is to measure, and with what
+
 
 def choose(known, lacking=frozenset()):
     """{what: metrics}, and {what: reason} for what this GPU cannot count. What it has is not known: the first alternatives, but
     for those that it is known to lack."""
     chosen, reasons = {}, {}
     for what, alternatives in METRICS.items():
-        there = [names for names in alternatives if lacking.isdisjoint(names) and (known.issuperset(names) if known else what not in NEWER)]
+        there = [
+            names
+            for names in alternatives
+            if lacking.isdisjoint(names)
+            and (known.issuperset(names) if known else what not in NEWER)
+        ]
         if there:
             chosen[what] = there[0]
         elif what not in NEWER:
-            reasons[what] = "this GPU has no " + ", no ".join("+".join(names) for names in alternatives)
+            reasons[what] = "this GPU has no " + ", no ".join(
+                "+".join(names) for names in alternatives
+            )
     return chosen, reasons
 
 
@@ -156,7 +194,12 @@ class Counting:
     """The programs and ncu as they are here. All that they say is kept, for Saved."""
 
     def __init__(self, options):
-        self.build, self.ncu, self.seconds, self.folder = options.build, options.ncu, options.case_seconds, options.out / "ncu"
+        self.build, self.ncu, self.seconds, self.folder = (
+            options.build,
+            options.ncu,
+            options.case_seconds,
+            options.out / "ncu",
+        )
         self.lacking = set()
         self.folder.mkdir(parents=True, exist_ok=True)
         for old in self.folder.glob("*.txt"):
@@ -170,7 +213,9 @@ class Counting:
     def listed(self, program):
         """The call that lists the program's cases, or None where it was not built."""
         path = self.build / program
-        return self.call(f"list_{program}", [path, "--list"], self.seconds) if path.exists() else None
+        return (
+            self.call(f"list_{program}", [path, "--list"], self.seconds) if path.exists() else None
+        )
 
     def about(self):
         lines = measuring.machine()
@@ -181,7 +226,11 @@ class Counting:
     def known(self):
         """Names without suffix of all that ncu can count here; none where it does not tell."""
         told = self.call("query_metrics", [self.ncu, "--query-metrics"], self.seconds)
-        return set(re.findall(rf'^"?({METRIC.pattern})', told.out, re.MULTILINE)) if told.status == 0 else set()
+        return (
+            set(re.findall(rf'^"?({METRIC.pattern})', told.out, re.MULTILINE))
+            if told.status == 0
+            else set()
+        )
 
     def count(self, program, case):
         """The call of ncu. Without the metrics that it does not find, of which each try leaves out one at least."""
@@ -191,9 +240,26 @@ class Counting:
             if not chosen:
                 raise Unmeasured("ncu finds none of the metrics")
             metrics = ",".join(metric + ".sum" for names in chosen.values() for metric in names)
-            done = self.call(case, [self.ncu, "--clock-control", "none", "--profile-from-start", "off", "--csv", "--page", "raw",
-                                    "--print-units", "base", "--metrics", metrics, self.build / program, case],
-                             max(1, deadline - time.monotonic()))
+            done = self.call(
+                case,
+                [
+                    self.ncu,
+                    "--clock-control",
+                    "none",
+                    "--profile-from-start",
+                    "off",
+                    "--csv",
+                    "--page",
+                    "raw",
+                    "--print-units",
+                    "base",
+                    "--metrics",
+                    metrics,
+                    self.build / program,
+                    case,
+                ],
+                max(1, deadline - time.monotonic()),
+            )
             missing = not_found(done)
             self.lacking |= missing
             if not missing or isinstance(done.status, str) or time.monotonic() > deadline:
@@ -214,11 +280,15 @@ class Saved:
             raise Unmeasured(f"{self.folder.name}/{name}.txt cannot be read, {why}") from None
 
     def listed(self, program):
-        return self.call(f"list_{program}") if (self.folder / f"list_{program}.txt").exists() else None
+        return (
+            self.call(f"list_{program}") if (self.folder / f"list_{program}.txt").exists() else None
+        )
 
     def about(self):
         try:
-            return (self.folder / "machine.txt").read_text(encoding="utf-8").splitlines(), self.call("version")
+            return (self.folder / "machine.txt").read_text(
+                encoding="utf-8"
+            ).splitlines(), self.call("version")
         except OSError as why:
             raise Unmeasured(f"there is nothing of ncu's in {self.folder}, {why}") from None
 
@@ -244,6 +314,7 @@ def list_cases(source):
 
 # ---- one case
 
+
 def number(text):
     """Of a field of ncu's table, or None: "1,234", "1234", "1.5e9", "n/a"."""
     try:
@@ -263,16 +334,20 @@ def fields(line):
 def read_table(output):
     """The kernels in what ncu printed, a dictionary each, and the units. Before and after are the program's lines and ncu's own."""
     rows = [fields(line) for line in output.splitlines() if line.strip()]
-    begin = next((i for i, row in enumerate(rows) if row[:1] == ["ID"] and "Kernel Name" in row), None)
+    begin = next(
+        (i for i, row in enumerate(rows) if row[:1] == ["ID"] and "Kernel Name" in row), None
+    )
     if begin is None:
         raise Unmeasured("ncu saw no kernel, or printed no table")
-    header, rows = rows[begin], rows[begin + 1:]
+    header, rows = rows[begin], rows[begin + 1 :]
     end = next((i for i, row in enumerate(rows) if len(row) != len(header)), len(rows))
-    for row in rows[end:]:   # not to be left out in silence: the sum would be too low
+    for row in rows[end:]:  # not to be left out in silence: the sum would be too low
         if len(row) == len(header):
             raise Unmeasured("ncu's table goes on after other lines")
         if len(row) > 1 and row[0].isdigit():
-            raise Unmeasured(f"a row of ncu's table has {len(row)} fields and the first {len(header)}")
+            raise Unmeasured(
+                f"a row of ncu's table has {len(row)} fields and the first {len(header)}"
+            )
     table = [dict(zip(header, row)) for row in rows[:end]]
     units = table.pop(0) if table and table[0]["ID"] == "" else {}
     if not table:
@@ -308,10 +383,17 @@ def measure(call):
     declared = re.search(r'^\{"case": .*', call.out, re.MULTILINE)
     errors = re.findall(r"^==ERROR== (.*)", said, re.MULTILINE)
     if errors or call.status != 0 or not declared:
-        raise Unmeasured(f"it ends with status {call.status}; " + (errors[0] if errors else last_line(said)))
+        raise Unmeasured(
+            f"it ends with status {call.status}; " + (errors[0] if errors else last_line(said))
+        )
     kernels, units = read_table(call.out)
     chosen, reasons = choose(asked(call))
-    result = {"declared": json.loads(declared[0]), "kernels": [k["Kernel Name"] for k in kernels], "counted": {}, "reasons": reasons}
+    result = {
+        "declared": json.loads(declared[0]),
+        "kernels": [k["Kernel Name"] for k in kernels],
+        "counted": {},
+        "reasons": reasons,
+    }
     for what, names in chosen.items():
         result["counted"][what], why = added_up(kernels, units, names)
         if why:
@@ -323,7 +405,9 @@ def measured(result, what):
     """The number to hold against what is declared, and where there is none the reason."""
     if what == "flops":
         unit = result["declared"]["unit"]
-        weights = F32_FLOPS | ({} if unit == "f32" else {unit: 1})   # epilogues of tensor cores' kernels too
+        weights = F32_FLOPS | (
+            {} if unit == "f32" else {unit: 1}
+        )  # epilogues of tensor cores' kernels too
     else:
         weights = {"xu" if what == "transcendentals" else what: 1}
     for part in weights:

@@ -2,9 +2,10 @@
 #ifndef KPROF_TESTS_GPU_FACTS_HPP
 #define KPROF_TESTS_GPU_FACTS_HPP
 
-// What the programs share that ask CUPTI itself, with nothing of kprof in between: its functions, the records and callbacks
-// that come, and the lines that answer: "FACT <key>: <answer>". Where an answer is "all" or "none" it says the same in every run on
-// one machine; numbers are in notes. facts.py knows the question to each key and makes docs/what_cupti_does.md of the answers.
+// What the programs share that ask CUPTI itself, with nothing of kprof in between: its functions,
+// the records and callbacks that come, and the lines that answer: "FACT <key>: <answer>". Where an
+// answer is "all" or "none" it says the same in every run on one machine; numbers are in notes.
+// facts.py knows the question to each key and makes docs/what_cupti_does.md of the answers.
 
 #include "check.hpp"
 
@@ -51,11 +52,13 @@ Function* cupti_function(const char* name, bool needed = true) {
 inline std::string result_text(CUptiResult result) {
   const char* text = nullptr;
   cupti_function<decltype(cuptiGetResultString)>("cuptiGetResultString")(result, &text);
-  return std::to_string(static_cast<int>(result)) + (text == nullptr ? "" : std::string{" "} + text);
+  return std::to_string(static_cast<int>(result)) +
+         (text == nullptr ? "" : std::string{" "} + text);
 }
 inline void cupti_must(CUptiResult result, const char* name, const char* file, int line) {
   if (result == CUPTI_SUCCESS) return;
-  report_check(false, std::string{"CUPTI works, "} + name, result_text(result) + " (" + file + ':' + std::to_string(line) + ')');
+  report_check(false, std::string{"CUPTI works, "} + name,
+               result_text(result) + " (" + file + ':' + std::to_string(line) + ')');
   std::exit(1);
 }
 /// The header's declaration, the opened library's function.
@@ -75,15 +78,19 @@ struct record {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
   std::uint64_t start = 0, end = 0, node = 0;
   std::uint32_t correlation = 0, stream = 0, graph = 0;
-  std::uint64_t external = 0;     // of records of external correlation
-  std::uint64_t bytes = 0;        // of copies and memsets
-  std::int32_t grid_x = 0;        // of kernels
-  std::size_t buffer = 0;         // the how-manieth that was delivered
+  std::uint64_t external = 0;  // of records of external correlation
+  std::uint64_t bytes = 0;     // of copies and memsets
+  std::int32_t grid_x = 0;     // of kernels
+  std::size_t buffer = 0;      // the how-manieth that was delivered
 
-  bool is_work() const { return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET; }
+  bool is_work() const {
+    return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
+           kind == CUPTI_ACTIVITY_KIND_MEMSET;
+  }
 };
 
-/// The activity that CUPTI tells, one log a process. Its callbacks only queue; buffers are read when somebody asks.
+/// The activity that CUPTI tells, one log a process. Its callbacks only queue; buffers are read
+/// when somebody asks.
 class activity_log {
  public:
   /// Takes buffers of so many bytes, from now on. Before any kind is enabled.
@@ -99,7 +106,8 @@ class activity_log {
   }
   static std::vector<record> work() {
     std::vector<record> all = records();
-    all.erase(std::remove_if(all.begin(), all.end(), [](const record& r) { return !r.is_work(); }), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](const record& r) { return !r.is_work(); }),
+              all.end());
     return all;
   }
   static std::size_t buffers() {
@@ -127,7 +135,7 @@ class activity_log {
 
  private:
   static activity_log& one() {
-    static auto* const log = new activity_log;   // CUPTI may deliver until the process ends
+    static auto* const log = new activity_log;  // CUPTI may deliver until the process ends
     return *log;
   }
   static void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
@@ -137,16 +145,18 @@ class activity_log {
     const std::lock_guard lock{log.mutex_};
     log.requesters_.push_back(std::this_thread::get_id());
   }
-  static void CUPTIAPI complete(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  static void CUPTIAPI complete(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                std::size_t, std::size_t valid) {
     activity_log& log = one();
     std::size_t lost = 0;
-    CUPTI_FUNCTION(cuptiActivityGetNumDroppedRecords)(context, stream, &lost);   // not under the lock, which CUPTI's own could meet
+    // not under the lock, which CUPTI's own could meet
+    CUPTI_FUNCTION(cuptiActivityGetNumDroppedRecords)(context, stream, &lost);
     const std::lock_guard lock{log.mutex_};
     log.queued_.push_back({buffer, valid, log.completers_.size()});
     log.dropped_ += lost;
     log.completers_.push_back(std::this_thread::get_id());
   }
-  void read_all() {   // with the lock: reading a buffer takes none of CUPTI's
+  void read_all() {  // with the lock: reading a buffer takes none of CUPTI's
     const auto next = CUPTI_FUNCTION(cuptiActivityGetNextRecord);
     for (const full& b : queued_) {
       CUpti_Activity* activity = nullptr;
@@ -206,14 +216,16 @@ class activity_log {
   std::mutex mutex_;
   std::vector<full> queued_;
   std::vector<record> records_;
-  std::vector<std::thread::id> completers_, requesters_;   // one a buffer
+  std::vector<std::thread::id> completers_, requesters_;  // one a buffer
   std::size_t bytes_ = 0;
   std::uint64_t dropped_ = 0;
 };
 
 /// The kinds that kprof enables for the device's work.
 inline void enable_work() {
-  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) CUPTI(cuptiActivityEnable, kind);
+  for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
+    CUPTI(cuptiActivityEnable, kind);
 }
 /// Waits for the device, and takes what is complete.
 inline void finish_work() {
@@ -226,20 +238,25 @@ inline void finish_work() {
 /// A callback, in the order they came on this thread's side.
 struct event {
   CUpti_CallbackDomain domain = CUPTI_CB_DOMAIN_INVALID;
-  std::uint32_t id = 0, correlation = 0, depth = 0;   // depth: how many API calls are around it on its thread
+  // depth: how many API calls are around it on its thread
+  std::uint32_t id = 0, correlation = 0, depth = 0;
   bool enter = true;
   std::uint64_t node = 0, original_node = 0;
 
-  bool is_call() const { return enter && (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API); }
+  bool is_call() const {
+    return enter && (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API);
+  }
 };
 
-/// The callbacks of the domains that are asked for; one a process, as there is one subscriber a process.
+/// The callbacks of the domains that are asked for; one a process, as there is one subscriber a
+/// process.
 class callback_log {
  public:
   static void begin(std::initializer_list<CUpti_CallbackDomain> domains) {
     CUpti_SubscriberHandle subscriber = nullptr;
     CUPTI(cuptiSubscribe, &subscriber, listen, nullptr);
-    for (const CUpti_CallbackDomain domain : domains) CUPTI(cuptiEnableDomain, 1, subscriber, domain);
+    for (const CUpti_CallbackDomain domain : domains)
+      CUPTI(cuptiEnableDomain, 1, subscriber, domain);
   }
   static std::vector<event> events() {
     const std::lock_guard lock{one().mutex_};
@@ -251,7 +268,8 @@ class callback_log {
   }
   static std::string name_of(CUpti_CallbackDomain domain, std::uint32_t id) {
     const char* name = nullptr;
-    const bool found = CUPTI_FUNCTION(cuptiGetCallbackName)(domain, id, &name) == CUPTI_SUCCESS && name != nullptr;
+    const bool found =
+        CUPTI_FUNCTION(cuptiGetCallbackName)(domain, id, &name) == CUPTI_SUCCESS && name != nullptr;
     return found ? name : std::to_string(id);
   }
 
@@ -260,7 +278,8 @@ class callback_log {
     static auto* const log = new callback_log;
     return *log;
   }
-  static void CUPTIAPI listen(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  static void CUPTIAPI listen(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                              const void* data) {
     thread_local std::uint32_t depth = 0;
     event e;
     e.domain = domain, e.id = id;
@@ -278,11 +297,13 @@ class callback_log {
   }
   static void read_graph(const CUpti_ResourceData& data, std::uint32_t id, event& e) {
     const auto* const graph = static_cast<const CUpti_GraphData*>(data.resourceDescriptor);
-    const bool of_node = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    const bool of_node =
+        id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
     if (!of_node || graph == nullptr) return;
     if (graph->node != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->node, &e.node);
     const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
-    if (cloned && graph->originalNode != nullptr) CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->originalNode, &e.original_node);
+    if (cloned && graph->originalNode != nullptr)
+      CUPTI_FUNCTION(cuptiGetGraphNodeId)(graph->originalNode, &e.original_node);
   }
 
   std::mutex mutex_;
@@ -304,7 +325,8 @@ inline std::string told(const std::vector<event>& events) {
 }
 /// Whether kprof takes it for a launch.
 inline bool is_launch(const event& e) {
-  return e.is_call() && kprof::detail::cupti::classify(callback_log::name_of(e.domain, e.id)) == kprof::detail::cupti::call::launch;
+  return e.is_call() && kprof::detail::cupti::classify(callback_log::name_of(e.domain, e.id)) ==
+                            kprof::detail::cupti::call::launch;
 }
 /// Calls it once unseen, as the first call of a kind loads what it needs.
 inline void tell_callbacks(const std::string& key, const std::function<void()>& launch) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What CUPTI tells of CUDA graphs: the callbacks of capturing, cloning, instantiating and updating, the ids of graphs and
-// nodes in the records of a replay, and what the records of memset and copy nodes are.
+// What CUPTI tells of CUDA graphs: the callbacks of capturing, cloning, instantiating and updating,
+// the ids of graphs and nodes in the records of a replay, and what the records of memset and copy
+// nodes are.
 
 #include "facts.hpp"
 #include "kernels.cuh"
@@ -32,7 +33,8 @@ void ids() {
   std::set<std::uint64_t> captured, cloned;
   for (const event& e : callback_log::events()) {
     if (e.domain != CUPTI_CB_DOMAIN_RESOURCE || e.node == 0) continue;
-    if (e.id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) cloned.insert(e.node), captured.insert(e.original_node);
+    if (e.id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+      cloned.insert(e.node), captured.insert(e.original_node);
   }
   std::uint32_t graph_id = 0, exec_ids[2] = {};
   CUPTI(cuptiGetGraphId, graph, &graph_id);
@@ -55,20 +57,27 @@ void ids() {
   std::set<std::uint64_t> nodes;
   std::set<std::uint32_t> launches;
   for (const record& r : all) nodes.insert(r.node), launches.insert(r.correlation);
-  const std::string others = "the executable's in " + how_many(of_exec, all.size()) + ", the captured graph's in " + how_many(of_graph, all.size());
-  fact("graph.record_graph_id", of_exec == all.size()    ? "that of cuptiGetGraphExecId"
-                                : of_graph == all.size() ? "that of cuptiGetGraphId of what was captured"
-                                                         : others);
-  const std::string mixed = "the instance's in " + how_many(of_clone, all.size()) + ", the captured one's in " + how_many(of_capture, all.size());
-  fact("graph.record_node_id", of_clone == all.size() && of_capture == 0 ? "that of the instance's node" : mixed);
-  fact("graph.node_id_upper_half", upper == all.size() ? "the record's graph id" : "is not the record's graph id");
+  const std::string others = "the executable's in " + how_many(of_exec, all.size()) +
+                             ", the captured graph's in " + how_many(of_graph, all.size());
+  fact("graph.record_graph_id", of_exec == all.size() ? "that of cuptiGetGraphExecId"
+                                : of_graph == all.size()
+                                    ? "that of cuptiGetGraphId of what was captured"
+                                    : others);
+  const std::string mixed = "the instance's in " + how_many(of_clone, all.size()) +
+                            ", the captured one's in " + how_many(of_capture, all.size());
+  fact("graph.record_node_id",
+       of_clone == all.size() && of_capture == 0 ? "that of the instance's node" : mixed);
+  fact("graph.node_id_upper_half",
+       upper == all.size() ? "the record's graph id" : "is not the record's graph id");
   fact("graph.instances_differ", yes_or_no(nodes.size() == 4));
-  fact("graph.one_correlation_a_launch", launches == std::set<std::uint32_t>{0} ? "all ids are 0" : yes_or_no(launches.size() == 2));
+  fact("graph.one_correlation_a_launch",
+       launches == std::set<std::uint32_t>{0} ? "all ids are 0" : yes_or_no(launches.size() == 2));
 }
 
 // ---- callbacks
 
-/// "created 2, cloned 2", in the order they come, with what repeats folded: "(created, cloned) x 3".
+/// "created 2, cloned 2", in the order they come, with what repeats folded: "(created, cloned) x
+/// 3".
 std::string told_of_nodes(const std::vector<event>& events) {
   std::vector<std::string> steps;
   for (const event& e : events) {
@@ -80,18 +89,21 @@ std::string told_of_nodes(const std::vector<event>& events) {
       case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: steps.emplace_back("node cloned"); break;
       case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: steps.emplace_back("exec created"); break;
       case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED: steps.emplace_back("node updated"); break;
-      case CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS: steps.emplace_back("node's parameters set"); break;
+      case CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS:
+        steps.emplace_back("node's parameters set");
+        break;
       default: break;
     }
   }
   std::string text;
   for (std::size_t i = 0; i < steps.size();) {
     std::size_t period = 1, times = 1;
-    for (const std::size_t p : {1U, 2U}) {   // of one step, or of two that take turns
+    for (const std::size_t p : {1U, 2U}) {  // of one step, or of two that take turns
       std::size_t t = 1;
       const auto same = [&](std::size_t at) {
         const auto begin = steps.begin() + static_cast<long>(i);
-        return at + p <= steps.size() && std::equal(begin, begin + static_cast<long>(p), steps.begin() + static_cast<long>(at));
+        return at + p <= steps.size() && std::equal(begin, begin + static_cast<long>(p),
+                                                    steps.begin() + static_cast<long>(at));
       };
       while (same(i + t * p)) ++t;
       if (t > 1 && t * p > times * period) period = p, times = t;
@@ -121,9 +133,10 @@ void callbacks() {
       for (int i = 0; i < 3; ++i) launch_touch(x.data(), 256, s);
     });
   });
-  std::size_t created = 0, inside = 0;   // between the begin and the end of a launch's call
+  std::size_t created = 0, inside = 0;  // between the begin and the end of a launch's call
   for (const event& e : callback_log::events()) {
-    if (e.domain != CUPTI_CB_DOMAIN_RESOURCE || e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) continue;
+    if (e.domain != CUPTI_CB_DOMAIN_RESOURCE || e.id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+      continue;
     ++created;
     inside += e.depth > 0 ? 1 : 0;
   }
@@ -146,7 +159,8 @@ void callbacks() {
 
 // ---- kinds
 
-/// What the record of the single node of a graph is: "memset", "kernel"; with its bytes where it has any.
+/// What the record of the single node of a graph is: "memset", "kernel"; with its bytes where it
+/// has any.
 std::string record_of(cudaStream_t s, const std::function<void()>& body) {
   const cudaGraphExec_t exec = instantiate(capture(s, body));
   activity_log::forget();
@@ -155,7 +169,9 @@ std::string record_of(cudaStream_t s, const std::function<void()>& body) {
   std::string text;
   for (const record& r : activity_log::work()) {
     if (!text.empty()) text += ", ";
-    text += r.kind == CUPTI_ACTIVITY_KIND_MEMSET ? "memset" : r.kind == CUPTI_ACTIVITY_KIND_MEMCPY ? "copy" : "kernel";
+    text += r.kind == CUPTI_ACTIVITY_KIND_MEMSET   ? "memset"
+            : r.kind == CUPTI_ACTIVITY_KIND_MEMCPY ? "copy"
+                                                   : "kernel";
     if (r.bytes != 0) text += " of " + std::to_string(r.bytes) + " bytes";
   }
   CHECK("a node has a record", !text.empty());
@@ -170,15 +186,19 @@ void kinds() {
   const cudaStream_t s = new_stream();
   activity_log::begin();
   enable_work();
-  const auto set = [&](std::size_t bytes) { return record_of(s, [&] { CUDA(cudaMemsetAsync(a.data(), 1, bytes, s)); }); };
+  const auto set = [&](std::size_t bytes) {
+    return record_of(s, [&] { CUDA(cudaMemsetAsync(a.data(), 1, bytes, s)); });
+  };
   fact("graph.memset_of_1_byte", set(1));
   fact("graph.memset_of_4_KiB", set(4096));
   fact("graph.memset_of_1_MiB", set(mib));
   const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     return record_of(s, [&] { CUDA(cudaMemcpyAsync(to, from, bytes, kind, s)); });
   };
-  fact("graph.copy_on_the_device_of_4_KiB", copy(b.data(), a.data(), 4096, cudaMemcpyDeviceToDevice));
-  fact("graph.copy_on_the_device_of_1_MiB", copy(b.data(), a.data(), mib, cudaMemcpyDeviceToDevice));
+  fact("graph.copy_on_the_device_of_4_KiB",
+       copy(b.data(), a.data(), 4096, cudaMemcpyDeviceToDevice));
+  fact("graph.copy_on_the_device_of_1_MiB",
+       copy(b.data(), a.data(), mib, cudaMemcpyDeviceToDevice));
   fact("graph.copy_to_the_device_of_1_MiB", copy(b.data(), pinned, mib, cudaMemcpyHostToDevice));
   CUDA(cudaFreeHost(pinned));
 }
@@ -186,5 +206,7 @@ void kinds() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_modes(argc, argv, "facts_graphs", {{"ids", ids, mode::any}, {"callbacks", callbacks, mode::any}, {"kinds", kinds, mode::any}});
+  return run_modes(
+      argc, argv, "facts_graphs",
+      {{"ids", ids, mode::any}, {"callbacks", callbacks, mode::any}, {"kinds", kinds, mode::any}});
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// cuBLAS: whatever kernels it launches belong to the operator around the call, and the rate that follows from the
-// operator's FLOPs and the device's time is the one that events show for the same work.
+// cuBLAS: whatever kernels it launches belong to the operator around the call, and the rate that
+// follows from the operator's FLOPs and the device's time is the one that events show for the same
+// work.
 
 #include "check.hpp"
 
@@ -17,17 +18,22 @@ struct Gemm {
   kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
   constexpr kprof::arithmetic arithmetic() const {
-    return {.type = type, .on = type == kprof::dtype::f32 ? kprof::unit::cuda_core : kprof::unit::tensor_core};
+    return {.type = type,
+            .on = type == kprof::dtype::f32 ? kprof::unit::cuda_core : kprof::unit::tensor_core};
   }
 };
 static_assert(Gemm{.M = 1024, .N = 512, .K = 2048}.flops() == 2'147'483'648);
 
-void must(cublasStatus_t status) { library_must(status == CUBLAS_STATUS_SUCCESS, "cuBLAS", cublasGetStatusString(status)); }
+void must(cublasStatus_t status) {
+  library_must(status == CUBLAS_STATUS_SUCCESS, "cuBLAS", cublasGetStatusString(status));
+}
 
 template <class T>
 __global__ void fill_kernel(T* x, std::size_t n, unsigned seed) {
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += std::size_t{gridDim.x} * blockDim.x) {
-    const unsigned r = (static_cast<unsigned>(i) + seed) * 2654435761U;   // zeros would draw less power, and run faster
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x) {
+    // zeros would draw less power, and run faster
+    const unsigned r = (static_cast<unsigned>(i) + seed) * 2654435761U;
     x[i] = static_cast<T>(static_cast<float>(r >> 8) / 8388608.0F - 1.0F);
   }
 }
@@ -60,10 +66,13 @@ void measure(kprof::dtype type, const std::function<void()>& gemm) {
   CHECK_EQUAL("FLOPs of all calls", flops, 2ULL * n * n * n * repeats);
   CHECK("each call has a kernel", t.kernels >= repeats);
   CHECK_EQUAL("work in the operator is all that there is", t.runs(), everything(p).runs());
-  const double by_kprof = static_cast<double>(flops) / t.ns / 1e3, by_events = static_cast<double>(flops) / (ms * 1e6) / 1e3;
-  note(std::to_string(by_kprof) + " TFLOP/s by kprof, " + std::to_string(by_events) + " by events, " + std::to_string(t.kernels) + " kernels");
+  const double by_kprof = static_cast<double>(flops) / t.ns / 1e3,
+               by_events = static_cast<double>(flops) / (ms * 1e6) / 1e3;
+  note(std::to_string(by_kprof) + " TFLOP/s by kprof, " + std::to_string(by_events) +
+       " by events, " + std::to_string(t.kernels) + " kernels");
   for (const std::string& name : p.device.kernels) note("kernel " + name.substr(0, 100));
-  CHECK_WITHIN("TFLOP/s, as by events", by_kprof, 0.995 * by_events, 1.03 * by_events);   // events hold the gaps between kernels too
+  // events hold the gaps between kernels too
+  CHECK_WITHIN("TFLOP/s, as by events", by_kprof, 0.995 * by_events, 1.03 * by_events);
 }
 
 template <class T>
@@ -80,7 +89,8 @@ void multiply(kprof::dtype type, cudaDataType_t data, cublasComputeType_t comput
   must(cublasCreate(&blas));
   const float one = 1, zero = 0;
   measure(type, [&] {
-    must(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), data, n, b.data(), data, n, &zero, c.data(), data, n, compute, CUBLAS_GEMM_DEFAULT));
+    must(cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), data, n, b.data(),
+                      data, n, &zero, c.data(), data, n, compute, CUBLAS_GEMM_DEFAULT));
   });
   must(cublasDestroy(blas));
 }
@@ -92,5 +102,6 @@ void bf16() { multiply<__nv_bfloat16>(kprof::dtype::bf16, CUDA_R_16BF, CUBLAS_CO
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_modes(argc, argv, "gemm", {{"f32", f32, mode::gpu}, {"tf32", tf32, mode::gpu}, {"bf16", bf16, mode::gpu}});
+  return run_modes(argc, argv, "gemm",
+                   {{"f32", f32, mode::gpu}, {"tf32", tf32, mode::gpu}, {"bf16", bf16, mode::gpu}});
 }

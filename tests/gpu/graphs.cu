@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA graphs: the work of a replay belongs to the scopes that captured it, however the graph was made, copied and changed.
+// CUDA graphs: the work of a replay belongs to the scopes that captured it, however the graph was
+// made, copied and changed.
 
 #include "kernels.cuh"
 
@@ -9,7 +10,7 @@
 
 namespace {
 
-constexpr int many = 1000;   // replays
+constexpr int many = 1000;  // replays
 
 struct Move {
   std::int64_t id = 0;
@@ -20,10 +21,12 @@ void replay(cudaGraphExec_t exec, int times, cudaStream_t s) {
 }
 std::uint64_t replayed_flops(const kprof::profile& p) {
   std::uint64_t sum = 0;
-  for (const kprof::scope_node& n : p.nodes) sum += (n.calls - n.captured + n.replays) * n.work.flops;
+  for (const kprof::scope_node& n : p.nodes)
+    sum += (n.calls - n.captured + n.replays) * n.work.flops;
   return sum;
 }
-void check_replays(const kprof::profile& p, const std::string& name, std::uint64_t captured, std::uint64_t replays, std::uint64_t kernels) {
+void check_replays(const kprof::profile& p, const std::string& name, std::uint64_t captured,
+                   std::uint64_t replays, std::uint64_t kernels) {
   CHECK_EQUAL("kernels in " + name, directly_in(p, name).kernels, kernels);
   CHECK_EQUAL("calls of " + name + " that were captured", scopes(p, name).captured, captured);
   CHECK_EQUAL("calls of " + name + " by replays", scopes(p, name).replays, replays);
@@ -52,7 +55,7 @@ void captured() {
     KPROF_REGION("replay");
     replay(exec, many, s);
   }
-  for (int i = 0; i < 10; ++i) touch(1, x.data(), s);   // the same operator, launched as ever
+  for (int i = 0; i < 10; ++i) touch(1, x.data(), s);  // the same operator, launched as ever
   CUDA(cudaStreamSynchronize(s));
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
@@ -60,11 +63,15 @@ void captured() {
   check_replays(p, "Touch id=1", 2, 2 * many, 2 * many + 10);
   check_replays(p, "Touch id=2", 1, many, many);
   // The driver may do a memset, or a copy, with a kernel: what kind its record has is not a fact.
-  CHECK_EQUAL("work of a captured memset", directly_in(p, "Move id=1").runs(), static_cast<unsigned>(many));
-  CHECK_EQUAL("work of a captured copy", directly_in(p, "Move id=2").runs(), static_cast<unsigned>(many));
+  CHECK_EQUAL("work of a captured memset", directly_in(p, "Move id=1").runs(),
+              static_cast<unsigned>(many));
+  CHECK_EQUAL("work of a captured copy", directly_in(p, "Move id=2").runs(),
+              static_cast<unsigned>(many));
   const tally set = directly_in(p, "Move id=1"), copied = directly_in(p, "Move id=2");
-  note("memset nodes: " + std::to_string(set.sets) + " sets, " + std::to_string(set.kernels) + " kernels, " + std::to_string(set.set) + " bytes; copy nodes: " +
-       std::to_string(copied.copies) + " copies, " + std::to_string(copied.kernels) + " kernels, " + std::to_string(copied.copied) + " bytes");
+  note("memset nodes: " + std::to_string(set.sets) + " sets, " + std::to_string(set.kernels) +
+       " kernels, " + std::to_string(set.set) +
+       " bytes; copy nodes: " + std::to_string(copied.copies) + " copies, " +
+       std::to_string(copied.kernels) + " kernels, " + std::to_string(copied.copied) + " bytes");
   CHECK_EQUAL("work under the region that replays", within(p, "replay").runs(), 5U * many);
   CHECK_EQUAL("FLOPs, once a replay", replayed_flops(p), 1000U * (3U * many + 10U));
   CHECK_EQUAL("records of graphs that are not known", p.device.complete.foreign_graphs, 0U);
@@ -73,7 +80,8 @@ void captured() {
   CUDA(cudaStreamDestroy(s));
 }
 
-/// One graph instantiated several times; the graph destroyed while its instances live; launched in and out of scopes.
+/// One graph instantiated several times; the graph destroyed while its instances live; launched in
+/// and out of scopes.
 void instances() {
   device_array<float> x(256);
   cudaStream_t s = new_stream();
@@ -91,12 +99,13 @@ void instances() {
     KPROF_REGION("second");
     replay(second, 20, s);
   }
-  CUDA(cudaGraphExecDestroy(first));   // with its work perhaps still running, and its records not yet read
+  // with its work perhaps still running, and its records not yet read
+  CUDA(cudaGraphExecDestroy(first));
   {
-    KPROF_OP(Move, {.id = 3});   // an operator around the launch of a graph
+    KPROF_OP(Move, {.id = 3});  // an operator around the launch of a graph
     replay(third, 30, s);
   }
-  replay(second, 5, s);   // outside of all scopes
+  replay(second, 5, s);  // outside of all scopes
   CUDA(cudaStreamSynchronize(s));
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
@@ -132,7 +141,8 @@ void child() {
   CUDA(cudaStreamSynchronize(s));
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  CHECK_EQUAL("kernels of a graph in a graph, twice", directly_in(p, "Touch id=1").kernels, 4U * many);
+  CHECK_EQUAL("kernels of a graph in a graph, twice", directly_in(p, "Touch id=1").kernels,
+              4U * many);
   CHECK_EQUAL("launches of graphs", graph_launches(p), static_cast<unsigned>(many));
   CHECK_EQUAL("calls by replays", scopes(p, "Touch id=1").replays, 4U * many);
   CUDA(cudaGraphExecDestroy(exec));
@@ -170,7 +180,8 @@ void by_hand() {
   }
   {
     KPROF_OP(Move, {.id = 2});
-    CUDA(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, data + 512, data, 2048, cudaMemcpyDeviceToDevice));
+    CUDA(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, data + 512, data, 2048,
+                                  cudaMemcpyDeviceToDevice));
   }
   cudaGraphExec_t exec = instantiate(graph);
   {
@@ -182,14 +193,17 @@ void by_hand() {
   check_complete(p);
   check_replays(p, "Touch id=1", 1, many, many);
   check_replays(p, "Touch id=2", 1, many, many);
-  CHECK_EQUAL("work of a memset node", directly_in(p, "Move id=1").runs(), static_cast<unsigned>(many));
-  CHECK_EQUAL("work of a copy node", directly_in(p, "Move id=2").runs(), static_cast<unsigned>(many));
+  CHECK_EQUAL("work of a memset node", directly_in(p, "Move id=1").runs(),
+              static_cast<unsigned>(many));
+  CHECK_EQUAL("work of a copy node", directly_in(p, "Move id=2").runs(),
+              static_cast<unsigned>(many));
   CUDA(cudaGraphExecDestroy(exec));
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(s));
 }
 
-/// An instance that takes over another capture of the same shape, and a node that gets other arguments.
+/// An instance that takes over another capture of the same shape, and a node that gets other
+/// arguments.
 void updated() {
   device_array<float> x(4096);
   cudaStream_t s = new_stream();
@@ -218,13 +232,20 @@ void updated() {
   CHECK_EQUAL("kernels before the update", within(p, "before").kernels, 20U);
   CHECK_EQUAL("kernels after the update", within(p, "after").kernels, 40U);
   const auto counted = [&](const char* region, const char* one, const char* other) {
-    return tally_if(p, [&](const kprof::device_work& w) {
-             return w.scope != kprof::device_work::none && is_within(p, w.scope, region) && (is_called(p.nodes[w.scope], one) || is_called(p.nodes[w.scope], other));
-           }).kernels;
+    return tally_if(
+               p,
+               [&](const kprof::device_work& w) {
+                 return w.scope != kprof::device_work::none && is_within(p, w.scope, region) &&
+                        (is_called(p.nodes[w.scope], one) || is_called(p.nodes[w.scope], other));
+               })
+        .kernels;
   };
-  CHECK_EQUAL("kernels before the update, in the operators of the first capture", counted("before", "Touch id=1", "Touch id=2"), 20U);
-  if (p.device.state.find("CUPTI 13") != std::string::npos)   // older ones do not tell of updated nodes
-    CHECK_EQUAL("kernels after the update, in the operators of the second capture", counted("after", "Touch id=3", "Touch id=4"), 40U);
+  CHECK_EQUAL("kernels before the update, in the operators of the first capture",
+              counted("before", "Touch id=1", "Touch id=2"), 20U);
+  // older ones do not tell of updated nodes
+  if (p.device.state.find("CUPTI 13") != std::string::npos)
+    CHECK_EQUAL("kernels after the update, in the operators of the second capture",
+                counted("after", "Touch id=3", "Touch id=4"), 40U);
   CHECK_EQUAL("kernels in Touch, by whichever capture", directly_in(p, "Touch").kernels, 60U);
 
   cudaGraphNode_t nodes[2] = {};
@@ -254,7 +275,8 @@ void updated() {
   CUDA(cudaStreamDestroy(s));
 }
 
-/// A graph that was made before kprof listened: its work is of the scope that launches it, and counted as foreign.
+/// A graph that was made before kprof listened: its work is of the scope that launches it, and
+/// counted as foreign.
 void foreign() {
   device_array<float> x(256);
   cudaStream_t s = new_stream();
@@ -273,14 +295,16 @@ void foreign() {
   CUDA(cudaStreamSynchronize(s));
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  CHECK_EQUAL("kernels in the operator that launches the graph", within(p, "Move id=1").kernels, 2U * many);
+  CHECK_EQUAL("kernels in the operator that launches the graph", within(p, "Move id=1").kernels,
+              2U * many);
   CHECK_EQUAL("records of graphs made before", p.device.complete.foreign_graphs, 2U * many);
   CUDA(cudaGraphExecDestroy(exec));
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(s));
 }
 
-/// Captured on one thread, replayed on others, each in scopes of its own and on a stream of its own.
+/// Captured on one thread, replayed on others, each in scopes of its own and on a stream of its
+/// own.
 void across_threads() {
   device_array<float> x(256);
   cudaStream_t s = new_stream();
@@ -301,14 +325,17 @@ void across_threads() {
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   for (int t = 0; t < workers; ++t)
-    CHECK_EQUAL("kernels that thread " + std::to_string(t) + " replayed", within(p, "Move id=" + std::to_string(t)).kernels, 100U * static_cast<unsigned>(t + 1));
+    CHECK_EQUAL("kernels that thread " + std::to_string(t) + " replayed",
+                within(p, "Move id=" + std::to_string(t)).kernels,
+                100U * static_cast<unsigned>(t + 1));
   check_replays(p, "Touch id=1", 1, 1000, 1000);
   for (cudaGraphExec_t one : exec) CUDA(cudaGraphExecDestroy(one));
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(s));
 }
 
-/// A snapshot, which waits for devices, must not break a capture: in a global capture no thread may wait for one.
+/// A snapshot, which waits for devices, must not break a capture: in a global capture no thread may
+/// wait for one.
 void snapshot_in_capture() {
   device_array<float> x(256);
   cudaStream_t s = new_stream();
@@ -319,13 +346,17 @@ void snapshot_in_capture() {
       s,
       [&] {
         touch(2, x.data(), s);
-        std::thread([&] { on_another_thread = scopes(kprof::snapshot(), "Touch id=1").calls; }).join();
+        std::thread([&] {
+          on_another_thread = scopes(kprof::snapshot(), "Touch id=1").calls;
+        }).join();
         touch(2, x.data(), s);
-        CHECK_EQUAL("calls in a snapshot taken inside a capture, on its thread", scopes(kprof::snapshot(), "Touch id=1").calls, 1U);
+        CHECK_EQUAL("calls in a snapshot taken inside a capture, on its thread",
+                    scopes(kprof::snapshot(), "Touch id=1").calls, 1U);
         touch(2, x.data(), s);
       },
       cudaStreamCaptureModeGlobal);
-  CHECK_EQUAL("calls in a snapshot taken during a capture, on another thread", on_another_thread, 1U);
+  CHECK_EQUAL("calls in a snapshot taken during a capture, on another thread", on_another_thread,
+              1U);
   CHECK("the capture is whole", graph != nullptr);
   if (graph == nullptr) return;
   cudaGraphExec_t exec = instantiate(graph);
@@ -339,14 +370,18 @@ void snapshot_in_capture() {
   CUDA(cudaStreamDestroy(s));
 }
 
-/// The first guard, with which kprof turns to CUPTI, within a capture, in which little of CUDA may be called.
+/// The first guard, with which kprof turns to CUPTI, within a capture, in which little of CUDA may
+/// be called.
 void started_in_capture() {
   device_array<float> x(256);
   cudaStream_t s = new_stream();
-  cudaGraph_t graph = capture(s, [&] {
-    touch(1, x.data(), s);
-    touch(1, x.data(), s);
-  }, cudaStreamCaptureModeGlobal);
+  cudaGraph_t graph = capture(
+      s,
+      [&] {
+        touch(1, x.data(), s);
+        touch(1, x.data(), s);
+      },
+      cudaStreamCaptureModeGlobal);
   cudaGraphExec_t exec = instantiate(graph);
   replay(exec, 10, s);
   CUDA(cudaStreamSynchronize(s));
@@ -389,7 +424,8 @@ void forked() {
   CUDA(cudaStreamDestroy(side));
 }
 
-/// A graph made, launched once and destroyed at each step, while the records of many steps are still to be read.
+/// A graph made, launched once and destroyed at each step, while the records of many steps are
+/// still to be read.
 void thrown_away() {
   constexpr int nodes = 50, steps = 2000;
   device_array<float> x(256);
@@ -406,14 +442,16 @@ void thrown_away() {
   CUDA(cudaStreamSynchronize(s));
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  for (int id = 0; id < 2; ++id) check_replays(p, "Touch id=" + std::to_string(id), nodes / 2 * steps, nodes / 2 * steps, nodes / 2 * steps);
+  for (int id = 0; id < 2; ++id)
+    check_replays(p, "Touch id=" + std::to_string(id), nodes / 2 * steps, nodes / 2 * steps,
+                  nodes / 2 * steps);
   CHECK_EQUAL("records of graphs that are not known", p.device.complete.foreign_graphs, 0U);
   CUDA(cudaStreamDestroy(s));
 }
 
 /// Many nodes, replayed often: CUPTI's pool of records on the device is finite.
 void large() {
-  const int nodes = 500, times = long_run ? 20'000 : 400;   // 10 million records, or 200,000
+  const int nodes = 500, times = long_run ? 20'000 : 400;  // 10 million records, or 200,000
   device_array<float> x(256);
   cudaStream_t s = new_stream();
   cudaGraph_t graph = capture(s, [&] {
@@ -425,8 +463,11 @@ void large() {
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   for (int id = 0; id < 10; ++id)
-    check_replays(p, "Touch id=" + std::to_string(id), nodes / 10, static_cast<unsigned>(nodes / 10 * times), static_cast<unsigned>(nodes / 10 * times));
-  note("reading and attributing took " + std::to_string(p.device.collecting_ns / 1e6) + " ms for " + std::to_string(p.device.complete.records) + " records");
+    check_replays(p, "Touch id=" + std::to_string(id), nodes / 10,
+                  static_cast<unsigned>(nodes / 10 * times),
+                  static_cast<unsigned>(nodes / 10 * times));
+  note("reading and attributing took " + std::to_string(p.device.collecting_ns / 1e6) + " ms for " +
+       std::to_string(p.device.complete.records) + " records");
   CUDA(cudaGraphExecDestroy(exec));
   CUDA(cudaGraphDestroy(graph));
   CUDA(cudaStreamDestroy(s));

@@ -2,8 +2,8 @@
 #ifndef KPROF_TESTS_GPU_KERNELS_CUH
 #define KPROF_TESTS_GPU_KERNELS_CUH
 
-// The suite's kernels and operators. Kernels of known duration wait on the device's own clocks: their times are facts that
-// hold on every GPU.
+// The suite's kernels and operators. Kernels of known duration wait on the device's own clocks:
+// their times are facts that hold on every GPU.
 
 #include "check.hpp"
 
@@ -19,7 +19,7 @@ struct Spin {
   std::int64_t ns = 0;
 };
 
-template <class T>   // a template, so that a file that does not use it is not warned of it
+template <class T>  // a template, so that a file that does not use it is not warned of it
 __global__ void touch_kernel(T* x, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) x[i] += T{1};
@@ -55,7 +55,8 @@ inline cudaStream_t new_stream() {
   CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   return s;
 }
-inline cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body, cudaStreamCaptureMode how = cudaStreamCaptureModeThreadLocal) {
+inline cudaGraph_t capture(cudaStream_t s, const std::function<void()>& body,
+                           cudaStreamCaptureMode how = cudaStreamCaptureModeThreadLocal) {
   cudaGraph_t graph = nullptr;
   CUDA(cudaStreamBeginCapture(s, how));
   body();

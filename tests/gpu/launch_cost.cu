@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Two ways to know who launched a kernel, done with CUPTI itself: a callback of the launch that notes its id, as kprof does,
-// and an external id that is pushed before it. launch_cost.py runs each way in a process of its own and compares what they
-// cost and whether each gives every kernel to its operator.
+// Two ways to know who launched a kernel, done with CUPTI itself: a callback of the launch that
+// notes its id, as kprof does, and an external id that is pushed before it. launch_cost.py runs
+// each way in a process of its own and compares what they cost and whether each gives every kernel
+// to its operator.
 //
 //     launch_cost VARIANT LAUNCHES THREADS        prints one line of JSON
 //     launch_cost --variants                      a line each
@@ -17,13 +18,14 @@ namespace {
 
 constexpr std::uint32_t operators = 10;
 
-enum class calls : std::uint8_t { none, runtime_launches, launches, runtime };   // launches: of both interfaces
+// launches: of both interfaces
+enum class calls : std::uint8_t { none, runtime_launches, launches, runtime };
 
 struct way {
   const char* name;
-  bool work = true;              // records of the work
+  bool work = true;  // records of the work
   calls callbacks = calls::none, records = calls::none;
-  bool external = false;         // ids that are pushed
+  bool external = false;  // ids that are pushed
 };
 constexpr way ways[] = {
     {"bare", false},
@@ -31,7 +33,8 @@ constexpr way ways[] = {
     {"callbacks of the runtime's launches", true, calls::runtime_launches},
     {"callbacks of all launches", true, calls::launches},
     {"records of the runtime's launches", true, calls::none, calls::runtime_launches},
-    {"external ids, records of the runtime's launches", true, calls::none, calls::runtime_launches, true},
+    {"external ids, records of the runtime's launches", true, calls::none, calls::runtime_launches,
+     true},
     {"external ids, records of all launches", true, calls::none, calls::launches, true},
     {"external ids, records of all the runtime's calls", true, calls::none, calls::runtime, true},
 };
@@ -39,18 +42,20 @@ constexpr way ways[] = {
 /// What a thread noted of its launches: ids and operators, two words each, as in a thread's log.
 struct notes {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launched;
-  std::uint32_t now = 0;   // operator
+  std::uint32_t now = 0;  // operator
   std::uint64_t callbacks = 0;
 };
 thread_local notes* mine = nullptr;
 
-/// The id of the runtime's call, and that of the driver's in it where it has one of its own, as kprof notes them.
+/// The id of the runtime's call, and that of the driver's in it where it has one of its own, as
+/// kprof notes them.
 void CUPTIAPI note_launch(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (mine == nullptr) return;
   ++mine->callbacks;
   if (call.callbackSite == CUPTI_API_EXIT) return;
-  if (mine->launched.empty() || mine->launched.back().first != call.correlationId) mine->launched.emplace_back(call.correlationId, mine->now);
+  if (mine->launched.empty() || mine->launched.back().first != call.correlationId)
+    mine->launched.emplace_back(call.correlationId, mine->now);
 }
 
 /// Calls visit(id) for those of a domain that kprof takes for launches.
@@ -66,7 +71,10 @@ void begin(const way& how) {
   if (how.callbacks != calls::none) {
     CUpti_SubscriberHandle subscriber = nullptr;
     CUPTI(cuptiSubscribe, &subscriber, note_launch, nullptr);
-    const auto listen = [&](CUpti_CallbackDomain domain) { each_launch(domain, [&](std::uint32_t id) { CUPTI(cuptiEnableCallback, 1, subscriber, domain, id); }); };
+    const auto listen = [&](CUpti_CallbackDomain domain) {
+      each_launch(domain,
+                  [&](std::uint32_t id) { CUPTI(cuptiEnableCallback, 1, subscriber, domain, id); });
+    };
     listen(CUPTI_CB_DOMAIN_RUNTIME_API);
     if (how.callbacks == calls::launches) listen(CUPTI_CB_DOMAIN_DRIVER_API);
   }
@@ -75,20 +83,25 @@ void begin(const way& how) {
   if (how.external) CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (how.records == calls::runtime) CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_RUNTIME);
   if (how.records == calls::runtime_launches || how.records == calls::launches)
-    each_launch(CUPTI_CB_DOMAIN_RUNTIME_API, [](std::uint32_t id) { CUPTI(cuptiActivityEnableRuntimeApi, id, 1); });
-  if (how.records == calls::launches) each_launch(CUPTI_CB_DOMAIN_DRIVER_API, [](std::uint32_t id) { CUPTI(cuptiActivityEnableDriverApi, id, 1); });
+    each_launch(CUPTI_CB_DOMAIN_RUNTIME_API,
+                [](std::uint32_t id) { CUPTI(cuptiActivityEnableRuntimeApi, id, 1); });
+  if (how.records == calls::launches)
+    each_launch(CUPTI_CB_DOMAIN_DRIVER_API,
+                [](std::uint32_t id) { CUPTI(cuptiActivityEnableDriverApi, id, 1); });
   enable_work();
 }
 
-double ns_since(std::chrono::steady_clock::time_point begin) { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count(); }
+double ns_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+}
 
-/// One thread's launches, in two streams; returns the ns in which they were queued. The waits between batches, which a full
-/// queue would hide in some launches, are not in it.
+/// One thread's launches, in two streams; returns the ns in which they were queued. The waits
+/// between batches, which a full queue would hide in some launches, are not in it.
 double launch(const way& how, int launches, notes& told) {
   constexpr int batch = 500;
   const auto push = how.external ? CUPTI_FUNCTION(cuptiActivityPushExternalCorrelationId) : nullptr;
   const auto pop = how.external ? CUPTI_FUNCTION(cuptiActivityPopExternalCorrelationId) : nullptr;
-  static float* const nowhere = nullptr;   // no element of it is touched
+  static float* const nowhere = nullptr;  // no element of it is touched
   cudaStream_t s[2] = {};
   for (cudaStream_t& one : s) CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
   double ns = 0;
@@ -100,7 +113,7 @@ double launch(const way& how, int launches, notes& told) {
       const std::uint32_t op = static_cast<std::uint32_t>(i) % operators;
       told.now = op;
       if (push != nullptr) push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, 100 + op);
-      touch_kernel<<<op + 1, 32, 0, s[i % 2]>>>(nowhere, 0);   // the grid says whose it is
+      touch_kernel<<<op + 1, 32, 0, s[i % 2]>>>(nowhere, 0);  // the grid says whose it is
       if (pop != nullptr) pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, &popped);
     }
     ns += ns_since(begin);
@@ -116,7 +129,8 @@ double launch(const way& how, int launches, notes& told) {
 double launch_all(const way& how, int launches, std::vector<notes>& told) {
   std::vector<double> ns(told.size());
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < told.size(); ++t) others.emplace_back([&, t] { ns[t] = launch(how, launches, told[t]); });
+  for (std::size_t t = 1; t < told.size(); ++t)
+    others.emplace_back([&, t] { ns[t] = launch(how, launches, told[t]); });
   ns[0] = launch(how, launches, told[0]);
   for (std::thread& one : others) one.join();
   double sum = 0;
@@ -125,18 +139,19 @@ double launch_all(const way& how, int launches, std::vector<notes>& told) {
 }
 
 struct outcome {
-  std::size_t records = 0, right = 0;   // right: by the grid, which tells whose it is
+  std::size_t records = 0, right = 0;  // right: by the grid, which tells whose it is
 };
 /// Gives each kernel to an operator, by the way's own ids.
 outcome attribute(const way& how, const std::vector<notes>& told) {
-  std::map<std::uint32_t, std::uint32_t> operator_of;   // by correlation id
+  std::map<std::uint32_t, std::uint32_t> operator_of;  // by correlation id
   if (how.callbacks != calls::none)
     for (const notes& n : told)
       for (const auto& [id, op] : n.launched) operator_of[id] = op;
   const std::vector<record> all = activity_log::records();
   if (how.external)
     for (const record& r : all)
-      if (r.kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) operator_of[r.correlation] = static_cast<std::uint32_t>(r.external) - 100;
+      if (r.kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)
+        operator_of[r.correlation] = static_cast<std::uint32_t>(r.external) - 100;
   outcome found;
   for (const record& r : all) {
     if (!r.is_work()) continue;
@@ -163,7 +178,7 @@ double push_and_pop() {
 }
 
 int measure(const way& how, int launches, int threads) {
-  touch_kernel<<<1, 32>>>(static_cast<float*>(nullptr), 0);   // is loaded now
+  touch_kernel<<<1, 32>>>(static_cast<float*>(nullptr), 0);  // is loaded now
   CUDA(cudaDeviceSynchronize());
   begin(how);
   std::vector<notes> told(static_cast<std::size_t>(threads));
@@ -177,10 +192,12 @@ int measure(const way& how, int launches, int threads) {
   const outcome found = attribute(how, told);
   std::uint64_t callbacks = 0;
   for (const notes& n : told) callbacks += n.callbacks;
-  std::printf("{\"launches\": %d, \"launch_ns\": %.1f, \"records\": %zu, \"right\": %zu, "
-              "\"dropped\": %llu, \"callbacks\": %.2f, \"push_pop_ns\": %.2f}\n",
-              launches, ns, found.records, found.right, static_cast<unsigned long long>(activity_log::dropped()),
-              static_cast<double>(callbacks) / launches / threads, how.external ? push_and_pop() : 0.0);
+  std::printf(
+      "{\"launches\": %d, \"launch_ns\": %.1f, \"records\": %zu, \"right\": %zu, "
+      "\"dropped\": %llu, \"callbacks\": %.2f, \"push_pop_ns\": %.2f}\n",
+      launches, ns, found.records, found.right,
+      static_cast<unsigned long long>(activity_log::dropped()),
+      static_cast<double>(callbacks) / launches / threads, how.external ? push_and_pop() : 0.0);
   return 0;
 }
 
@@ -193,8 +210,13 @@ int main(int argc, char** argv) {
     for (const way& how : ways) std::printf("%s\n", how.name);
     return 0;
   }
-  const int launches = argc == 4 ? std::atoi(argv[2]) : 0, threads = argc == 4 ? std::atoi(argv[3]) : 0;
+  const int launches = argc == 4 ? std::atoi(argv[2]) : 0,
+            threads = argc == 4 ? std::atoi(argv[3]) : 0;
   for (const way& how : ways)
-    if (variant == how.name && threads > 0 && launches >= 10 * static_cast<int>(operators)) return measure(how, launches / 100 * 100, threads);
-  return std::fprintf(stderr, "usage: launch_cost VARIANT LAUNCHES THREADS | launch_cost --variants; at least 100 launches\n"), 2;
+    if (variant == how.name && threads > 0 && launches >= 10 * static_cast<int>(operators))
+      return measure(how, launches / 100 * 100, threads);
+  return std::fprintf(stderr,
+                      "usage: launch_cost VARIANT LAUNCHES THREADS | launch_cost --variants; at "
+                      "least 100 launches\n"),
+         2;
 }

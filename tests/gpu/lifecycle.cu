@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sessions that begin, pause and end; programs that end without ending them; forks; and a collector that cannot work, which
-// must cost the program nothing but its device's part of the report.
+// Sessions that begin, pause and end; programs that end without ending them; forks; and a collector
+// that cannot work, which must cost the program nothing but its device's part of the report.
 
 #include "kernels.cuh"
 
@@ -24,7 +24,7 @@ void touches(int times, std::int64_t id) {
 // ---- sessions
 
 void restarted() {
-  touches(3, 0);   // the session starts by itself at the first guard
+  touches(3, 0);  // the session starts by itself at the first guard
   const kprof::profile first = kprof::snapshot();
   check_complete(first);
   CHECK_EQUAL("kernels of the session that started by itself", everything(first).kernels, 3U);
@@ -32,15 +32,19 @@ void restarted() {
     CHECK("kprof starts", kprof::start().ok());
     touches(10 * round, round);
     kprof::stop();
-    touches(7, 99);   // not recorded
+    touches(7, 99);  // not recorded
     const kprof::profile p = kprof::snapshot();
     check_complete(p);
-    CHECK_EQUAL("kernels of session " + std::to_string(round), directly_in(p, "Touch id=" + std::to_string(round)).kernels, 10U * static_cast<unsigned>(round));
-    CHECK_EQUAL("kernels of all others in it", everything(p).kernels, 10U * static_cast<unsigned>(round));
+    CHECK_EQUAL("kernels of session " + std::to_string(round),
+                directly_in(p, "Touch id=" + std::to_string(round)).kernels,
+                10U * static_cast<unsigned>(round));
+    CHECK_EQUAL("kernels of all others in it", everything(p).kernels,
+                10U * static_cast<unsigned>(round));
   }
 }
 
-void started_again() {   // without a stop: what was recorded is forgotten, also what is still to be read
+// without a stop: what was recorded is forgotten, also what is still to be read
+void started_again() {
   touches(100, 1);
   device_array<float> x(256);
   for (int i = 0; i < 50; ++i) touch(2, x.data());
@@ -49,7 +53,8 @@ void started_again() {   // without a stop: what was recorded is forgotten, also
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  CHECK_EQUAL("kernels before the start", directly_in(p, "Touch id=1").kernels + directly_in(p, "Touch id=2").kernels, 0U);
+  CHECK_EQUAL("kernels before the start",
+              directly_in(p, "Touch id=1").kernels + directly_in(p, "Touch id=2").kernels, 0U);
   CHECK_EQUAL("kernels after the start", directly_in(p, "Touch id=3").kernels, 20U);
   CHECK_EQUAL("kernels in all", everything(p).kernels, 20U);
 }
@@ -66,7 +71,7 @@ void paused() {
   CHECK_EQUAL("kernels in the pause", everything(p).kernels - 15U, 0U);
 }
 
-void attached_late() {   // when a context, streams and kernels have long been in use
+void attached_late() {  // when a context, streams and kernels have long been in use
   device_array<float> x(256);
   cudaStream_t s = nullptr;
   CUDA(cudaStreamCreate(&s));
@@ -77,12 +82,14 @@ void attached_late() {   // when a context, streams and kernels have long been i
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
-  CHECK_EQUAL("kernels since the first guard, in the operator", directly_in(p, "Touch id=1").kernels, 10U);
+  CHECK_EQUAL("kernels since the first guard, in the operator",
+              directly_in(p, "Touch id=1").kernels, 10U);
   CHECK_EQUAL("kernels since the first guard, outside", outside_scopes(p).kernels, 1U);
   CUDA(cudaStreamDestroy(s));
 }
 
-/// The first guards of several threads at once, which launch from then on: whoever is first starts the session.
+/// The first guards of several threads at once, which launch from then on: whoever is first starts
+/// the session.
 void child_first_guards() {
   std::atomic<bool> done = false;
   std::vector<std::thread> workers;
@@ -106,15 +113,18 @@ void child_first_guards() {
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   // A call that was open at the start counts, but the kernel that it had launched by then does not.
-  const auto more = static_cast<double>(scopes(p, "Touch").calls) - static_cast<double>(directly_in(p, "Touch").kernels);
+  const auto more = static_cast<double>(scopes(p, "Touch").calls) -
+                    static_cast<double>(directly_in(p, "Touch").kernels);
   CHECK_WITHIN("calls beyond the kernels, one a thread at most", more, 0, 4);
 }
 int run_self(const std::string& environment, const char* which);
 void first_guards() {
-  for (int i = 0; i < 10; ++i) CHECK_EQUAL("four threads begin at once, exit status", run_self("", "child_first_guards"), 0);
+  for (int i = 0; i < 10; ++i)
+    CHECK_EQUAL("four threads begin at once, exit status", run_self("", "child_first_guards"), 0);
 }
 
-/// Threads launch while another starts, stops and reads sessions. What counts is that it ends, and that the last is right.
+/// Threads launch while another starts, stops and reads sessions. What counts is that it ends, and
+/// that the last is right.
 void threads_and_sessions() {
   std::atomic<bool> done = false;
   std::vector<std::thread> workers;
@@ -152,8 +162,10 @@ void device_reset() {
   touches(20, 2);
   const kprof::profile p = kprof::snapshot();
   CHECK_EQUAL("kernels after a reset of the device", directly_in(p, "Touch id=2").kernels, 20U);
-  CHECK_EQUAL("kernels before it, found or known to be missing", directly_in(p, "Touch id=1").kernels + p.device.complete.open, 10U);
-  note(std::to_string(directly_in(p, "Touch id=1").kernels) + " of 10 kernels before the reset were found");
+  CHECK_EQUAL("kernels before it, found or known to be missing",
+              directly_in(p, "Touch id=1").kernels + p.device.complete.open, 10U);
+  note(std::to_string(directly_in(p, "Touch id=1").kernels) +
+       " of 10 kernels before the reset were found");
 }
 
 // ---- ends of programs
@@ -169,23 +181,30 @@ std::string contents(const std::string& path) {
 }
 std::string scratch_file(const char* name) {
   const char* folder = std::getenv("TMPDIR");
-  return std::string{folder == nullptr ? "/tmp" : folder} + "/kprof-gpu-" + std::to_string(getpid()) + '-' + name;
+  return std::string{folder == nullptr ? "/tmp" : folder} + "/kprof-gpu-" +
+         std::to_string(getpid()) + '-' + name;
 }
-/// Runs this program in another mode, with more in its environment. Returns how it ended, as a shell says it.
+/// Runs this program in another mode, with more in its environment. Returns how it ended, as a
+/// shell says it.
 int run_self(const std::string& environment, const char* which) {
   std::fflush(stdout);
-  const int status = std::system(("timeout 60 env " + environment + " '" + self() + "' " + which).c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  const int status =
+      std::system(("timeout 60 env " + environment + " '" + self() + "' " + which).c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status)
+                           : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
-/// The report at the end of a program that ends in one way or another, with work perhaps still running.
+/// The report at the end of a program that ends in one way or another, with work perhaps still
+/// running.
 void exit_with_report(const char* which, int ended, const std::vector<const char*>& wanted) {
   const std::string path = scratch_file(which);
   const std::string what = std::string{"a program that ends by "} + which;
-  CHECK_EQUAL(what + ": its exit status", run_self("'KPROF=report(path=" + path + ",width=200)'", which), ended);
+  CHECK_EQUAL(what + ": its exit status",
+              run_self("'KPROF=report(path=" + path + ",width=200)'", which), ended);
   const std::string text = contents(path);
   std::remove(path.c_str());
-  for (const char* line : wanted) CHECK(what + ": its report has " + line, text.find(line) != std::string::npos);
+  for (const char* line : wanted)
+    CHECK(what + ": its report has " + line, text.find(line) != std::string::npos);
   if (text.empty()) note("there is no report");
 }
 void child_return() { touches(10, 5); }
@@ -199,9 +218,9 @@ void child_in_flight() {
   device_array<float> x(256);
   for (int i = 0; i < 10; ++i) touch(5, x.data());
   if (kernels_compute()) launch_spin(200'000'000);
-  std::exit(0);   // nothing has been waited for
+  std::exit(0);  // nothing has been waited for
 }
-void child_thread() {   // a thread launches until the process ends
+void child_thread() {  // a thread launches until the process ends
   std::thread([] {
     float* x = nullptr;
     CUDA(cudaMalloc(&x, 1024));
@@ -210,9 +229,12 @@ void child_thread() {   // a thread launches until the process ends
   usleep(200'000);
 }
 void exits() {
-  exit_with_report("child_return", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
-  exit_with_report("child_exit_inside", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
-  exit_with_report("child_in_flight", 0, {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
+  exit_with_report("child_return", 0,
+                   {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
+  exit_with_report("child_exit_inside", 0,
+                   {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
+  exit_with_report("child_in_flight", 0,
+                   {"Touch", "id=5", "10 attributed", "none open, dropped, without timing"});
   exit_with_report("child_thread", 0, {"Touch", "id=5"});
 }
 
@@ -221,7 +243,8 @@ void exits() {
 int wait_for(pid_t child) {
   for (int i = 0; i < 600; ++i) {
     int status = 0;
-    if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (waitpid(child, &status, WNOHANG) == child)
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     usleep(50'000);
   }
   kill(child, SIGKILL);
@@ -236,12 +259,11 @@ void forked() {
   for (const bool exits_at_once : {true, false}) {
     std::fflush(stdout);
     const pid_t child = fork();
-    if (child == 0) {   // runs on, on the host
-      check_prefix = parent_prefix + (exits_at_once ? " (child that ends with _exit)" : " (child that ends with exit)");
+    if (child == 0) {  // runs on, on the host
+      check_prefix = parent_prefix + (exits_at_once ? " (child that ends with _exit)"
+                                                    : " (child that ends with exit)");
       checks_failed = 0;
-      for (int i = 0; i < 3; ++i) {
-        KPROF_OP(Touch, {.id = 2});
-      }
+      for (int i = 0; i < 3; ++i) { KPROF_OP(Touch, {.id = 2}); }
       const kprof::profile p = kprof::snapshot();
       CHECK_EQUAL("scopes are recorded", scopes(p, "Touch id=2").calls, 3U);
       check_not_collecting(p, "fork");
@@ -249,7 +271,9 @@ void forked() {
       if (exits_at_once) _exit(checks_failed == 0 ? 0 : 1);
       std::exit(checks_failed == 0 ? 0 : 1);
     }
-    CHECK_EQUAL(exits_at_once ? "a child that ends with _exit ends well" : "a child that ends with exit ends well", wait_for(child), 0);
+    CHECK_EQUAL(exits_at_once ? "a child that ends with _exit ends well"
+                              : "a child that ends with exit ends well",
+                wait_for(child), 0);
     touch(3, x.data());
   }
   CUDA(cudaDeviceSynchronize());
@@ -261,7 +285,8 @@ void forked() {
 
 // ---- collectors that cannot work
 
-/// The program works, its scopes are recorded, and the report says why there is nothing of the device.
+/// The program works, its scopes are recorded, and the report says why there is nothing of the
+/// device.
 void runs_without_records(const char* reason) {
   touches(10, 1);
   const kprof::profile p = kprof::snapshot();
@@ -280,7 +305,9 @@ struct other_client {
 
   other_client() {
     const char* named = std::getenv("KPROF_CUPTI");
-    for (const char* name : {named, "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"})
+    for (const char* name :
+         {named, "libcupti.so.13", "libcupti.so.12", "libcupti.so",
+          "/usr/local/cuda/lib64/libcupti.so", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"})
       if (library == nullptr && name != nullptr && *name != '\0') library = dlopen(name, RTLD_NOW);
     if (library == nullptr) return;
     using callback = void (*)(void*, int, unsigned, const void*);
@@ -289,7 +316,9 @@ struct other_client {
     std::memcpy(&subscribe, &found, sizeof found);
     found = dlsym(library, "cuptiUnsubscribe");
     std::memcpy(&unsubscribe, &found, sizeof found);
-    if (subscribe != nullptr) result = subscribe(&handle, [](void*, int, unsigned, const void*) {}, nullptr);
+    if (subscribe != nullptr)
+      result = subscribe(
+          &handle, [](void*, int, unsigned, const void*) {}, nullptr);
   }
 };
 
@@ -307,7 +336,7 @@ void other_after() {
   check_complete(p);
   CHECK_EQUAL("kernels before and after it tried", directly_in(p, "Touch id=1").kernels, 15U);
 }
-void other_between() {   // when kprof has stopped, others may have CUPTI
+void other_between() {  // when kprof has stopped, others may have CUPTI
   touches(10, 1);
   kprof::stop();
   const other_client other;
@@ -327,10 +356,13 @@ void child_off() {
 }
 void child_cupti_off() { runs_without_records("KPROF=cupti=off"); }
 void disabled() {
-  CHECK_EQUAL("a program whose KPROF_CUPTI leads nowhere ends well", run_self("KPROF_CUPTI=/nonexistent/libcupti.so", "child_no_library"), 0);
-  CHECK_EQUAL("a program whose KPROF_CUPTI is another library ends well", run_self("KPROF_CUPTI=libm.so.6", "child_no_cupti"), 0);
+  CHECK_EQUAL("a program whose KPROF_CUPTI leads nowhere ends well",
+              run_self("KPROF_CUPTI=/nonexistent/libcupti.so", "child_no_library"), 0);
+  CHECK_EQUAL("a program whose KPROF_CUPTI is another library ends well",
+              run_self("KPROF_CUPTI=libm.so.6", "child_no_cupti"), 0);
   CHECK_EQUAL("a program with KPROF=off ends well", run_self("KPROF=off", "child_off"), 0);
-  CHECK_EQUAL("a program with KPROF=cupti=off ends well", run_self("KPROF=cupti=off", "child_cupti_off"), 0);
+  CHECK_EQUAL("a program with KPROF=cupti=off ends well",
+              run_self("KPROF=cupti=off", "child_cupti_off"), 0);
 }
 
 }  // namespace

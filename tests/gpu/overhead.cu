@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// One loop of kernels of a given length, timed on the host. overhead.py runs it with and without kprof, and with other
-// profilers around it, and compares. It is built three times: "overhead", "overhead_bare" with -DKPROF_ENABLE=0, and
-// "libspin.so", the latter as a library, whose loop Python starts and other profilers watch.
+// One loop of kernels of a given length, timed on the host. overhead.py runs it with and without
+// kprof, and with other profilers around it, and compares. It is built three times: "overhead",
+// "overhead_bare" with -DKPROF_ENABLE=0, and "libspin.so", the latter as a library, whose loop
+// Python starts and other profilers watch.
 //
-//     overhead --calibrate                                    prints the cycles of a microsecond under load
+//     overhead --calibrate                                    prints the cycles of a microsecond
+//                                                             under load
 //     overhead CYCLES KERNELS plain|streams|graph [once]      prints one line of JSON
 //
 // A guard is around each launch; with "once", there is a single one around the whole loop.
@@ -40,7 +42,7 @@ void must(cudaError_t error) {
 using seconds = std::chrono::duration<double>;
 std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
 
-constexpr int nodes = 100;   // kernels of a graph
+constexpr int nodes = 100;  // kernels of a graph
 
 void launch(std::int64_t cycles, cudaStream_t s) {
   spin_kernel<<<1, 1, 0, s>>>(cycles);
@@ -55,10 +57,13 @@ void launch_guarded(std::int64_t cycles, std::int64_t step, cudaStream_t s) {
 class spins {
  public:
   spins(std::int64_t cycles, const char* shape, bool guarded)
-      : cycles_(cycles), used_(std::strcmp(shape, "streams") == 0 ? streams_.size() : 1), guarded_(guarded) {
-    for (std::size_t i = 0; i < used_; ++i) must(cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking));
+      : cycles_(cycles),
+        used_(std::strcmp(shape, "streams") == 0 ? streams_.size() : 1),
+        guarded_(guarded) {
+    for (std::size_t i = 0; i < used_; ++i)
+      must(cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking));
     if (std::strcmp(shape, "graph") != 0) return;
-    one(0);   // the first guard starts kprof, which subscribes to CUPTI: not within the capture
+    one(0);  // the first guard starts kprof, which subscribes to CUPTI: not within the capture
     wait();
     before_ = 1;
     must(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeThreadLocal));
@@ -84,7 +89,7 @@ class spins {
       for (std::int64_t i = 0; i < kernels / nodes; ++i) replay();
     }
   }
-  std::int64_t before() const { return before_; }   // kernels that ran before any loop
+  std::int64_t before() const { return before_; }  // kernels that ran before any loop
   void wait() const {
     for (std::size_t i = 0; i < used_; ++i) must(cudaStreamSynchronize(streams_[i]));
   }
@@ -105,14 +110,15 @@ class spins {
 };
 
 struct times {
-  std::int64_t launched = 0;            // with those that warm up, and the one before a graph is captured
-  double launch_ns = 0, total_ns = 0;   // a kernel
+  // with those that warm up, and the one before a graph is captured
+  std::int64_t launched = 0;
+  double launch_ns = 0, total_ns = 0;  // a kernel
 };
 
 std::int64_t warm_up(std::int64_t kernels) { return kernels / 10 / nodes * nodes + nodes; }
 
 times timed(const spins& s, std::int64_t kernels) {
-  s.loop(warm_up(kernels));   // the first launch loads the kernel, the first guard starts kprof
+  s.loop(warm_up(kernels));  // the first launch loads the kernel, the first guard starts kprof
   s.wait();
   const auto begin = now();
   s.loop(kernels);
@@ -120,10 +126,12 @@ times timed(const spins& s, std::int64_t kernels) {
   s.wait();
   const auto done = now();
   const double ns = 1e9 / static_cast<double>(kernels);
-  return {s.before() + warm_up(kernels) + kernels, seconds(launched - begin).count() * ns, seconds(done - begin).count() * ns};
+  return {s.before() + warm_up(kernels) + kernels, seconds(launched - begin).count() * ns,
+          seconds(done - begin).count() * ns};
 }
 
-spins* opened = nullptr;   // never destroyed by main(): a graph must be there when what ran of it is read
+// never destroyed by main(): a graph must be there when what ran of it is read
+spins* opened = nullptr;
 
 times measure(std::int64_t cycles, const char* shape, std::int64_t kernels, bool guarded) {
   opened = new spins{cycles, shape, guarded};
@@ -139,7 +147,7 @@ int calibrate() {
   cudaEvent_t begin = nullptr, end = nullptr;
   must(cudaEventCreate(&begin));
   must(cudaEventCreate(&end));
-  for (int i = 0; i < 300; ++i) spin_kernel<<<1, 1>>>(cycles);   // until the clocks have risen
+  for (int i = 0; i < 300; ++i) spin_kernel<<<1, 1>>>(cycles);  // until the clocks have risen
   must(cudaEventRecord(begin));
   for (int i = 0; i < 50; ++i) spin_kernel<<<1, 1>>>(cycles);
   must(cudaEventRecord(end));
@@ -169,19 +177,27 @@ void spin_close() { delete opened; }
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--calibrate") == 0) return calibrate();
   const bool once = argc == 5 && std::strcmp(argv[4], "once") == 0;
-  if (argc != 4 && !once) return std::fprintf(stderr, "usage: overhead --calibrate | overhead CYCLES KERNELS plain|streams|graph [once]\n"), 2;
+  if (argc != 4 && !once)
+    return std::fprintf(stderr,
+                        "usage: overhead --calibrate | overhead CYCLES KERNELS plain|streams|graph "
+                        "[once]\n"),
+           2;
   const std::int64_t cycles = std::atoll(argv[1]), kernels = std::atoll(argv[2]) / nodes * nodes;
-  const times t = once ? measure_once(cycles, argv[3], kernels) : measure(cycles, argv[3], kernels, true);
+  const times t =
+      once ? measure_once(cycles, argv[3], kernels) : measure(cycles, argv[3], kernels, true);
   const auto done = now();
   const kprof::profile p = kprof::snapshot();
   const auto read = now();
   std::string state = p.device.state;
   for (char& c : state)
     if (c == '"' || c == '\\') c = '\'';
-  std::printf("{\"launched\": %lld, \"launch_ns\": %.1f, \"total_ns\": %.1f, \"end_ms\": %.3f, ", static_cast<long long>(t.launched), t.launch_ns,
-              t.total_ns, seconds(read - done).count() * 1e3);
-  std::printf("\"seen\": %llu, \"dropped\": %llu, \"memory\": %llu, ", static_cast<unsigned long long>(p.device.complete.records),
-              static_cast<unsigned long long>(p.device.complete.dropped), static_cast<unsigned long long>(p.cost.memory));
+  std::printf("{\"launched\": %lld, \"launch_ns\": %.1f, \"total_ns\": %.1f, \"end_ms\": %.3f, ",
+              static_cast<long long>(t.launched), t.launch_ns, t.total_ns,
+              seconds(read - done).count() * 1e3);
+  std::printf("\"seen\": %llu, \"dropped\": %llu, \"memory\": %llu, ",
+              static_cast<unsigned long long>(p.device.complete.records),
+              static_cast<unsigned long long>(p.device.complete.dropped),
+              static_cast<unsigned long long>(p.cost.memory));
   std::printf("\"state\": \"%s\"}\n", state.c_str());
   return 0;
 }

@@ -32,8 +32,8 @@ import measuring
 from measuring import machine, run, write
 
 HERE = pathlib.Path(__file__).resolve().parent
-MEMORY = "memory=256MiB"   # what kprof needs where all launches of a run are in flight at once, as graphs' can be
-PROGRAMS = [   # name, program, what is set in the environment, further arguments
+MEMORY = "memory=256MiB"  # what kprof needs where all launches of a run are in flight at once, as graphs' can be
+PROGRAMS = [  # name, program, what is set in the environment, further arguments
     ("bare", "overhead_bare", {}, []),
     ("idle guards", "overhead", {"KPROF": "off"}, []),
     ("scopes only", "overhead", {"KPROF": f"cupti=off,{MEMORY}"}, []),
@@ -42,20 +42,21 @@ PROGRAMS = [   # name, program, what is set in the environment, further argument
 ]
 COLLECTING = ("kprof, one scope", "kprof")
 LENGTHS_US = (2, 10, 100)
-SHAPES = {   # as launched: the heading of its table
+SHAPES = {  # as launched: the heading of its table
     "plain": "Launched one by one on one stream",
     "streams": "Launched one by one on eight streams in turn",
     "graph": "Launched as graphs of 100 kernels, on one stream",
     "python": "Launched one by one from a loop in Python, on one stream",
 }
 TIMES = ("total_ns", "launch_ns", "end_ms")
-PEERS = ("bare in Python", "torch.profiler", "Proton")   # of overhead_peers.py
+PEERS = ("bare in Python", "torch.profiler", "Proton")  # of overhead_peers.py
 OTHERS = {"torch.profiler", "Proton"}
-# Proton calls cuptiFinalize at the end of a session, and CUPTI before that of CUDA 13.1 Update 1 gives launches of graphs wrong
+# Proton calls cuptiFinalize at the end of a session, and CUPTI before that of CUDA 13.1 Update 1
+# gives launches of graphs wrong
 # ids in the sessions after the first.
 ONE_SESSION = {"Proton"}
 WRITTEN = ("overhead.md", "overhead.json")
-SHARE_OF_PROGRAMS = 0.55   # of --seconds
+SHARE_OF_PROGRAMS = 0.55  # of --seconds
 
 CAPTION = f"""\
 Medians of all runs, with the smallest and the largest. "ns a kernel" is the loop with its final wait, divided by its kernels; "ns to launch" is
@@ -83,11 +84,23 @@ around each launch of the loop in C++; the bare loop has neither."""
 
 # ---- rounds
 
+
 def settings_of(shapes, kernels, cycles_per_us):
-    numbers = {length: max(100, round(kernels * min(1, 10 / length)) // 100 * 100) for length in LENGTHS_US}   # graphs are of 100
-    return [{"launched": shape, "kernel_us": length, "cycles": round(length * cycles_per_us), "kernels": numbers[length]}
-            for shape in SHAPES if shape in shapes
-            for length in LENGTHS_US if (shape, length) != ("python", 100)]   # which would hide all of a scope
+    numbers = {
+        length: max(100, round(kernels * min(1, 10 / length)) // 100 * 100) for length in LENGTHS_US
+    }  # graphs are of 100
+    return [
+        {
+            "launched": shape,
+            "kernel_us": length,
+            "cycles": round(length * cycles_per_us),
+            "kernels": numbers[length],
+        }
+        for shape in SHAPES
+        if shape in shapes
+        for length in LENGTHS_US
+        if (shape, length) != ("python", 100)
+    ]  # which would hide all of a scope
 
 
 LATE = "it took more than"
@@ -99,8 +112,12 @@ def attempted(command, environment=None, timeout=60):
         return json.loads(run(command, environment, timeout)), None
     except subprocess.TimeoutExpired:
         return None, f"{LATE} {timeout} s"
-    except RuntimeError as error:   # the last line of what it said, without the command and its settings
-        return None, ("it ended with " + re.sub(r"(?s): .*\n", ": ", str(error).partition(" ended with ")[2])).rstrip(": ")
+    except (
+        RuntimeError
+    ) as error:  # the last line of what it said, without the command and its settings
+        return None, (
+            "it ended with " + re.sub(r"(?s): .*\n", ": ", str(error).partition(" ended with ")[2])
+        ).rstrip(": ")
     except (ValueError, OSError) as error:
         return None, str(error)
 
@@ -111,7 +128,7 @@ class Measurements:
     def __init__(self, options, settings):
         self.options, self.settings = options, settings
         self.runs, self.absent, self.failures = {}, {}, []
-        self.apart = set(ONE_SESSION)   # these have a process for each setting
+        self.apart = set(ONE_SESSION)  # these have a process for each setting
 
     def add(self, name, numbers, answer):
         for i, measures in zip(numbers, answer):
@@ -123,23 +140,41 @@ class Measurements:
 
     def failed(self, name, numbers, why):
         """Other profilers may fail: that is told, and no failure of kprof's."""
-        of = self.settings[numbers[0]] if len(numbers) == 1 else {"launched": "all in one process", "kernel_us": None}
-        self.failures.append({"variant": name, "launched": of["launched"], "kernel_us": of["kernel_us"], "why": why})
+        of = (
+            self.settings[numbers[0]]
+            if len(numbers) == 1
+            else {"launched": "all in one process", "kernel_us": None}
+        )
+        self.failures.append(
+            {"variant": name, "launched": of["launched"], "kernel_us": of["kernel_us"], "why": why}
+        )
         what = f"{name}, {of['launched']}" + (f", {of['kernel_us']} us" if of["kernel_us"] else "")
         skip(what, why) if name in OTHERS else check(False, f"it is measured, {what}", why)
 
     def given_up(self, name, i):
         """What failed twice with a shape, or once for lack of time: it would use up that of all others."""
-        mine = [f for f in self.failures if (f["variant"], f["launched"]) == (name, self.settings[i]["launched"])]
+        mine = [
+            f
+            for f in self.failures
+            if (f["variant"], f["launched"]) == (name, self.settings[i]["launched"])
+        ]
         return len(mine) >= 2 or any(f["why"].startswith(LATE) for f in mine)
 
     def round_of_programs(self):
         """Variants run in turn, so that a drift of clocks meets all alike. Whether another round is of use."""
         for i, setting in enumerate(self.settings):
-            for name, program, environment, arguments in PROGRAMS if setting["launched"] != "python" else []:
+            for name, program, environment, arguments in (
+                PROGRAMS if setting["launched"] != "python" else []
+            ):
                 if self.given_up(name, i):
                     continue
-                command = [self.options.build / program, str(setting["cycles"]), str(setting["kernels"]), setting["launched"], *arguments]
+                command = [
+                    self.options.build / program,
+                    str(setting["cycles"]),
+                    str(setting["kernels"]),
+                    setting["launched"],
+                    *arguments,
+                ]
                 measures, why = attempted(command, environment)
                 self.failed(name, [i], why) if why else self.add(name, [i], [measures])
         self.save()
@@ -155,7 +190,7 @@ class Measurements:
                 if not self.given_up(name, i):
                     self.ask(name, [i])
             self.save()
-        return not OTHERS <= self.absent.keys()   # a bare loop with nothing to compare it with
+        return not OTHERS <= self.absent.keys()  # a bare loop with nothing to compare it with
 
     def ask(self, name, numbers):
         """Runs these settings in one process, if it is not known to be absent. Whether it did not fail."""
@@ -166,7 +201,10 @@ class Measurements:
             self.is_absent(name, f"there is no {library.name}")
             return True
         settings = json.dumps([self.settings[i] for i in numbers])
-        answer, why = attempted([sys.executable, HERE / "overhead_peers.py", name, library, settings], timeout=150 if len(numbers) > 1 else 75)
+        answer, why = attempted(
+            [sys.executable, HERE / "overhead_peers.py", name, library, settings],
+            timeout=150 if len(numbers) > 1 else 75,
+        )
         if why:
             self.failed(name, numbers, why)
         elif isinstance(answer, str):
@@ -184,7 +222,12 @@ class Measurements:
         if not rows:
             return
         facts = machine()
-        everything = {"machine": facts, "rows": rows, "absent": self.absent, "failures": self.failures}
+        everything = {
+            "machine": facts,
+            "rows": rows,
+            "absent": self.absent,
+            "failures": self.failures,
+        }
         write(self.options.out / WRITTEN[0], written(rows, self.absent, self.failures, facts))
         write(self.options.out / WRITTEN[1], json.dumps(everything, indent=1) + "\n")
 
@@ -203,7 +246,11 @@ def rounds(one_round, at_most, end):
 def measure(options):
     """Whether all is well."""
     begin = time.monotonic()
-    cycles_per_us, why = (options.cycles_per_us, None) if options.cycles_per_us else attempted([options.build / "overhead_bare", "--calibrate"])
+    cycles_per_us, why = (
+        (options.cycles_per_us, None)
+        if options.cycles_per_us
+        else attempted([options.build / "overhead_bare", "--calibrate"])
+    )
     if why:
         return check(False, "the GPU's clock is measured", why)
     them = Measurements(options, settings_of(options.shapes, options.kernels, cycles_per_us))
@@ -220,22 +267,31 @@ def rows_of(settings, runs):
         for name in [name for name, _, _, _ in PROGRAMS] + list(PEERS):
             if (i, name) not in runs:
                 continue
-            mine, bare = runs[i, name], runs.get((i, "bare in Python" if name in PEERS else "bare"), [])
+            mine, bare = runs[i, name], runs.get(
+                (i, "bare in Python" if name in PEERS else "bare"), []
+            )
             row = {**setting, "variant": name, "runs": mine}
             for key in TIMES:
                 values, others = [r[key] for r in mine], [r[key] for r in bare]
                 row[key] = statistics.median(values)
                 row["least_" + key], row["most_" + key] = min(values), max(values)
-                row["more_" + key] = row[key] - statistics.median(others) if others and mine is not bare else None
-                row["clear_" + key] = min(len(values), len(others)) >= 3 and (min(values) > max(others) or max(values) < min(others))
+                row["more_" + key] = (
+                    row[key] - statistics.median(others) if others and mine is not bare else None
+                )
+                row["clear_" + key] = min(len(values), len(others)) >= 3 and (
+                    min(values) > max(others) or max(values) < min(others)
+                )
             rows.append(row)
     return rows
 
 
 # ---- tables
 
+
 def spread(row, key, digits=0):
-    return f"{row[key]:.{digits}f} ({row['least_' + key]:.{digits}f}..{row['most_' + key]:.{digits}f})"
+    return (
+        f"{row[key]:.{digits}f} ({row['least_' + key]:.{digits}f}..{row['most_' + key]:.{digits}f})"
+    )
 
 
 def more(row, key, percent):
@@ -243,21 +299,39 @@ def more(row, key, percent):
     if value is None:
         return ""
     text = f"{'' if row['clear_' + key] else '~'}{value:+.0f}"
-    return text + (f" ({100 * value / (row[key] - value):+.1f} %)" if percent and row[key] != value else "")
+    return text + (
+        f" ({100 * value / (row[key] - value):+.1f} %)" if percent and row[key] != value else ""
+    )
 
 
 def seen(row):
     if row["variant"] not in (*COLLECTING, *OTHERS):
         return ""
     fewest = min(row["runs"], key=lambda r: r["seen"] - r["launched"])
-    return f"all {fewest['seen']}" if fewest["seen"] == fewest["launched"] else f"**{fewest['seen']} of {fewest['launched']}**"
+    return (
+        f"all {fewest['seen']}"
+        if fewest["seen"] == fewest["launched"]
+        else f"**{fewest['seen']} of {fewest['launched']}**"
+    )
 
 
 def table(rows):
-    lines = ["| kernels | variant | runs | ns a kernel | more | ns to launch | more | end, ms | seen |", "|---|---|" + "---:|" * 7]
+    lines = [
+        "| kernels | variant | runs | ns a kernel | more | ns to launch | more | end, ms | seen |",
+        "|---|---|" + "---:|" * 7,
+    ]
     for r in rows:
-        cells = [f"{r['kernels']} of {r['kernel_us']} µs", r["variant"], str(len(r["runs"])), spread(r, "total_ns"), more(r, "total_ns", True),
-                 spread(r, "launch_ns"), more(r, "launch_ns", False), spread(r, "end_ms", 1), seen(r)]
+        cells = [
+            f"{r['kernels']} of {r['kernel_us']} µs",
+            r["variant"],
+            str(len(r["runs"])),
+            spread(r, "total_ns"),
+            more(r, "total_ns", True),
+            spread(r, "launch_ns"),
+            more(r, "launch_ns", False),
+            spread(r, "end_ms", 1),
+            seen(r),
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -267,15 +341,31 @@ def told(absent, failures):
     lines = [f"{name} has no runs, or no further ones: {why}." for name, why in absent.items()]
     places = {}
     for f in failures:
-        places.setdefault((f["variant"], f["why"]), {})[f["launched"] + (f" {f['kernel_us']} µs" if f["kernel_us"] else "")] = True
+        places.setdefault((f["variant"], f["why"]), {})[
+            f["launched"] + (f" {f['kernel_us']} µs" if f["kernel_us"] else "")
+        ] = True
     lines += [f"{name} failed: {why} ({', '.join(of)})." for (name, why), of in places.items()]
-    return lines + ["What failed twice in a table, or once for lack of time, was not started again for it."] * bool(failures)
+    return lines + [
+        "What failed twice in a table, or once for lack of time, was not started again for it."
+    ] * bool(failures)
 
 
 def written(rows, absent, failures, facts):
-    states = {r["runs"][-1].get(key) for r in rows if r["variant"] in (*COLLECTING, *PEERS) for key in ("state", "version")}
+    states = {
+        r["runs"][-1].get(key)
+        for r in rows
+        if r["variant"] in (*COLLECTING, *PEERS)
+        for key in ("state", "version")
+    }
     facts = [*facts, *sorted(filter(None, states))]
-    lines = ["# What kprof costs a program that launches kernels", "", *(f"- {fact}" for fact in facts), "", CAPTION, ""]
+    lines = [
+        "# What kprof costs a program that launches kernels",
+        "",
+        *(f"- {fact}" for fact in facts),
+        "",
+        CAPTION,
+        "",
+    ]
     for line in told(absent, failures):
         lines += [line, ""]
     for shape, heading in SHAPES.items():
@@ -297,9 +387,16 @@ def all_recorded(rows):
     whole = True
     for r in rows:
         if r["variant"] in COLLECTING:
-            wrong = [run for run in r["runs"] if run["seen"] != run["launched"] or run["dropped"] > 0]
-            whole &= check(not wrong, f"every kernel is recorded, {r['launched']}, {r['kernel_us']} us, {r['variant']}",
-                           "; ".join(f"{run['seen']} of {run['launched']}, {run['dropped']} dropped" for run in wrong))
+            wrong = [
+                run for run in r["runs"] if run["seen"] != run["launched"] or run["dropped"] > 0
+            ]
+            whole &= check(
+                not wrong,
+                f"every kernel is recorded, {r['launched']}, {r['kernel_us']} us, {r['variant']}",
+                "; ".join(
+                    f"{run['seen']} of {run['launched']}, {run['dropped']} dropped" for run in wrong
+                ),
+            )
     return whole
 
 
@@ -311,7 +408,9 @@ def shapes_of(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--long", action="store_true")
@@ -321,13 +420,19 @@ def main():
     parser.add_argument("--kernels", type=int)
     parser.add_argument("--cycles-per-us", type=float)
     options = parser.parse_args()
-    for name, value in zip(("rounds", "seconds", "kernels"), (9, 1800, 200_000) if options.long else (5, 450, 100_000)):
+    for name, value in zip(
+        ("rounds", "seconds", "kernels"), (9, 1800, 200_000) if options.long else (5, 450, 100_000)
+    ):
         if getattr(options, name) is None:
             setattr(options, name, value)
-    options.build = options.build.resolve()   # a program without a slash, and a library, would be looked for elsewhere
+    options.build = (
+        options.build.resolve()
+    )  # a program without a slash, and a library, would be looked for elsewhere
     options.out.mkdir(parents=True, exist_ok=True)
     for name in WRITTEN:
-        (options.out / name).unlink(missing_ok=True)   # of a run before, which this one's would be taken for
+        (options.out / name).unlink(
+            missing_ok=True
+        )  # of a run before, which this one's would be taken for
     right = measure(options)
     if (options.out / WRITTEN[0]).exists():
         print((options.out / WRITTEN[0]).read_text())

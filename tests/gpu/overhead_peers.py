@@ -21,6 +21,7 @@ class Absent(Exception):
 
 class Nothing:
     """No profiler; it shows what a profiler does here."""
+
     scope = None
     version = ""
 
@@ -37,14 +38,17 @@ class Nothing:
 class Torch:
     def __init__(self):
         import torch
+
         if not torch.cuda.is_available():
             raise Absent("PyTorch sees no GPU")
-        torch.cuda.init()   # not within the profile's end, which waits for all devices
+        torch.cuda.init()  # not within the profile's end, which waits for all devices
         self.torch, self.scope = torch.profiler, torch.profiler.record_function
         self.version = f"PyTorch {torch.__version__}"
 
     def start(self):
-        self.profile = self.torch.profile(activities=[self.torch.ProfilerActivity.CPU, self.torch.ProfilerActivity.CUDA])
+        self.profile = self.torch.profile(
+            activities=[self.torch.ProfilerActivity.CPU, self.torch.ProfilerActivity.CUDA]
+        )
         self.profile.start()
 
     def stop(self):
@@ -52,13 +56,16 @@ class Torch:
 
     def seen(self):
         # Not events(), which takes many seconds to make an object in Python of each.
-        return sum("spin_kernel" in event.name() for event in self.profile.profiler.kineto_results.events())
+        return sum(
+            "spin_kernel" in event.name() for event in self.profile.profiler.kineto_results.events()
+        )
 
 
 class Proton:
     def __init__(self):
         import triton
         import triton.profiler
+
         self.proton, self.scope = triton.profiler, triton.profiler.scope
         self.version = f"Triton {triton.__version__}"
         self.folder = tempfile.TemporaryDirectory()
@@ -72,8 +79,13 @@ class Proton:
 
     def seen(self):
         def count(node):
-            return node.get("metrics", {}).get("count", 0) + sum(count(child) for child in node.get("children", []))
-        return sum(count(tree) for tree in json.loads(self.name.with_suffix(".hatchet").read_text()))
+            return node.get("metrics", {}).get("count", 0) + sum(
+                count(child) for child in node.get("children", [])
+            )
+
+        return sum(
+            count(tree) for tree in json.loads(self.name.with_suffix(".hatchet").read_text())
+        )
 
 
 PEERS = {"bare in Python": Nothing, "torch.profiler": Torch, "Proton": Proton}
@@ -81,7 +93,9 @@ PEERS = {"bare in Python": Nothing, "torch.profiler": Torch, "Proton": Proton}
 
 def loop_in_cpp(spin, kernels):
     launch_ns, total_ns = ctypes.c_double(), ctypes.c_double()
-    launched = spin.spin_run(ctypes.c_longlong(kernels), ctypes.byref(launch_ns), ctypes.byref(total_ns))
+    launched = spin.spin_run(
+        ctypes.c_longlong(kernels), ctypes.byref(launch_ns), ctypes.byref(total_ns)
+    )
     return {"launched": launched, "launch_ns": launch_ns.value, "total_ns": total_ns.value}
 
 
@@ -105,7 +119,11 @@ def loop_in_python(spin, kernels, scope):
     launched = time.perf_counter()
     spin.spin_wait()
     done = time.perf_counter()
-    return {"launched": warm_up + kernels, "launch_ns": (launched - begin) * 1e9 / kernels, "total_ns": (done - begin) * 1e9 / kernels}
+    return {
+        "launched": warm_up + kernels,
+        "launch_ns": (launched - begin) * 1e9 / kernels,
+        "total_ns": (done - begin) * 1e9 / kernels,
+    }
 
 
 def watched(spin, watch, setting):
@@ -113,10 +131,16 @@ def watched(spin, watch, setting):
     shape = setting["launched"]
 
     def measured():
-        spin.spin_open(ctypes.c_longlong(setting["cycles"]), b"plain" if shape == "python" else shape.encode())
-        return loop_in_python(spin, setting["kernels"], watch.scope) if shape == "python" else loop_in_cpp(spin, setting["kernels"])
+        spin.spin_open(
+            ctypes.c_longlong(setting["cycles"]), b"plain" if shape == "python" else shape.encode()
+        )
+        return (
+            loop_in_python(spin, setting["kernels"], watch.scope)
+            if shape == "python"
+            else loop_in_cpp(spin, setting["kernels"])
+        )
 
-    watch.start()   # before the graph is captured, which Proton must see
+    watch.start()  # before the graph is captured, which Proton must see
     if watch.scope is None or shape == "python":
         measures = measured()
     else:

@@ -25,11 +25,16 @@ import counters
 
 SASS, TENSOR = "sm__sass_thread_inst_executed_op_", "sm__ops_path_tensor_src_"
 
-# The variable FAKE tells it what to invent: {"times": {metric: factor}, "plus": {metric: number, also of one that it would not have},
-# "renamed": {metric: its name here}, "lacks": [metric], "silent": {metric: what is there in place of a number}, "unit": {metric: unit},
-# "kernels": how many, "commas": whether in numbers, "query": whether it tells what it can count, "cut": whether the last row is,
-# "fails": with this message, "unknown": [metric that it does not find], "complaint": in which words, "hangs": [the case that never ends,
-# with a program of its own, the file that has both their numbers], "bare": whether fields stand without quotes where they can,
+# The variable FAKE tells it what to invent: {"times": {metric: factor}, "plus": {metric: number,
+# also of one that it would not have},
+# "renamed": {metric: its name here}, "lacks": [metric], "silent": {metric: what is there in place
+# of a number}, "unit": {metric: unit},
+# "kernels": how many, "commas": whether in numbers, "query": whether it tells what it can count,
+# "cut": whether the last row is,
+# "fails": with this message, "unknown": [metric that it does not find], "complaint": in which
+# words, "hangs": [the case that never ends,
+# with a program of its own, the file that has both their numbers], "bare": whether fields stand
+# without quotes where they can,
 # "before", "between", "after": lines before, in and after the table}
 NCU = r'''#!/usr/bin/env python3
 import json, os, subprocess, sys
@@ -145,10 +150,30 @@ class Truth(unittest.TestCase):
     def started(self, only="saxpy", ncu="ncu", more=(), **fake):
         (self.folder / "why.txt").write_text(self.explanations)
         libraries = f"{SCRIPTED}:{os.environ.get('LD_LIBRARY_PATH', '')}"
-        environment = os.environ | {"FAKE": json.dumps(fake), "LD_LIBRARY_PATH": libraries, "KPROF": "off", "LC_ALL": "de_DE.UTF-8"}
-        command = [sys.executable, HERE / "truth.py", "--build", self.folder / "build", "--out", self.folder / "out", "--ncu", self.folder / ncu,
-                   "--only", only, "--explanations", self.folder / "why.txt", *more]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        environment = os.environ | {
+            "FAKE": json.dumps(fake),
+            "LD_LIBRARY_PATH": libraries,
+            "KPROF": "off",
+            "LC_ALL": "de_DE.UTF-8",
+        }
+        command = [
+            sys.executable,
+            HERE / "truth.py",
+            "--build",
+            self.folder / "build",
+            "--out",
+            self.folder / "out",
+            "--ncu",
+            self.folder / ncu,
+            "--only",
+            only,
+            "--explanations",
+            self.folder / "why.txt",
+            *more,
+        ]
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
     def heard(self, process, warns=""):
         """The lines of truth.py, but for those of libraries that are not there; its status is kept."""
@@ -164,10 +189,24 @@ class Truth(unittest.TestCase):
         """What is said of a folder that was kept, where neither ncu nor the programs are; `out` is the folder again then."""
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         (self.folder / "why.txt").write_text(self.explanations)
-        command = [sys.executable, HERE / "truth.py", "--saved", folder, "--out", self.folder / "out",
-                   "--explanations", self.folder / "why.txt", *more]
+        command = [
+            sys.executable,
+            HERE / "truth.py",
+            "--saved",
+            folder,
+            "--out",
+            self.folder / "out",
+            "--explanations",
+            self.folder / "why.txt",
+            *more,
+        ]
         environment = os.environ | {"PATH": ""}
-        return self.heard(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), warns)
+        return self.heard(
+            subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ),
+            warns,
+        )
 
     def kept(self):
         """The folder that a run leaves, where no other touches it."""
@@ -182,15 +221,33 @@ class Truth(unittest.TestCase):
 
     def test_what_is_exact_passes(self):
         lines = self.say(only="")
-        self.assertEqual([line.split(":")[0] for line in lines], ["PASS truth"] * 13, lines)   # three numbers a case, and softmax's exponentials
-        self.assertEqual(lines[0], "PASS truth: saxpy flops: measured 536,870,912 is 1.0000 of the declared 536,870,912")
+        self.assertEqual(
+            [line.split(":")[0] for line in lines], ["PASS truth"] * 13, lines
+        )  # three numbers a case, and softmax's exponentials
+        self.assertEqual(
+            lines[0],
+            "PASS truth: saxpy flops: measured 536,870,912 is 1.0000 of the declared 536,870,912",
+        )
         self.assertEqual(self.status, 0)
-        self.assertIn("| saxpy | bytes_read | 2,147,483,648 | 2,147,483,648 | 1.0000 |  |", self.page())
-        self.assertIn("| tensor_core | flops | 1,099,511,627,776 | 1,099,511,627,776 | 1.0000 |  |", self.page())
-        self.assertIn("| softmax | transcendentals | 134,217,728 | 134,217,728 | 1.0000 |  |", self.page())
+        self.assertIn(
+            "| saxpy | bytes_read | 2,147,483,648 | 2,147,483,648 | 1.0000 |  |", self.page()
+        )
+        self.assertIn(
+            "| tensor_core | flops | 1,099,511,627,776 | 1,099,511,627,776 | 1.0000 |  |",
+            self.page(),
+        )
+        self.assertIn(
+            "| softmax | transcendentals | 134,217,728 | 134,217,728 | 1.0000 |  |", self.page()
+        )
         # fadd, fmul, ffma, the rest of fp32, xu, tensor cores, and 32 bytes a sector
-        self.assertIn("| saxpy | 2 | 6 | 268,435,452 | 996 | 0 | 0 | 0 | 0 | 2,147,483,648 | 224 |", self.page())
-        self.assertIn("- saxpy: `Axpy n=268435456 type=f32`, 1 kernel: `kernel_0(const float *, float *, int)`", self.page())
+        self.assertIn(
+            "| saxpy | 2 | 6 | 268,435,452 | 996 | 0 | 0 | 0 | 0 | 2,147,483,648 | 224 |",
+            self.page(),
+        )
+        self.assertIn(
+            "- saxpy: `Axpy n=268435456 type=f32`, 1 kernel: `kernel_0(const float *, float *, int)`",
+            self.page(),
+        )
         self.assertIn("- ncu: Version 1.2.3 (build 4)", self.page())
 
     def test_numbers_without_separators_are_read_as_well(self):
@@ -211,9 +268,13 @@ class Truth(unittest.TestCase):
         self.assertEqual(len(self.result()["kernels"]), 2)
 
     def test_a_table_that_is_not_understood_fails(self):
-        for cut, text in (({"between": ["==WARNING== who knows"]}, "ncu's table goes on after other lines"),
-                          ({"cut": True}, "a row of ncu's table has 22 fields and the first 23")):
-            self.assertEqual(self.say(kernels=3, **cut), [f"FAIL truth: saxpy: {text}; see ncu/saxpy.txt"])
+        for cut, text in (
+            ({"between": ["==WARNING== who knows"]}, "ncu's table goes on after other lines"),
+            ({"cut": True}, "a row of ncu's table has 22 fields and the first 23"),
+        ):
+            self.assertEqual(
+                self.say(kernels=3, **cut), [f"FAIL truth: saxpy: {text}; see ncu/saxpy.txt"]
+            )
             self.assertEqual(self.status, 1)
         lines = self.say(cut=True, only="saxpy|softmax", kernels=1)
         self.assertEqual([line.split()[2] for line in lines], ["saxpy:", "softmax:"], lines)
@@ -229,82 +290,152 @@ class Truth(unittest.TestCase):
         self.assertIn("3 kernels: `kernel_0(const float *, float *, int)`, `kernel_1(", self.page())
 
     def test_one_percent_is_let_pass_and_more_is_not(self):
-        self.assertIn("PASS truth: saxpy bytes_read: measured 2,168,958,270 is 1.0100 of the declared 2,147,483,648",
-                      self.say(times={"dram__bytes_read": 1.0099999}))
+        self.assertIn(
+            "PASS truth: saxpy bytes_read: measured 2,168,958,270 is 1.0100 of the declared 2,147,483,648",
+            self.say(times={"dram__bytes_read": 1.0099999}),
+        )
         for factor, ratio in ((1.05, "1.0500"), (0.95, "0.9500"), (1.0101, "1.0101")):
             lines = self.say(times={"dram__bytes_write": factor})
             failed = [line for line in lines if line.startswith("FAIL")]
             self.assertEqual(len(failed), 1, lines)
-            self.assertIn(f"saxpy bytes_written: measured {round(1073741824 * factor):,} is {ratio} of the declared 1,073,741,824: mend", failed[0])
+            self.assertIn(
+                f"saxpy bytes_written: measured {round(1073741824 * factor):,} is {ratio} of the declared 1,073,741,824: mend",
+                failed[0],
+            )
             self.assertEqual(self.status, 1)
             self.assertIn(f"| {ratio} | not explained |", self.page())
 
     def test_flops_are_those_of_the_case_s_unit_and_of_cuda_cores_beside_it(self):
-        self.say(only="tensor_core", plus={SASS + "ffma_pred_on": 1000, SASS + "fadd_pred_on": 100, SASS + "fmul_pred_on": 10})
-        self.assertEqual(self.result("tensor_core")["rows"][0]["measured"], 1099511627776 + 2000 + 100 + 10)
+        self.say(
+            only="tensor_core",
+            plus={
+                SASS + "ffma_pred_on": 1000,
+                SASS + "fadd_pred_on": 100,
+                SASS + "fmul_pred_on": 10,
+            },
+        )
+        self.assertEqual(
+            self.result("tensor_core")["rows"][0]["measured"], 1099511627776 + 2000 + 100 + 10
+        )
         self.say(plus={TENSOR + "bf16_dst_fp32": 10**12})
         self.assertEqual(self.result()["rows"][0]["measured"], 536870912)
-        self.say(plus={SASS + "ffma2_pred_on": 1000, SASS + "fadd2_pred_on": 100, SASS + "fmul2_pred_on": 10})
+        self.say(
+            plus={
+                SASS + "ffma2_pred_on": 1000,
+                SASS + "fadd2_pred_on": 100,
+                SASS + "fmul2_pred_on": 10,
+            }
+        )
         self.assertEqual(self.result()["rows"][0]["measured"], 536870912 + 4000 + 200 + 20)
 
     def test_half_precision_has_other_names_on_other_chips(self):
-        declared = {"case": "gemm_f16", "operator": "Gemm", "parameters": "", "flops": 1000, "bytes_read": 64, "bytes_written": 32,
-                    "transcendentals": 0, "unit": "f16"}
-        self.libraries(f"[ $1 = --list ] && echo gemm_f16 gpu && exit; echo '{json.dumps(declared)}'")
+        declared = {
+            "case": "gemm_f16",
+            "operator": "Gemm",
+            "parameters": "",
+            "flops": 1000,
+            "bytes_read": 64,
+            "bytes_written": 32,
+            "transcendentals": 0,
+            "unit": "f16",
+        }
+        self.libraries(
+            f"[ $1 = --list ] && echo gemm_f16 gpu && exit; echo '{json.dumps(declared)}'"
+        )
         lines = self.say(only="gemm")
-        self.assertEqual(lines[0], "PASS truth: gemm_f16 flops: measured 1,000 is 1.0000 of the declared 1,000")
-        lines = self.say(only="gemm", renamed={TENSOR + "fp16": TENSOR + "fp16_dst_fp32"}, plus={TENSOR + "fp16_dst_fp16": 500})
+        self.assertEqual(
+            lines[0], "PASS truth: gemm_f16 flops: measured 1,000 is 1.0000 of the declared 1,000"
+        )
+        lines = self.say(
+            only="gemm",
+            renamed={TENSOR + "fp16": TENSOR + "fp16_dst_fp32"},
+            plus={TENSOR + "fp16_dst_fp16": 500},
+        )
         self.assertIn("FAIL truth: gemm_f16 flops: measured 1,500 is 1.5000", lines[0])
 
     def test_an_explanation_makes_a_difference_pass(self):
         self.explanations = "# why\n\nsaxpy bytes_written: the last of it is still in L2\n"
         lines = self.say(times={"dram__bytes_write": 0.95})
-        self.assertIn("PASS truth: saxpy bytes_written: measured 1,020,054,733 is 0.9500 of the declared 1,073,741,824, as explained", lines)
+        self.assertIn(
+            "PASS truth: saxpy bytes_written: measured 1,020,054,733 is 0.9500 of the declared 1,073,741,824, as explained",
+            lines,
+        )
         self.assertEqual(self.status, 0)
         self.assertIn("| 0.9500 | the last of it is still in L2 |", self.page())
 
     def test_an_explanation_of_no_difference_fails(self):
         self.explanations = "saxpy bytes_written: the last of it is still in L2\n"
         lines = self.say()
-        self.assertIn("FAIL truth: saxpy bytes_written: measured 1,073,741,824 is 1.0000 of the declared 1,073,741,824: there is nothing to explain, "
-                      "drop the line in why.txt", lines)
+        self.assertIn(
+            "FAIL truth: saxpy bytes_written: measured 1,073,741,824 is 1.0000 of the declared 1,073,741,824: there is nothing to explain, "
+            "drop the line in why.txt",
+            lines,
+        )
         self.assertEqual(self.status, 1)
 
     def test_an_explanation_stands_from_half_a_percent_on(self):
         self.explanations = "saxpy bytes_written: the last of it is still in L2\n"
         for factor, ratio in ((1.0051, "1.0051"), (0.9949, "0.9949")):
             lines = self.say(times={"dram__bytes_write": factor})
-            self.assertIn(f"measured {round(1073741824 * factor):,} is {ratio} of the declared 1,073,741,824, as explained", lines[2])
+            self.assertIn(
+                f"measured {round(1073741824 * factor):,} is {ratio} of the declared 1,073,741,824, as explained",
+                lines[2],
+            )
             self.assertEqual(self.status, 0)
             self.assertIn(f"| {ratio} | the last of it is still in L2 |", self.page())
-        self.assertIn("there is nothing to explain", self.say(times={"dram__bytes_write": 1.0049})[2])
+        self.assertIn(
+            "there is nothing to explain", self.say(times={"dram__bytes_write": 1.0049})[2]
+        )
         self.assertEqual(self.status, 1)
         self.explanations = ""
-        self.assertTrue(self.say(times={"dram__bytes_write": 1.0051})[2].endswith("is 1.0051 of the declared 1,073,741,824"))
+        self.assertTrue(
+            self.say(times={"dram__bytes_write": 1.0051})[2].endswith(
+                "is 1.0051 of the declared 1,073,741,824"
+            )
+        )
         self.assertEqual(self.status, 0)
 
     def test_explanations_that_cannot_be_read_fail(self):
         self.explanations = "saxpy flops\nsaxpy speed: low\nsoftmax flops: a\nsoftmax flops: b\n"
         lines = self.say()
-        wrong = "not `CASE WHAT: TEXT`, what being flops, bytes_read, bytes_written, transcendentals"
-        self.assertEqual(lines[:3], [f"FAIL truth: why.txt:1: {wrong}", f"FAIL truth: why.txt:2: {wrong}",
-                                     "FAIL truth: why.txt:4: a second line for softmax flops"])
+        wrong = (
+            "not `CASE WHAT: TEXT`, what being flops, bytes_read, bytes_written, transcendentals"
+        )
+        self.assertEqual(
+            lines[:3],
+            [
+                f"FAIL truth: why.txt:1: {wrong}",
+                f"FAIL truth: why.txt:2: {wrong}",
+                "FAIL truth: why.txt:4: a second line for softmax flops",
+            ],
+        )
         self.assertEqual(self.status, 1)
 
     def test_an_explanation_of_no_case_fails_where_all_cases_are_known(self):
         self.explanations = "saxpi flops: a slip of the pen\n"
-        self.assertEqual([line for line in self.say() if "saxpi" in line], [])   # it could be one of truth_cublas
+        self.assertEqual(
+            [line for line in self.say() if "saxpi" in line], []
+        )  # it could be one of truth_cublas
         self.libraries("echo gemm_f32 gpu")
         shutil.copy(self.folder / "build/truth_cublas", self.folder / "build/truth_cudnn")
         self.assertIn("FAIL truth: why.txt explains saxpi, which is no case", self.say())
 
     def test_what_the_gpu_cannot_count_is_not_available(self):
         lines = self.say(lacks=["dram__bytes_read"])
-        self.assertEqual(lines[1], "SKIP truth: saxpy bytes_read: n/a, this GPU has no dram__bytes_read, no dram__bytes_op_read")
-        self.assertIn("| saxpy | bytes_read | 2,147,483,648 | n/a | n/a | this GPU has no dram__bytes_read, no dram__bytes_op_read |", self.page())
+        self.assertEqual(
+            lines[1],
+            "SKIP truth: saxpy bytes_read: n/a, this GPU has no dram__bytes_read, no dram__bytes_op_read",
+        )
+        self.assertIn(
+            "| saxpy | bytes_read | 2,147,483,648 | n/a | n/a | this GPU has no dram__bytes_read, no dram__bytes_op_read |",
+            self.page(),
+        )
         self.assertEqual(self.status, 0)
         lines = self.say(only="tensor_core", lacks=["sm__ops_path_tensor_src_bf16_dst_fp32"])
-        self.assertEqual(lines[0], "SKIP truth: tensor_core flops: n/a, this GPU has no sm__ops_path_tensor_src_bf16_dst_fp32")
+        self.assertEqual(
+            lines[0],
+            "SKIP truth: tensor_core flops: n/a, this GPU has no sm__ops_path_tensor_src_bf16_dst_fp32",
+        )
 
     def test_other_chips_names_are_found(self):
         lines = self.say(renamed={"dram__bytes_read": "dram__bytes_op_read"})
@@ -313,55 +444,111 @@ class Truth(unittest.TestCase):
     def test_what_ncu_leaves_out_fails(self):
         for text in ("n/a", "nan", "inf", ""):
             lines = self.say(silent={"dram__bytes_read": text})
-            self.assertEqual(lines[1], "FAIL truth: saxpy bytes_read: n/a, ncu gave no dram__bytes_read.sum")
+            self.assertEqual(
+                lines[1], "FAIL truth: saxpy bytes_read: n/a, ncu gave no dram__bytes_read.sum"
+            )
             self.assertEqual(self.status, 1)
-        self.assertEqual(self.say(cut=True), ["FAIL truth: saxpy: a row of ncu's table has 22 fields and the first 23; see ncu/saxpy.txt"])
+        self.assertEqual(
+            self.say(cut=True),
+            [
+                "FAIL truth: saxpy: a row of ncu's table has 22 fields and the first 23; see ncu/saxpy.txt"
+            ],
+        )
 
     def test_scaled_units_fail(self):
-        self.assertEqual(self.say(unit={"dram__bytes_read": "Mbyte"})[1], "FAIL truth: saxpy bytes_read: n/a, ncu gave dram__bytes_read.sum in Mbyte")
+        self.assertEqual(
+            self.say(unit={"dram__bytes_read": "Mbyte"})[1],
+            "FAIL truth: saxpy bytes_read: n/a, ncu gave dram__bytes_read.sum in Mbyte",
+        )
 
     def test_a_gpu_that_does_not_tell_its_metrics_is_asked_for_hoppers(self):
         lines = self.say(query=False)
         self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
 
     def test_a_metric_that_ncu_does_not_find_is_left_out(self):
-        for complaint in ("==ERROR== Failed to find metric {}", "==WARNING== Metric '{}' not found", "==ERROR== unknown metric: {}."):
-            lines = self.say(only="saxpy|softmax", query=False, unknown=["dram__bytes_read", "dram__bytes_op_read", TENSOR + "tf32_dst_fp32"],
-                             complaint=complaint)
+        for complaint in (
+            "==ERROR== Failed to find metric {}",
+            "==WARNING== Metric '{}' not found",
+            "==ERROR== unknown metric: {}.",
+        ):
+            lines = self.say(
+                only="saxpy|softmax",
+                query=False,
+                unknown=["dram__bytes_read", "dram__bytes_op_read", TENSOR + "tf32_dst_fp32"],
+                complaint=complaint,
+            )
             missing = "SKIP truth: saxpy bytes_read: n/a, this GPU has no dram__bytes_read, no dram__bytes_op_read"
-            self.assertEqual([line for line in lines if not line.startswith("PASS")], [missing, missing.replace("saxpy", "softmax")], lines)
+            self.assertEqual(
+                [line for line in lines if not line.startswith("PASS")],
+                [missing, missing.replace("saxpy", "softmax")],
+                lines,
+            )
             self.assertEqual(self.status, 0)
-            self.assertEqual(len(counters.read_calls(self.folder / "out/ncu/saxpy.txt")), 4)   # one more each, then without them
+            self.assertEqual(
+                len(counters.read_calls(self.folder / "out/ncu/saxpy.txt")), 4
+            )  # one more each, then without them
             self.assertEqual(len(counters.read_calls(self.folder / "out/ncu/softmax.txt")), 1)
 
     def test_the_next_metric_is_tried_where_ncu_does_not_find_one(self):
-        lines = self.say(query=False, renamed={"dram__bytes_read": "dram__bytes_op_read"}, unknown=["dram__bytes_read"])
+        lines = self.say(
+            query=False,
+            renamed={"dram__bytes_read": "dram__bytes_op_read"},
+            unknown=["dram__bytes_read"],
+        )
         self.assertEqual([line.split()[0] for line in lines], ["PASS"] * 3, lines)
 
     def test_tries_with_fewer_metrics_end(self):
-        every = [name for alternatives in counters.METRICS.values() for names in alternatives for name in names]
-        self.assertEqual(self.say(query=False, unknown=every), ["FAIL truth: saxpy: ncu finds none of the metrics; see ncu/saxpy.txt"])
+        every = [
+            name
+            for alternatives in counters.METRICS.values()
+            for names in alternatives
+            for name in names
+        ]
+        self.assertEqual(
+            self.say(query=False, unknown=every),
+            ["FAIL truth: saxpy: ncu finds none of the metrics; see ncu/saxpy.txt"],
+        )
         self.assertLess(len(counters.read_calls(self.folder / "out/ncu/saxpy.txt")), len(every))
-        lines = self.say(query=False, unknown=every, complaint="==ERROR== Failed to find metric another__one.sum")
-        self.assertEqual(lines, ["FAIL truth: saxpy: it ends with status 1; Failed to find metric another__one.sum; see ncu/saxpy.txt"])
+        lines = self.say(
+            query=False, unknown=every, complaint="==ERROR== Failed to find metric another__one.sum"
+        )
+        self.assertEqual(
+            lines,
+            [
+                "FAIL truth: saxpy: it ends with status 1; Failed to find metric another__one.sum; see ncu/saxpy.txt"
+            ],
+        )
 
     def test_no_kernel_fails(self):
         (self.folder / "out").mkdir()
         for name in ("truth.md", "truth.json"):
             (self.folder / "out" / name).write_text("of an earlier run\n")
-        self.assertEqual(self.say(kernels=0), ["FAIL truth: saxpy: ncu saw no kernel, or printed no table; see ncu/saxpy.txt"])
+        self.assertEqual(
+            self.say(kernels=0),
+            ["FAIL truth: saxpy: ncu saw no kernel, or printed no table; see ncu/saxpy.txt"],
+        )
         self.assertEqual(self.status, 1)
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["ncu"])
 
     def running(self, numbers):
         """Those of the processes that have not ended; whose parent has not yet taken note has."""
         stats = [pathlib.Path(f"/proc/{number}/stat") for number in numbers]
-        return [stat for stat in stats if stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"]
+        return [
+            stat
+            for stat in stats
+            if stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        ]
 
     def pids(self):
         """The numbers of ncu and of its program, once they are at work on the case that never ends."""
-        numbers = self.wait_for(lambda: (self.folder / "pids").exists() and (self.folder / "pids").read_text().split())
-        self.addCleanup(lambda: [os.kill(int(number), signal.SIGKILL) for number in numbers if self.running([number])])
+        numbers = self.wait_for(
+            lambda: (self.folder / "pids").exists() and (self.folder / "pids").read_text().split()
+        )
+        self.addCleanup(
+            lambda: [
+                os.kill(int(number), signal.SIGKILL) for number in numbers if self.running([number])
+            ]
+        )
         return numbers
 
     def wait_for(self, condition, seconds=60):
@@ -372,15 +559,22 @@ class Truth(unittest.TestCase):
         return result
 
     def test_a_case_that_does_not_end_is_ended_and_the_next_one_goes_on(self):
-        lines = self.say(only="saxpy|softmax", more=["--case-seconds", "5"], hangs=["saxpy", str(self.folder / "pids")])
+        lines = self.say(
+            only="saxpy|softmax",
+            more=["--case-seconds", "5"],
+            hangs=["saxpy", str(self.folder / "pids")],
+        )
         self.assertEqual(lines[0], "FAIL truth: saxpy: still at work after 5 s; see ncu/saxpy.txt")
         self.assertEqual([line.split()[0] for line in lines[1:]], ["PASS"] * 4, lines)
         self.assertEqual(self.status, 1)
         pids = self.pids()
         self.assertEqual(len(pids), 2)
         self.wait_for(lambda: not self.running(pids), 5)
-        call, = counters.read_calls(self.folder / "out/ncu/saxpy.txt")
-        self.assertEqual((call.status, call.out), ("still at work after 5 s", "==PROF== Connected to process 4711 (program)\n"))
+        (call,) = counters.read_calls(self.folder / "out/ncu/saxpy.txt")
+        self.assertEqual(
+            (call.status, call.out),
+            ("still at work after 5 s", "==PROF== Connected to process 4711 (program)\n"),
+        )
 
     def test_a_run_that_is_cut_off_leaves_what_it_knows_and_no_process(self):
         process = self.started(only="saxpy|softmax", hangs=["softmax", str(self.folder / "pids")])
@@ -395,17 +589,32 @@ class Truth(unittest.TestCase):
     def test_a_file_is_never_half_written(self):
         path = self.folder / "truth.json"
         counters.write(path, "old")
-        with unittest.mock.patch("os.replace", side_effect=KeyboardInterrupt) as replace, self.assertRaises(KeyboardInterrupt):
+        with unittest.mock.patch(
+            "os.replace", side_effect=KeyboardInterrupt
+        ) as replace, self.assertRaises(KeyboardInterrupt):
             counters.write(path, "new")
         self.assertEqual(path.read_text(), "old")
-        self.assertEqual(replace.call_args[0][0].parent, self.folder)   # else it could not be renamed at once
+        self.assertEqual(
+            replace.call_args[0][0].parent, self.folder
+        )  # else it could not be renamed at once
         counters.write(path, "new")
-        self.assertEqual([(p.name, p.read_text()) for p in self.folder.glob("truth.json*")], [("truth.json", "new")])
+        self.assertEqual(
+            [(p.name, p.read_text()) for p in self.folder.glob("truth.json*")],
+            [("truth.json", "new")],
+        )
 
     def test_what_was_said_is_kept_and_can_be_read_again(self):
         lines, text = self.say(only="", kernels=2, times={"dram__bytes_write": 1.05}), self.page()
         figures = json.loads((self.folder / "out/truth.json").read_text())
-        for name in ("version", "query_metrics", "machine", "saxpy", "softmax", "layer_norm", "tensor_core"):
+        for name in (
+            "version",
+            "query_metrics",
+            "machine",
+            "saxpy",
+            "softmax",
+            "layer_norm",
+            "tensor_core",
+        ):
             self.assertTrue((self.folder / "out/ncu" / f"{name}.txt").exists(), name)
         self.assertIn("command: ", (self.folder / "out/ncu/saxpy.txt").read_text())
         kept = self.kept()
@@ -413,32 +622,52 @@ class Truth(unittest.TestCase):
         self.assertEqual(machine.read_text().splitlines(), figures["machine"][:-1])
         self.assertEqual(self.read_again(kept), lines)
         self.assertEqual(self.status, 1)
-        self.assertEqual((self.page(), json.loads((self.folder / "out/truth.json").read_text())), (text, figures))
-        self.explanations = "".join(f"{case} bytes_written: invented\n" for case in figures["cases"])
+        self.assertEqual(
+            (self.page(), json.loads((self.folder / "out/truth.json").read_text())), (text, figures)
+        )
+        self.explanations = "".join(
+            f"{case} bytes_written: invented\n" for case in figures["cases"]
+        )
         machine.write_text("Product Name: Invented GPU\n")
         self.assertEqual({line.split()[0] for line in self.read_again(kept)}, {"PASS"})
         self.assertEqual(self.status, 0)
-        self.assertIn("- Product Name: Invented GPU\n- ncu: Version 1.2.3 (build 4)\n\n", self.page())
+        self.assertIn(
+            "- Product Name: Invented GPU\n- ncu: Version 1.2.3 (build 4)\n\n", self.page()
+        )
 
     def test_what_was_said_of_metrics_that_are_not_there_is_read_again(self):
         unknown = ["dram__bytes_read", "dram__bytes_op_read"]
         lines, kept = self.say(only="saxpy|softmax", query=False, unknown=unknown), self.kept()
-        self.assertEqual([line.split()[0] for line in lines], ["PASS", "SKIP", "PASS"] * 2 + ["PASS"])
+        self.assertEqual(
+            [line.split()[0] for line in lines], ["PASS", "SKIP", "PASS"] * 2 + ["PASS"]
+        )
         self.assertEqual(self.read_again(kept, "--only", "saxpy|softmax"), lines)
-        self.assertEqual(self.read_again(kept, "--only", "softmax"), lines[3:])   # it was saxpy that tried them
+        self.assertEqual(
+            self.read_again(kept, "--only", "softmax"), lines[3:]
+        )  # it was saxpy that tried them
 
     def test_failures_are_read_again(self):
         lines, kept = self.say(cut=True), self.kept()
         skipped = "SKIP truth: softmax: nothing of it was saved"
-        self.assertEqual(self.read_again(kept, "--only", "saxpy|softmax"), [lines[0].replace("ncu/", "kept/"), skipped])
+        self.assertEqual(
+            self.read_again(kept, "--only", "saxpy|softmax"),
+            [lines[0].replace("ncu/", "kept/"), skipped],
+        )
         call = counters.read_calls(kept / "saxpy.txt")[0]
-        counters.write(kept / "saxpy.txt", counters.as_text(call._replace(status="still at work after 90 s")))
-        self.assertEqual(self.read_again(kept, "--only", "saxpy"), ["FAIL truth: saxpy: still at work after 90 s; see kept/saxpy.txt"])
+        counters.write(
+            kept / "saxpy.txt", counters.as_text(call._replace(status="still at work after 90 s"))
+        )
+        self.assertEqual(
+            self.read_again(kept, "--only", "saxpy"),
+            ["FAIL truth: saxpy: still at work after 90 s; see kept/saxpy.txt"],
+        )
 
     def test_a_folder_without_what_was_said_fails(self):
         lines = self.read_again(self.folder / "no_such")
-        self.assertEqual([line.split(",")[0] for line in lines if "was not built" not in line],
-                         [f"FAIL truth: there is nothing of ncu's in {self.folder}/no_such"])
+        self.assertEqual(
+            [line.split(",")[0] for line in lines if "was not built" not in line],
+            [f"FAIL truth: there is nothing of ncu's in {self.folder}/no_such"],
+        )
         self.assertEqual(self.status, 1)
 
     def test_what_cannot_be_read_fails_that_case_alone(self):
@@ -450,52 +679,112 @@ class Truth(unittest.TestCase):
         lines = self.read_again(kept, "--only", "saxpy|softmax", warns="KeyError")
         self.assertEqual(lines[0], "FAIL truth: saxpy: KeyError: 'flops'; see kept/saxpy.txt")
         self.assertEqual([line.split()[0] for line in lines[1:]], ["PASS"] * 4, lines)
-        self.assertEqual(list(json.loads((self.folder / "out/truth.json").read_text())["cases"]), ["softmax"])
+        self.assertEqual(
+            list(json.loads((self.folder / "out/truth.json").read_text())["cases"]), ["softmax"]
+        )
         path.write_text("")
-        self.assertIn("FAIL truth: saxpy: kept/saxpy.txt cannot be read", self.read_again(kept, "--only", "saxpy")[0])
+        self.assertIn(
+            "FAIL truth: saxpy: kept/saxpy.txt cannot be read",
+            self.read_again(kept, "--only", "saxpy")[0],
+        )
 
     def test_a_call_is_read_as_it_was_written(self):
-        calls = [counters.Call(["ncu", "--csv", "a b", "it's"], 0, "a\r 5%\r\nstatus: 3\n\ncommand: x\nerr: y", "\n"),
-                 counters.Call(["ncu"], "still at work after 90 s", "", "\u00b5, \ufffd\n"), counters.Call(["x"], -9, "out: ", "\x0c\x85")]
+        calls = [
+            counters.Call(
+                ["ncu", "--csv", "a b", "it's"],
+                0,
+                "a\r 5%\r\nstatus: 3\n\ncommand: x\nerr: y",
+                "\n",
+            ),
+            counters.Call(["ncu"], "still at work after 90 s", "", "\u00b5, \ufffd\n"),
+            counters.Call(["x"], -9, "out: ", "\x0c\x85"),
+        ]
         path = self.folder / "calls.txt"
         counters.write(path, "".join(map(counters.as_text, calls)))
         self.assertEqual(counters.read_calls(path), calls)
 
     def test_a_build_or_what_was_saved_is_needed(self):
-        done = subprocess.run([sys.executable, HERE / "truth.py", "--out", self.folder / "out"], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, HERE / "truth.py", "--out", self.folder / "out"],
+            capture_output=True,
+            text=True,
+        )
         self.assertEqual(done.returncode, 2)
         self.assertIn("one of --build and --saved is needed", done.stderr)
 
     def test_no_permission_fails_once_and_says_what_to_do(self):
-        lines = self.say(only="", fails="ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters")
+        lines = self.say(
+            only="",
+            fails="ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters",
+        )
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("FAIL truth: ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root", lines[0])
+        self.assertIn(
+            "FAIL truth: ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root",
+            lines[0],
+        )
         self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", lines[0])
         self.assertEqual(self.status, 1)
 
     def test_what_else_ncu_complains_of_fails_that_case(self):
-        lines = self.say(only="saxpy|softmax", fails="Profiling failed because a driver resource was unavailable.")
-        self.assertEqual(lines, [f"FAIL truth: {case}: it ends with status 1; Profiling failed because a driver resource was unavailable.; "
-                                 f"see ncu/{case}.txt" for case in ("saxpy", "softmax")])
+        lines = self.say(
+            only="saxpy|softmax",
+            fails="Profiling failed because a driver resource was unavailable.",
+        )
+        self.assertEqual(
+            lines,
+            [
+                f"FAIL truth: {case}: it ends with status 1; Profiling failed because a driver resource was unavailable.; "
+                f"see ncu/{case}.txt"
+                for case in ("saxpy", "softmax")
+            ],
+        )
 
     def test_a_program_says_itself_what_is_wrong(self):
-        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "FAIL truth_cublas.gemm_f32: the result is right: is 3"; exit 1')
-        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: truth_cublas.gemm_f32: the result is right: is 3; see ncu/gemm_f32.txt"])
+        self.libraries(
+            '[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "FAIL truth_cublas.gemm_f32: the result is right: is 3"; exit 1'
+        )
+        self.assertEqual(
+            self.say(only="gemm"),
+            [
+                "FAIL truth: gemm_f32: truth_cublas.gemm_f32: the result is right: is 3; see ncu/gemm_f32.txt"
+            ],
+        )
         self.assertEqual(self.status, 1)
-        self.libraries('[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "SKIP truth_cublas.gemm_f32: kernels are not executed here"; exit 77')
-        self.assertEqual(self.say(only="gemm"), ["SKIP truth: gemm_f32: kernels are not executed here"])
+        self.libraries(
+            '[ $1 = --list ] && echo gemm_f32 gpu && exit; echo "SKIP truth_cublas.gemm_f32: kernels are not executed here"; exit 77'
+        )
+        self.assertEqual(
+            self.say(only="gemm"), ["SKIP truth: gemm_f32: kernels are not executed here"]
+        )
         self.assertEqual(self.status, 0)
-        self.libraries("""[ $1 = --list ] && echo gemm_f32 gpu && exit; echo '{"case": "gemm_f32"}'; exit 3""")
-        self.assertEqual(self.say(only="gemm"), ["FAIL truth: gemm_f32: it ends with status 3; The application returned an error code (3).; "
-                                                 "see ncu/gemm_f32.txt"])
+        self.libraries(
+            """[ $1 = --list ] && echo gemm_f32 gpu && exit; echo '{"case": "gemm_f32"}'; exit 3"""
+        )
+        self.assertEqual(
+            self.say(only="gemm"),
+            [
+                "FAIL truth: gemm_f32: it ends with status 3; The application returned an error code (3).; "
+                "see ncu/gemm_f32.txt"
+            ],
+        )
 
     def test_a_program_that_does_not_start_is_skipped(self):
         self.libraries("echo libcudnn.so.9: cannot open shared object file >&2; exit 127")
-        self.assertEqual(self.say(only="gemm"), ["SKIP truth: truth_cublas: it does not start; libcudnn.so.9: cannot open shared object file"])
+        self.assertEqual(
+            self.say(only="gemm"),
+            [
+                "SKIP truth: truth_cublas: it does not start; libcudnn.so.9: cannot open shared object file"
+            ],
+        )
 
     def test_no_ncu_is_skipped(self):
         lines = self.say(ncu="no_such")
-        self.assertEqual(lines, [f"SKIP truth: there is no {self.folder}/no_such: it is Nsight Compute's, and comes with the CUDA Toolkit"])
+        self.assertEqual(
+            lines,
+            [
+                f"SKIP truth: there is no {self.folder}/no_such: it is Nsight Compute's, and comes with the CUDA Toolkit"
+            ],
+        )
         self.assertEqual(self.status, 0)
 
     def test_an_ncu_that_cannot_be_run_fails(self):

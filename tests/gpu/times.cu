@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Times of kernels against CUDA events and the device's own clock; the time a device is busy; the gap between a launch and
-// the start of what it launched.
+// Times of kernels against CUDA events and the device's own clock; the time a device is busy; the
+// gap between a launch and the start of what it launched.
 
 #include "kernels.cuh"
 
@@ -32,8 +32,8 @@ void warm_up() {
   CUDA(cudaDeviceSynchronize());
 }
 
-/// Times from events hold the gaps around a kernel too, of a microsecond or two: they are the same for a kernel that does
-/// nothing and cancel out in the difference to it.
+/// Times from events hold the gaps around a kernel too, of a microsecond or two: they are the same
+/// for a kernel that does nothing and cancel out in the difference to it.
 void events() {
   warm_up();
   int clock_khz = 0;
@@ -47,7 +47,9 @@ void events() {
   for (int r = 0; r < repeats; ++r)
     for (int i = 0; i < count; ++i) {
       const auto cycles = static_cast<std::int64_t>(lengths_us[i] * clock_khz / 1e3);
-      launch_spin(100'000);   // so that the next three are queued when the first of them begins: no wait for the host between
+      // so that the next three are queued when the first of them begins: no wait for the host
+      // between
+      launch_spin(100'000);
       CUDA(cudaEventRecord(begin));
       {
         KPROF_OP(Cycles, {.n = cycles});
@@ -63,19 +65,25 @@ void events() {
   check_complete(p);
   double idle = 0;
   for (int i = 0; i < count; ++i) {
-    const tally t = directly_in(p, "Cycles n=" + std::to_string(static_cast<std::int64_t>(lengths_us[i] * clock_khz / 1e3)));
+    const tally t = directly_in(
+        p,
+        "Cycles n=" + std::to_string(static_cast<std::int64_t>(lengths_us[i] * clock_khz / 1e3)));
     const double ns = t.kernels == 0 ? NAN : t.ns / static_cast<double>(t.kernels);
     const std::string what = std::to_string(static_cast<int>(lengths_us[i])) + " us";
     CHECK_EQUAL("kernels of " + what, t.kernels, static_cast<unsigned>(repeats));
-    CHECK_WITHIN("ns of a kernel of " + what + ", no longer than between events around it", ns, 1, by_events[i] + 500);
-    CHECK("shortest, mean and longest of " + what + " are in order", t.min_ns <= ns * 1.000001 && ns <= t.max_ns * 1.000001);
-    note(what + ": " + std::to_string(ns) + " ns by kprof, " + std::to_string(by_events[i]) + " ns between events");
+    CHECK_WITHIN("ns of a kernel of " + what + ", no longer than between events around it", ns, 1,
+                 by_events[i] + 500);
+    CHECK("shortest, mean and longest of " + what + " are in order",
+          t.min_ns <= ns * 1.000001 && ns <= t.max_ns * 1.000001);
+    note(what + ": " + std::to_string(ns) + " ns by kprof, " + std::to_string(by_events[i]) +
+         " ns between events");
     if (i == 0) {
       idle = ns;
       continue;
     }
     const double wanted = by_events[i] - by_events[0], tolerance = std::fmax(1000, 0.02 * wanted);
-    CHECK_WITHIN("ns of a kernel of " + what + " beyond those of an idle one, as by events", ns - idle, wanted - tolerance, wanted + tolerance);
+    CHECK_WITHIN("ns of a kernel of " + what + " beyond those of an idle one, as by events",
+                 ns - idle, wanted - tolerance, wanted + tolerance);
   }
 }
 
@@ -91,7 +99,8 @@ void own_clock() {
   for (const std::int64_t ns : {20'000, 200'000, 2'000'000}) {
     const tally t = directly_in(p, "Spin ns=" + std::to_string(ns));
     const auto wanted = static_cast<double>(ns);
-    CHECK_WITHIN("mean ns of a kernel that waits " + std::to_string(ns), t.ns / static_cast<double>(t.kernels), wanted - 1100, 1.01 * wanted + 4000);
+    CHECK_WITHIN("mean ns of a kernel that waits " + std::to_string(ns),
+                 t.ns / static_cast<double>(t.kernels), wanted - 1100, 1.01 * wanted + 4000);
     CHECK_WITHIN("shortest", t.min_ns, wanted - 1100, 1.01 * wanted + 4000);
   }
 }
@@ -117,14 +126,17 @@ void overlapping() {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) spin(2'000'000, one), spin(2'000'000, other);
   CUDA(cudaDeviceSynchronize());
-  const double wall = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const double wall =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   CHECK_WITHIN("ms of all kernels, summed", sum(p) / 1e6, 80, 82);
   CHECK_WITHIN("ms that the device was busy", busy(p) / 1e6, 40, 43);
-  CHECK_WITHIN("ms that the device was busy, no longer than the host waited", busy(p) / 1e6, 0, wall / 1e6);
+  CHECK_WITHIN("ms that the device was busy, no longer than the host waited", busy(p) / 1e6, 0,
+               wall / 1e6);
   CHECK("the time that it was busy is exact", first_device(p).busy_is_exact);
-  CHECK_WITHIN("the sum, as in the rows of work", sum(p), everything(p).ns * 0.999999, everything(p).ns * 1.000001);
+  CHECK_WITHIN("the sum, as in the rows of work", sum(p), everything(p).ns * 0.999999,
+               everything(p).ns * 1.000001);
 }
 
 /// One after another: busy is the sum.
@@ -139,7 +151,8 @@ void serial() {
   CHECK_WITHIN("busy, as a share of the sum", busy(p) / sum(p), 0.999, 1.000001);
 }
 
-/// A kernel starts a few microseconds after its launch where the device is idle, and when the one before has ended where not.
+/// A kernel starts a few microseconds after its launch where the device is idle, and when the one
+/// before has ended where not.
 void gaps() {
   warm_up();
   CHECK("kprof starts", kprof::start().ok());
@@ -148,15 +161,18 @@ void gaps() {
     CUDA(cudaDeviceSynchronize());
   }
   launch_spin(20'000'000);
-  spin(2000);   // waits for it
+  spin(2000);  // waits for it
   CUDA(cudaDeviceSynchronize());
   const kprof::profile p = kprof::snapshot();
   check_complete(p);
   const tally alone = directly_in(p, "Spin ns=1000"), queued = directly_in(p, "Spin ns=2000");
   CHECK_EQUAL("launches seen", alone.gaps, 100U);
-  CHECK_WITHIN("us from a launch to the start, the device being idle", alone.gap_ns / 1e3 / static_cast<double>(alone.gaps), 0, 100);
-  CHECK_WITHIN("ms from a launch to the start, behind a kernel of 20 ms", queued.gap_ns / 1e6, 18, 21);
-  note("gap of an idle device: " + std::to_string(alone.gap_ns / 1e3 / static_cast<double>(alone.gaps)) + " us");
+  CHECK_WITHIN("us from a launch to the start, the device being idle",
+               alone.gap_ns / 1e3 / static_cast<double>(alone.gaps), 0, 100);
+  CHECK_WITHIN("ms from a launch to the start, behind a kernel of 20 ms", queued.gap_ns / 1e6, 18,
+               21);
+  note("gap of an idle device: " +
+       std::to_string(alone.gap_ns / 1e3 / static_cast<double>(alone.gaps)) + " us");
 }
 
 /// Scopes that wait for their kernel are as long as it, or longer: the two clocks agree.
@@ -175,7 +191,8 @@ void clocks() {
     if (is_called(n, "Spin")) host += n.total_ns;
   const tally t = directly_in(p, "Spin");
   CHECK_WITHIN("the device's time, as a share of the host's around it", t.ns / host, 0.95, 1.0);
-  CHECK_WITHIN("us from a launch to the start", t.gap_ns / 1e3 / static_cast<double>(t.gaps), 0, 100);
+  CHECK_WITHIN("us from a launch to the start", t.gap_ns / 1e3 / static_cast<double>(t.gaps), 0,
+               100);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Operators of the catalogue by plain kernels, which do little beside what the formulas say, for truth.py to hold these
-// against hardware counters. No library but CUDA's runtime.
+// Operators of the catalogue by plain kernels, which do little beside what the formulas say, for
+// truth.py to hold these against hardware counters. No library but CUDA's runtime.
 //
 //     truth --list        the cases
-//     truth CASE          one call between cudaProfilerStart and cudaProfilerStop, a line of JSON, and checks of its result
+//     truth CASE          one call between cudaProfilerStart and cudaProfilerStop, a line of JSON,
+//                         and checks of its result
 
 #include "truth.hpp"
 
@@ -18,11 +19,13 @@ namespace ops = kprof::ops;
 // ---- y = a x + y
 
 __global__ void saxpy_kernel(std::size_t n, float a, const float* x, float* y) {
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += std::size_t{gridDim.x} * blockDim.x) y[i] = a * x[i] + y[i];
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    y[i] = a * x[i] + y[i];
 }
 
 void saxpy() {
-  constexpr std::size_t n = std::size_t{1} << 28U;   // 1 GiB each
+  constexpr std::size_t n = std::size_t{1} << 28U;  // 1 GiB each
   device_array<float> x(n), y(n);
   fill(x, n, 1);
   fill(y, n, 2);
@@ -30,15 +33,19 @@ void saxpy() {
     saxpy_kernel<<<1 << 16, 256>>>(n, 2.5F, x.data(), y.data());
     CUDA(cudaGetLastError());
   });
-  check_samples(y, n, 64, 1, 1e-5, [](std::size_t i) { return exactly_at<float>(i, 2) + 2 * 2.5 * exactly_at<float>(i, 1); });   // called twice
+  // called twice
+  check_samples(y, n, 64, 1, 1e-5, [](std::size_t i) {
+    return exactly_at<float>(i, 2) + 2 * 2.5 * exactly_at<float>(i, 1);
+  });
 }
 
 // ---- rows: a warp has one, and keeps it in shared memory so that it is read once
 
-constexpr int lanes = 32, rows = 32768, cols = 4096;   // 512 MiB
+constexpr int lanes = 32, rows = 32768, cols = 4096;  // 512 MiB
 constexpr std::size_t elements = std::size_t{rows} * cols;
 
-/// Combined over the lanes; lane 0 has it. Only lanes whose result is used do anything, as few operations as there can be.
+/// Combined over the lanes; lane 0 has it. Only lanes whose result is used do anything, as few
+/// operations as there can be.
 template <class Combine>
 __device__ float combined(float mine, const Combine& combine) {
   const int lane = static_cast<int>(threadIdx.x);
@@ -76,14 +83,16 @@ void softmax() {
   });
   check_samples(y, elements, 64, 1.0 / cols, 1e-4, [](std::size_t i) {
     double sum = 0;
-    for (std::size_t j = i / cols * cols; j < (i / cols + 1) * cols; ++j) sum += std::exp(exactly_at<float>(j, 1));
+    for (std::size_t j = i / cols * cols; j < (i / cols + 1) * cols; ++j)
+      sum += std::exp(exactly_at<float>(j, 1));
     return std::exp(exactly_at<float>(i, 1)) / sum;
   });
 }
 
 constexpr float epsilon = 1e-5F;
 
-__global__ void layer_norm_kernel(const float* x, const float* gamma, const float* beta, float* y, float* mean, float* reciprocal_deviation) {
+__global__ void layer_norm_kernel(const float* x, const float* gamma, const float* beta, float* y,
+                                  float* mean, float* reciprocal_deviation) {
   __shared__ float row[cols];
   x += std::size_t{blockIdx.x} * cols, y += std::size_t{blockIdx.x} * cols;
   const int lane = static_cast<int>(threadIdx.x);
@@ -107,20 +116,24 @@ __global__ void layer_norm_kernel(const float* x, const float* gamma, const floa
 }
 
 void layer_norm() {
-  device_array<float> x(elements), y(elements), gamma(cols), beta(cols), mean(rows), deviation(rows);
+  device_array<float> x(elements), y(elements), gamma(cols), beta(cols), mean(rows),
+      deviation(rows);
   fill(x, elements, 1);
   fill(gamma, cols, 2);
   fill(beta, cols, 3);
   count(ops::LayerNorm{.rows = rows, .cols = cols, .type = kprof::dtype::f32}, "f32", [&] {
-    layer_norm_kernel<<<rows, lanes>>>(x.data(), gamma.data(), beta.data(), y.data(), mean.data(), deviation.data());
+    layer_norm_kernel<<<rows, lanes>>>(x.data(), gamma.data(), beta.data(), y.data(), mean.data(),
+                                       deviation.data());
     CUDA(cudaGetLastError());
   });
   check_samples(y, elements, 64, 1, 1e-4, [](std::size_t i) {
     const std::size_t first = i / cols * cols;
     double sum = 0, squares = 0;
     for (std::size_t j = first; j < first + cols; ++j) sum += exactly_at<float>(j, 1);
-    for (std::size_t j = first; j < first + cols; ++j) squares += std::pow(exactly_at<float>(j, 1) - sum / cols, 2);
-    const double normal = (exactly_at<float>(i, 1) - sum / cols) / std::sqrt(squares / cols + epsilon);
+    for (std::size_t j = first; j < first + cols; ++j)
+      squares += std::pow(exactly_at<float>(j, 1) - sum / cols, 2);
+    const double normal =
+        (exactly_at<float>(i, 1) - sum / cols) / std::sqrt(squares / cols + epsilon);
     return normal * exactly_at<float>(i % cols, 2) + exactly_at<float>(i % cols, 3);
   });
 }
@@ -132,38 +145,50 @@ constexpr int size = 8192, step = 16, fragments = 4, tile = step * fragments, bl
 
 __global__ void tensor_core_kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
   const int warp = static_cast<int>(threadIdx.x) / lanes;
-  const std::size_t m = blockIdx.y * std::size_t{block} + warp / 2 * tile, n = blockIdx.x * std::size_t{block} + warp % 2 * tile;
+  const std::size_t m = blockIdx.y * std::size_t{block} + warp / 2 * tile,
+                    n = blockIdx.x * std::size_t{block} + warp % 2 * tile;
   wmma::fragment<wmma::accumulator, step, step, step, float> sum[fragments][fragments];
   wmma::fragment<wmma::matrix_a, step, step, step, __nv_bfloat16, wmma::row_major> left[fragments];
   wmma::fragment<wmma::matrix_b, step, step, step, __nv_bfloat16, wmma::col_major> right;
   for (auto& line : sum)
     for (auto& part : line) wmma::fill_fragment(part, 0.0F);
   for (int k = 0; k < size; k += step) {
-    for (int i = 0; i < fragments; ++i) wmma::load_matrix_sync(left[i], a + (m + i * step) * size + k, size);
+    for (int i = 0; i < fragments; ++i)
+      wmma::load_matrix_sync(left[i], a + (m + i * step) * size + k, size);
     for (int j = 0; j < fragments; ++j) {
       wmma::load_matrix_sync(right, b + (n + j * step) * size + k, size);
       for (int i = 0; i < fragments; ++i) wmma::mma_sync(sum[i][j], left[i], right, sum[i][j]);
     }
   }
   for (int i = 0; i < fragments; ++i)
-    for (int j = 0; j < fragments; ++j) wmma::store_matrix_sync(c + (m + i * step) * size + n + j * step, sum[i][j], size, wmma::mem_row_major);
+    for (int j = 0; j < fragments; ++j)
+      wmma::store_matrix_sync(c + (m + i * step) * size + n + j * step, sum[i][j], size,
+                              wmma::mem_row_major);
 }
 
 void tensor_core() {
-  constexpr std::size_t n = std::size_t{size} * size;   // 128 MiB each, and 256 MiB
+  constexpr std::size_t n = std::size_t{size} * size;  // 128 MiB each, and 256 MiB
   device_array<__nv_bfloat16> a(n), b(n);
   device_array<float> c(n);
   fill(a, n, 1);
   fill(b, n, 2);
   using kprof::dtype;
-  count(ops::Gemm{.M = size, .N = size, .K = size, .dtypeA = dtype::bf16, .dtypeB = dtype::bf16, .dtypeC = dtype::f32}, "bf16", [&] {
-    tensor_core_kernel<<<dim3(size / block, size / block), 4 * lanes>>>(a.data(), b.data(), c.data());
-    CUDA(cudaGetLastError());
-  });
+  count(ops::Gemm{.M = size,
+                  .N = size,
+                  .K = size,
+                  .dtypeA = dtype::bf16,
+                  .dtypeB = dtype::bf16,
+                  .dtypeC = dtype::f32},
+        "bf16", [&] {
+          tensor_core_kernel<<<dim3(size / block, size / block), 4 * lanes>>>(a.data(), b.data(),
+                                                                              c.data());
+          CUDA(cudaGetLastError());
+        });
   check_samples(c, n, 64, std::sqrt(size) / 3, 1e-3, [](std::size_t i) {
     double sum = 0;
     const std::size_t row = i / size * size, column = i % size * size;
-    for (std::size_t k = 0; k < size; ++k) sum += exactly_at<__nv_bfloat16>(row + k, 1) * exactly_at<__nv_bfloat16>(column + k, 2);
+    for (std::size_t k = 0; k < size; ++k)
+      sum += exactly_at<__nv_bfloat16>(row + k, 1) * exactly_at<__nv_bfloat16>(column + k, 2);
     return sum;
   });
 }

@@ -2,10 +2,12 @@
 #ifndef KPROF_TESTS_GPU_TRUTH_HPP
 #define KPROF_TESTS_GPU_TRUTH_HPP
 
-// What the programs share whose operators are held against hardware counters: data, one call that counts, and a line
-// that says what kprof declares of it. truth.py runs each case under ncu and compares.
+// What the programs share whose operators are held against hardware counters: data, one call that
+// counts, and a line that says what kprof declares of it. truth.py runs each case under ncu and
+// compares.
 //
-//   {"case": "saxpy", "operator": "Axpy", "parameters": "n=268435456 type=f32", "flops": 536870912, ...}
+//   {"case": "saxpy", "operator": "Axpy", "parameters": "n=268435456 type=f32", "flops": 536870912,
+//   ...}
 
 #include "check.hpp"
 
@@ -15,7 +17,8 @@
 
 // ---- data
 
-/// Element i of an array: random, from -1 to 1, never 0. Zeros would draw less power, and hide what is read wrongly.
+/// Element i of an array: random, from -1 to 1, never 0. Zeros would draw less power, and hide what
+/// is read wrongly.
 __host__ __device__ inline float value_at(std::size_t i, unsigned seed) {
   unsigned r = static_cast<unsigned>(i) * 2654435761U ^ seed * 2246822519U;
   r = (r ^ r >> 16U) * 2246822507U;
@@ -31,7 +34,8 @@ double exactly_at(std::size_t i, unsigned seed) {
 
 template <class T>
 __global__ void fill_kernel(T* x, std::size_t n, unsigned seed) {
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
     x[i] = static_cast<T>(value_at(i, seed));
 }
 template <class T>
@@ -40,10 +44,11 @@ void fill(device_array<T>& x, std::size_t n, unsigned seed) {
   CUDA(cudaGetLastError());
 }
 
-/// Compares some elements with what the host computes, `reference(i)`, where kernels are executed. `scale`: how large a
-/// typical element is.
+/// Compares some elements with what the host computes, `reference(i)`, where kernels are executed.
+/// `scale`: how large a typical element is.
 template <class T, class Reference>
-void check_samples(device_array<T>& output, std::size_t n, int samples, double scale, double tolerance, const Reference& reference) {
+void check_samples(device_array<T>& output, std::size_t n, int samples, double scale,
+                   double tolerance, const Reference& reference) {
   if (!kernels_compute()) return;
   CUDA(cudaDeviceSynchronize());
   double worst = 0;
@@ -51,10 +56,12 @@ void check_samples(device_array<T>& output, std::size_t n, int samples, double s
     const std::size_t i = s == 0 ? n - 1 : std::size_t{2654435761U} * s % n;
     T got{};
     CUDA(cudaMemcpy(&got, output.data() + i, sizeof got, cudaMemcpyDeviceToHost));
-    const double error = std::fabs(static_cast<double>(static_cast<float>(got)) - reference(i)) / scale;
-    if (!(error <= worst)) worst = error;   // also what is not a number
+    const double error =
+        std::fabs(static_cast<double>(static_cast<float>(got)) - reference(i)) / scale;
+    if (!(error <= worst)) worst = error;  // also what is not a number
   }
-  CHECK_WITHIN("the result is right, " + std::to_string(samples) + " elements; the largest error", worst, 0.0, tolerance);
+  CHECK_WITHIN("the result is right, " + std::to_string(samples) + " elements; the largest error",
+               worst, 0.0, tolerance);
 }
 
 /// Rounding to `type` costs so much of a typical sum.
@@ -62,7 +69,8 @@ inline double tolerance_of(kprof::dtype type) { return type == kprof::dtype::f32
 
 // ---- the call that counts
 
-/// What a report would say of a call: from an empty one, recorded by kprof. CUPTI is left to the profiler that counts.
+/// What a report would say of a call: from an empty one, recorded by kprof. CUPTI is left to the
+/// profiler that counts.
 template <class Op>
 kprof::scope_node recorded(const Op& op) {
   CHECK("kprof starts", kprof::start({.nvtx = false, .cupti = kprof::cupti_choice::off}).ok());
@@ -73,13 +81,15 @@ kprof::scope_node recorded(const Op& op) {
   return {};
 }
 
-/// Calls twice: once before anything counts, for code to be loaded and kernels to be chosen, and once in the range that
-/// counts. `unit` says which instructions do the operator's work: "f32" those of the CUDA cores, "tf32", "bf16" and "f16"
-/// those of the tensor cores with operands of that type.
+/// Calls twice: once before anything counts, for code to be loaded and kernels to be chosen, and
+/// once in the range that counts. `unit` says which instructions do the operator's work: "f32"
+/// those of the CUDA cores, "tf32", "bf16" and "f16" those of the tensor cores with operands of
+/// that type.
 template <class Op, class Call>
 void count(const Op& op, const char* unit, const Call& call) {
   const kprof::scope_node node = recorded(op);
-  CHECK("the operator declares FLOPs and bytes", node.work.valid && node.work.has_flops && node.work.has_bytes);
+  CHECK("the operator declares FLOPs and bytes",
+        node.work.valid && node.work.has_flops && node.work.has_bytes);
   std::uint64_t transcendentals = 0;
   if constexpr (requires { op.transcendentals(); }) transcendentals = op.transcendentals().value();
   call();
@@ -89,10 +99,13 @@ void count(const Op& op, const char* unit, const Call& call) {
   CUDA(cudaDeviceSynchronize());
   CUDA(cudaProfilerStop());
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("{\"case\": \"%s\", \"operator\": \"%s\", \"parameters\": \"%s\", \"flops\": %llu, \"bytes_read\": %llu, \"bytes_written\": %llu, "
-              "\"transcendentals\": %llu, \"unit\": \"%s\"}\n",
-              check_prefix.substr(check_prefix.find('.') + 1).c_str(), node.name.c_str(), node.parameters.c_str(), number(node.work.flops),
-              number(node.work.bytes_read), number(node.work.bytes_written), number(transcendentals), unit);
+  std::printf(
+      "{\"case\": \"%s\", \"operator\": \"%s\", \"parameters\": \"%s\", \"flops\": %llu, "
+      "\"bytes_read\": %llu, \"bytes_written\": %llu, "
+      "\"transcendentals\": %llu, \"unit\": \"%s\"}\n",
+      check_prefix.substr(check_prefix.find('.') + 1).c_str(), node.name.c_str(),
+      node.parameters.c_str(), number(node.work.flops), number(node.work.bytes_read),
+      number(node.work.bytes_written), number(transcendentals), unit);
   std::fflush(stdout);
 }
 

@@ -21,15 +21,29 @@ import sys
 import traceback
 
 sys.dont_write_bytecode = True
-from counters import METRICS, NEWER, SECTOR, Counting, NoPermission, Saved, Skipped, Unmeasured, last_line, list_cases, measure, measured
+from counters import (
+    METRICS,
+    NEWER,
+    SECTOR,
+    Counting,
+    NoPermission,
+    Saved,
+    Skipped,
+    Unmeasured,
+    last_line,
+    list_cases,
+    measure,
+    measured,
+)
 from measuring import write
 
-TOLERANCE = 0.01      # a difference above it wants an explanation
-NEGLIGIBLE = 0.005    # one from here on may have one: what is near one percent may be above it on one GPU and below on another
+TOLERANCE = 0.01  # a difference above it wants an explanation
+NEGLIGIBLE = 0.005  # one from here on may have one: what is near one percent may be above it on one GPU and below on another
 WHATS = ("flops", "bytes_read", "bytes_written", "transcendentals")
 
 
 # ---- comparison
+
 
 def read_explanations(path):
     """{(case, what): text}, and what is wrong with the file."""
@@ -53,9 +67,15 @@ def compare(case, result, explanations, file):
     for what in WHATS:
         declared, explanation = result["declared"][what], explanations.get((case, what), "")
         if declared == 0:
-            continue   # no ratio; what is counted is in the second table
+            continue  # no ratio; what is counted is in the second table
         value, why = measured(result, what)
-        row = {"what": what, "declared": declared, "measured": value, "ratio": None, "explanation": explanation}
+        row = {
+            "what": what,
+            "declared": declared,
+            "measured": value,
+            "ratio": None,
+            "explanation": explanation,
+        }
         if value is None:
             # What a GPU cannot count is no fault; what it should have counted is one.
             word, text = ("SKIP" if why.startswith("this GPU") else "FAIL"), f"n/a, {why}"
@@ -63,10 +83,18 @@ def compare(case, result, explanations, file):
         else:
             row["ratio"] = value / declared
             difference = abs(row["ratio"] - 1)
-            word = "PASS" if (difference >= NEGLIGIBLE if explanation else difference <= TOLERANCE) else "FAIL"
+            word = (
+                "PASS"
+                if (difference >= NEGLIGIBLE if explanation else difference <= TOLERANCE)
+                else "FAIL"
+            )
             text = f"measured {value:,} is {row['ratio']:.4f} of the declared {declared:,}"
             if explanation:
-                text += ", as explained" if word == "PASS" else f": there is nothing to explain, drop the line in {file}"
+                text += (
+                    ", as explained"
+                    if word == "PASS"
+                    else f": there is nothing to explain, drop the line in {file}"
+                )
             elif word == "FAIL":
                 row["explanation"] = "not explained"
                 text += f": mend the operator, or explain it in {file}"
@@ -76,35 +104,56 @@ def compare(case, result, explanations, file):
 
 # ---- output
 
+
 def shown(value):
     return "n/a" if value is None else f"{value:,}"
 
 
 def page(about, results):
-    lines = ["# What the catalogue declares, and what the GPU counts", "", *(f"- {line}" for line in about), "",
-             "One call each, counted by ncu, with empty caches before it. \"flops\" are `fadd + fmul + 2 ffma` of all threads whose predicate",
-             "holds, and for tensor cores their operations besides; bytes are those of DRAM; \"transcendentals\" are thread instructions of the",
-             "unit that does them, which also converts.",
-             f"A difference above {TOLERANCE:.0%} wants an explanation; one from {NEGLIGIBLE:.1%} on may have one.", "",
-             "| case | what | declared | measured | measured / declared | explanation |", "|---|---|---:|---:|---:|---|"]
+    lines = [
+        "# What the catalogue declares, and what the GPU counts",
+        "",
+        *(f"- {line}" for line in about),
+        "",
+        "One call each, counted by ncu, with empty caches before it. \"flops\" are `fadd + fmul + 2 ffma` of all threads whose predicate",
+        "holds, and for tensor cores their operations besides; bytes are those of DRAM; \"transcendentals\" are thread instructions of the",
+        "unit that does them, which also converts.",
+        f"A difference above {TOLERANCE:.0%} wants an explanation; one from {NEGLIGIBLE:.1%} on may have one.",
+        "",
+        "| case | what | declared | measured | measured / declared | explanation |",
+        "|---|---|---:|---:|---:|---|",
+    ]
     for case, result in results.items():
         for row in result["rows"]:
             ratio = "n/a" if row["ratio"] is None else f"{row['ratio']:.4f}"
-            lines.append(f"| {case} | {row['what']} | {shown(row['declared'])} | {shown(row['measured'])} | {ratio} | {row['explanation']} |")
-    lines += ["", "What else was counted: thread instructions, operations of tensor cores, and bytes between L2 and the multiprocessors.", "",
-              "| case | fadd | fmul | ffma | other f32 | special | tf32 | bf16 | f16 | L2 read | L2 written |", "|---|" + "---:|" * 10]
+            lines.append(
+                f"| {case} | {row['what']} | {shown(row['declared'])} | {shown(row['measured'])} | {ratio} | {row['explanation']} |"
+            )
+    lines += [
+        "",
+        "What else was counted: thread instructions, operations of tensor cores, and bytes between L2 and the multiprocessors.",
+        "",
+        "| case | fadd | fmul | ffma | other f32 | special | tf32 | bf16 | f16 | L2 read | L2 written |",
+        "|---|" + "---:|" * 10,
+    ]
     for case, result in results.items():
         c = {what: result["counted"].get(what) for what in METRICS}
         parts = [c[what] for what in ("fp32", "fadd", "fmul", "ffma")]
-        others = None if None in parts else parts[0] - sum(parts[1:]) - sum(c[what] or 0 for what in NEWER)
+        others = (
+            None
+            if None in parts
+            else parts[0] - sum(parts[1:]) - sum(c[what] or 0 for what in NEWER)
+        )
         l2 = [None if c[what] is None else c[what] * SECTOR for what in ("l2_read", "l2_written")]
         columns = [*parts[1:], others, c["xu"], c["tf32"], c["bf16"], c["f16"], *l2]
         lines.append(f"| {case} | " + " | ".join(map(shown, columns)) + " |")
     lines += ["", "The calls, and their kernels:", ""]
     for case, result in results.items():
         d = result["declared"]
-        lines.append(f"- {case}: `{d['operator']} {d['parameters']}`, {len(result['kernels'])} kernel{'s' if len(result['kernels']) > 1 else ''}: "
-                     + ", ".join(f"`{name[:100]}`" for name in result["kernels"]))
+        lines.append(
+            f"- {case}: `{d['operator']} {d['parameters']}`, {len(result['kernels'])} kernel{'s' if len(result['kernels']) > 1 else ''}: "
+            + ", ".join(f"`{name[:100]}`" for name in result["kernels"])
+        )
     return lines + [""]
 
 
@@ -129,7 +178,10 @@ def measure_all(tell, source, cases, explanations, options):
         try:
             result = results[case] = measure(source.count(program, case))
             result["rows"] = compare(case, result, explanations, options.explanations.name)
-            write(options.out / "truth.json", json.dumps({"machine": about, "cases": results}, indent=1) + "\n")
+            write(
+                options.out / "truth.json",
+                json.dumps({"machine": about, "cases": results}, indent=1) + "\n",
+            )
             write(options.out / "truth.md", "\n".join(page(about, results)))
         except NoPermission as why:
             tell("FAIL", str(why))
@@ -137,13 +189,19 @@ def measure_all(tell, source, cases, explanations, options):
         except Skipped as why:
             tell("SKIP", f"{case}: {why}")
             continue
-        except Exception as why:   # whatever is wrong, also here: the other cases are counted, and --saved reads this one again
+        except (
+            Exception
+        ) as why:  # whatever is wrong, also here: the other cases are counted, and --saved reads this one again
             results.pop(case, None)
             if not isinstance(why, Unmeasured):
                 traceback.print_exc()
                 why = f"{type(why).__name__}: {why}"
             kept = source.folder / f"{case}.txt"
-            tell("FAIL", f"{case}: {why}" + (f"; see {source.folder.name}/{kept.name}" if kept.exists() else ""))
+            tell(
+                "FAIL",
+                f"{case}: {why}"
+                + (f"; see {source.folder.name}/{kept.name}" if kept.exists() else ""),
+            )
             continue
         for row in result["rows"]:
             tell(row["word"], f"{case} {row['what']}: {row['text']}")
@@ -155,7 +213,9 @@ def judged(figures, file):
     lines = [f"FAIL truth: {text}" for text in wrong]
     for case, result in figures["cases"].items():
         result["rows"] = compare(case, result, explanations, file.name)
-        lines += [f"{row['word']} truth: {case} {row['what']}: {row['text']}" for row in result["rows"]]
+        lines += [
+            f"{row['word']} truth: {case} {row['what']}: {row['text']}" for row in result["rows"]
+        ]
     return "\n".join(page(figures["machine"], figures["cases"])), lines
 
 
@@ -163,7 +223,7 @@ def compare_all(tell, source, options):
     cases, missing = list_cases(source)
     for program, why in missing.items():
         tell("SKIP", f"{program}: {why}")
-    for name in ("truth.md", "truth.json"):   # there are others to come
+    for name in ("truth.md", "truth.json"):  # there are others to come
         (options.out / name).unlink(missing_ok=True)
     explanations, wrong = read_explanations(options.explanations)
     for text in wrong:
@@ -175,14 +235,28 @@ def compare_all(tell, source, options):
 
 
 def command_line():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", type=pathlib.Path, help="where the programs are")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--ncu", default="ncu")
-    parser.add_argument("--case-seconds", type=float, default=90, help="how long a case may take; default 90")
-    parser.add_argument("--saved", type=pathlib.Path, help="the folder ncu of an earlier run's OUT, in place of ncu and the programs")
-    parser.add_argument("--only", default="", help="cases that match this regular expression, as truth.CASE")
-    parser.add_argument("--explanations", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "truth_explanations.txt")
+    parser.add_argument(
+        "--case-seconds", type=float, default=90, help="how long a case may take; default 90"
+    )
+    parser.add_argument(
+        "--saved",
+        type=pathlib.Path,
+        help="the folder ncu of an earlier run's OUT, in place of ncu and the programs",
+    )
+    parser.add_argument(
+        "--only", default="", help="cases that match this regular expression, as truth.CASE"
+    )
+    parser.add_argument(
+        "--explanations",
+        type=pathlib.Path,
+        default=pathlib.Path(__file__).resolve().parent / "truth_explanations.txt",
+    )
     options = parser.parse_args()
     if options.build is None and options.saved is None:
         parser.error("one of --build and --saved is needed")
@@ -191,12 +265,15 @@ def command_line():
 
 def main():
     options = command_line()
-    for number in (signal.SIGTERM, signal.SIGHUP):   # or ncu, in its own session, would go on
+    for number in (signal.SIGTERM, signal.SIGHUP):  # or ncu, in its own session, would go on
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     tell = Teller()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.saved is None and shutil.which(options.ncu) is None:
-        tell("SKIP", f"there is no {options.ncu}: it is Nsight Compute's, and comes with the CUDA Toolkit")
+        tell(
+            "SKIP",
+            f"there is no {options.ncu}: it is Nsight Compute's, and comes with the CUDA Toolkit",
+        )
         return 0
     try:
         compare_all(tell, Saved(options) if options.saved else Counting(options), options)

@@ -24,13 +24,14 @@ struct Allocate {
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 int main(int argc, char**) {
-  if (argc > 1 && !kprof::start()) return 2;   // before any scope: the session allocates while it starts
+  // before any scope: the session allocates while it starts
+  if (argc > 1 && !kprof::start()) return 2;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
       for (int i = 0; i < 20'000; ++i) {
         KPROF_REGION("r");
-        auto* volatile kept = new std::int64_t(i);   // volatile, or the compiler leaves both out
+        auto* volatile kept = new std::int64_t(i);  // volatile, or the compiler leaves both out
         delete kept;
       }
     });

@@ -27,10 +27,12 @@ int main(int argc, char** argv) {
   scope();
   run(1);
   scope();
-  const bool both = recorded("OfHost n=1") == 1 && recorded("OfHost n=2") == 1 && recorded("OfPlugin n=1") == 1;
+  const bool both =
+      recorded("OfHost n=1") == 1 && recorded("OfHost n=2") == 1 && recorded("OfPlugin n=1") == 1;
   dlclose(plugin);
-  scope();   // what guards call must still be there
+  scope();  // what guards call must still be there
   const bool stays = recorded("OfHost n=3") == 1;
-  if (!idle || !both || !stays) std::fprintf(stderr, "FAILED: idle %d both %d stays %d\n", idle, both, stays);
+  if (!idle || !both || !stays)
+    std::fprintf(stderr, "FAILED: idle %d both %d stays %d\n", idle, both, stays);
   return idle && both && stays ? 0 : 1;
 }

@@ -15,8 +15,21 @@ def run(program, *arguments, kprof=None, **more):
     env = {k: v for k, v in os.environ.items() if k not in ("KPROF", "COLUMNS")}
     if kprof is not None:
         env["KPROF"] = kprof
-    return subprocess.run([program, *arguments], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more) \
-        if "stdout" not in more else subprocess.run([program, *arguments], env=env, text=True, stderr=subprocess.PIPE, timeout=60, **more)
+    return (
+        subprocess.run(
+            [program, *arguments],
+            env=env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            **more,
+        )
+        if "stdout" not in more
+        else subprocess.run(
+            [program, *arguments], env=env, text=True, stderr=subprocess.PIPE, timeout=60, **more
+        )
+    )
 
 
 def check(name, holds, detail=""):
@@ -26,65 +39,127 @@ def check(name, holds, detail=""):
 
 
 r = run(plain)
-check("without KPROF nothing is printed", r.returncode == 5 and r.stdout == "" and r.stderr == "", r)
+check(
+    "without KPROF nothing is printed", r.returncode == 5 and r.stdout == "" and r.stderr == "", r
+)
 
 r = run(plain, kprof="report")
-check("KPROF=report prints at exit", r.returncode == 5 and "Gemm" in r.stdout and "M=8 N=8 K=8" in r.stdout and r.stderr == "", r)
+check(
+    "KPROF=report prints at exit",
+    r.returncode == 5 and "Gemm" in r.stdout and "M=8 N=8 K=8" in r.stdout and r.stderr == "",
+    r,
+)
 
 r = run(plain, "report", kprof="report")
-check("a report at exit that says the same again is left out", r.returncode == 5 and r.stdout.count("Completeness") == 1, r)
+check(
+    "a report at exit that says the same again is left out",
+    r.returncode == 5 and r.stdout.count("Completeness") == 1,
+    r,
+)
 
 r = run(plain, "report then more", kprof="report")
-check("a report at exit that says more is printed", r.returncode == 5 and r.stdout.count("Completeness") == 2, r)
+check(
+    "a report at exit that says more is printed",
+    r.returncode == 5 and r.stdout.count("Completeness") == 2,
+    r,
+)
 
 r = run(plain, "inside", kprof="report")
-check("a report at exit is printed when a scope has ended since", r.returncode == 5 and r.stdout.count("Completeness") == 2, r)
+check(
+    "a report at exit is printed when a scope has ended since",
+    r.returncode == 5 and r.stdout.count("Completeness") == 2,
+    r,
+)
 
 r = run(plain, kprof="off,report")
-check("KPROF=off says so", r.returncode == 5 and "off (KPROF=off)" in r.stdout and "Gemm" not in r.stdout, r)
+check(
+    "KPROF=off says so",
+    r.returncode == 5 and "off (KPROF=off)" in r.stdout and "Gemm" not in r.stdout,
+    r,
+)
 
 r = run(plain, "report", kprof="off")
 check("report() of a session that is off says so", "off (KPROF=off)" in r.stdout, r)
 
 r = run(plain, kprof="reprot,nvtx=off,memory=lots")
-check("an unknown word lists the valid ones and stops nothing",
-      r.returncode == 5 and "unknown setting 'reprot'" in r.stderr and "valid: on, off, report" in r.stderr and "memory=lots" in r.stderr, r)
+check(
+    "an unknown word lists the valid ones and stops nothing",
+    r.returncode == 5
+    and "unknown setting 'reprot'" in r.stderr
+    and "valid: on, off, report" in r.stderr
+    and "memory=lots" in r.stderr,
+    r,
+)
 
 r = run(plain, "report", kprof="nonsense(")
-check("mistakes are repeated in the report", "unknown setting 'nonsense(...)'" in r.stdout and "Gemm" in r.stdout, r)
+check(
+    "mistakes are repeated in the report",
+    "unknown setting 'nonsense(...)'" in r.stdout and "Gemm" in r.stdout,
+    r,
+)
 
 r = run(plain, kprof="report(width=60,ascii,tree=off)")
-check("options reach the report", r.stdout.isascii() and max(map(len, r.stdout.splitlines())) <= 60 and "Call tree" not in r.stdout, r)
+check(
+    "options reach the report",
+    r.stdout.isascii()
+    and max(map(len, r.stdout.splitlines())) <= 60
+    and "Call tree" not in r.stdout,
+    r,
+)
 
 r = run(plain, kprof="report(sort=colour)")
-check("a wrong sort key is explained, and the report comes all the same",
-      r.returncode == 5 and "colour" in r.stderr and "self" in r.stderr and "Gemm" in r.stdout, r)
+check(
+    "a wrong sort key is explained, and the report comes all the same",
+    r.returncode == 5 and "colour" in r.stderr and "self" in r.stderr and "Gemm" in r.stdout,
+    r,
+)
 
 r = run(plain, kprof='report(filter="(")')
-check("a wrong regular expression is explained, and the report comes all the same",
-      r.returncode == 5 and "(" in r.stderr and "Gemm" in r.stdout, r)
+check(
+    "a wrong regular expression is explained, and the report comes all the same",
+    r.returncode == 5 and "(" in r.stderr and "Gemm" in r.stdout,
+    r,
+)
 
 r = run(plain, kprof="report,memory=1KiB")
-check("too little memory is told at once", r.returncode == 5 and "memory=1KiB" in r.stderr and "Gemm" in r.stdout, r)
+check(
+    "too little memory is told at once",
+    r.returncode == 5 and "memory=1KiB" in r.stderr and "Gemm" in r.stdout,
+    r,
+)
 
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "run-%p.txt")
     r = run(plain, "fork", kprof=f"report(path={path})")
     files = sorted(os.listdir(folder))
     texts = [open(os.path.join(folder, f)).read() for f in files]
-    check("a fork reports twice, each its own", len(files) == 2 and r.stdout == "" and
-          sum("M=4 N=4 K=4" in t for t in texts) == 1 and sum("M=8 N=8 K=8" in t for t in texts) == 1 and
-          all(("M=4" in t) == ("forked from process" in t) for t in texts), (files, texts, r))
+    check(
+        "a fork reports twice, each its own",
+        len(files) == 2
+        and r.stdout == ""
+        and sum("M=4 N=4 K=4" in t for t in texts) == 1
+        and sum("M=8 N=8 K=8" in t for t in texts) == 1
+        and all(("M=4" in t) == ("forked from process" in t) for t in texts),
+        (files, texts, r),
+    )
 
 r = run(plain, kprof="report(path=/nonexistent/folder/file)")
-check("a path that cannot be written is explained", r.returncode == 5 and "/nonexistent/folder/file" in r.stderr, r)
+check(
+    "a path that cannot be written is explained",
+    r.returncode == 5 and "/nonexistent/folder/file" in r.stderr,
+    r,
+)
 
 r = run(plain, kprof="report(path=/dev/full)")
 check("a full disk is explained", r.returncode == 5 and "/dev/full" in r.stderr, r)
 
 with open("/dev/full", "w") as full:
     r = run(plain, "report", stdout=full)
-check("a full standard output is explained", r.returncode == 5 and "status:" in r.stderr and "kprof: no report:" in r.stderr, r)
+check(
+    "a full standard output is explained",
+    r.returncode == 5 and "status:" in r.stderr and "kprof: no report:" in r.stderr,
+    r,
+)
 
 r = run("/bin/sh", "-c", f"exec '{plain}' report >&-")
 check("a closed standard output is explained", r.returncode == 5 and "status:" in r.stderr, r)

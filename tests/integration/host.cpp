@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// An executable with the session and two libraries of two compilers, opened RTLD_LOCAL: one profile, also after one of
-// them has been unloaded and loaded again. Arguments: the libraries.
+// SPDX-License-Identifier: MIT An executable with the session and two libraries of two compilers,
+// opened RTLD_LOCAL: one profile, also after one of them has been unloaded and loaded again.
+// Arguments: the libraries.
 
 #include <kprof/kprof.hpp>
 
@@ -32,12 +32,16 @@ struct library {
     }
   }
   template <class F>
-  F* function(const char* name) const { return reinterpret_cast<F*>(dlsym(handle, name)); }
+  F* function(const char* name) const {
+    return reinterpret_cast<F*>(dlsym(handle, name));
+  }
 };
 
 bool listed(const char* name) {
   bool found = false;
-  kprof::for_each_operator([&](const kprof::operator_view& op) { found = found || std::string(op.name().data, op.name().size) == name; });
+  kprof::for_each_operator([&](const kprof::operator_view& op) {
+    found = found || std::string(op.name().data, op.name().size) == name;
+  });
   return found;
 }
 
@@ -48,9 +52,15 @@ int main(int argc, char** argv) {
   check(!listed("OpA") && !listed("OpB"), "no operator of a library that is not loaded is listed");
 
   library a(argv[1]);
-  { KPROF_REGION("host"); a.function<void(int)>("run")(10); }
-  library b(argv[2]);   // loaded after the session has started
-  { KPROF_REGION("host"); b.function<void(int)>("run")(20); }
+  {
+    KPROF_REGION("host");
+    a.function<void(int)>("run")(10);
+  }
+  library b(argv[2]);  // loaded after the session has started
+  {
+    KPROF_REGION("host");
+    b.function<void(int)>("run")(20);
+  }
   std::thread([&] { a.function<void(int)>("run")(5); }).join();
 
   kprof::profile p = kprof::snapshot();
@@ -61,22 +71,25 @@ int main(int argc, char** argv) {
   check(calls(p, "plugin/OpA step=1 tag=own") == 2, "a thread of the first library");
   check(listed("OpA") && listed("OpB"), "operators of both libraries are listed");
 
-  a.function<void(int)>("run")(100);   // not yet folded when the library goes
+  a.function<void(int)>("run")(100);  // not yet folded when the library goes
   a.function<void()>("leave_open")();
   dlclose(a.handle);
   check(dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD) == nullptr, "the library is really unloaded");
   check(!listed("OpA") && listed("OpB"), "its operators are no longer listed");
   p = kprof::snapshot({.timeline = true});
   check(calls(p, "plugin/OpA step=0 tag=own") == 3 + 50, "nothing recorded by it is lost");
-  for (const auto* n : find_all(p, "plugin/Shared n=7")) check(n->work.has_flops && n->work.flops == 21, "nor are its formulas' values");
+  for (const auto* n : find_all(p, "plugin/Shared n=7"))
+    check(n->work.has_flops && n->work.flops == 21, "nor are its formulas' values");
   check(p.complete.open == 1, "the scope it left open is open");
-  check(kprof::report(kprof::report_options{.width = 100, .path = "/dev/null"}).ok(), "it can be reported");
+  check(kprof::report(kprof::report_options{.width = 100, .path = "/dev/null"}).ok(),
+        "it can be reported");
 
   // Threads end: their totals move, and with them what the formulas of the absent library had said.
   for (int t = 0; t < 80; ++t) std::thread([] { KPROF_REGION("passing"); }).join();
   p = kprof::snapshot();
   for (const kprof::scope_node& n : p.nodes)
-    if (n.name == "Shared" && n.calls != 0) check(n.work.has_flops && n.work.valid, "formulas outlive their library");
+    if (n.name == "Shared" && n.calls != 0)
+      check(n.work.has_flops && n.work.valid, "formulas outlive their library");
 
   library again(argv[1]);
   again.function<void(int)>("run")(2);

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Guards before and after main, a thread that outlives it, a report from an atexit handler and one by KPROF. The driver,
-// check_programs.py, reads what is printed.
+// SPDX-License-Identifier: MIT Guards before and after main, a thread that outlives it, a report
+// from an atexit handler and one by KPROF. The driver, check_programs.py, reads what is printed.
 
 #include <kprof/kprof.hpp>
 
@@ -37,5 +36,5 @@ int main() {
   }).detach();
   while (!started) std::this_thread::yield();
   KPROF_REGION("main");
-  std::exit(7);   // with a scope open and a thread running
+  std::exit(7);  // with a scope open and a thread running
 }

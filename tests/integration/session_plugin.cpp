@@ -10,4 +10,6 @@ struct OfPlugin {
 };
 
 extern "C" __attribute__((visibility("default"))) void run(int) { KPROF_OP(OfPlugin); }
-extern "C" __attribute__((visibility("default"))) unsigned long recorded(const char* path) { return calls(kprof::snapshot(), path); }
+extern "C" __attribute__((visibility("default"))) unsigned long recorded(const char* path) {
+  return calls(kprof::snapshot(), path);
+}

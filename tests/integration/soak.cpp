@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// 10^8 scopes: memory stays where it was after the first million, totals are exact. Argument: how many, in millions.
+// SPDX-License-Identifier: MIT 10^8 scopes: memory stays where it was after the first million,
+// totals are exact. Argument: how many, in millions.
 
 #include <kprof/kprof.hpp>
 
@@ -49,10 +49,14 @@ int main(int argc, char** argv) {
   const long after = resident();
   const kprof::profile p = kprof::snapshot();
   const auto n = static_cast<std::uint64_t>(millions) * 250'000;
-  const bool exact = p.complete.recorded == 4 * n && calls(p, "block") == n && calls(p, "block/Work a=9 b=2 c=3 d=4") == n && p.complete.dropped == 0;
+  const bool exact = p.complete.recorded == 4 * n && calls(p, "block") == n &&
+                     calls(p, "block/Work a=9 b=2 c=3 d=4") == n && p.complete.dropped == 0;
   const bool bounded = after - before <= 1024 && p.cost.memory <= p.cost.memory_limit;
-  std::printf("%ld million scopes: %ld KiB resident after the first, %ld KiB after the last; %llu of %llu recorded, folding %.1f ns a scope\n", millions, before,
-              after, static_cast<unsigned long long>(p.complete.recorded), static_cast<unsigned long long>(4 * n),
-              p.cost.folding_ns / static_cast<double>(p.complete.recorded));
+  std::printf(
+      "%ld million scopes: %ld KiB resident after the first, %ld KiB after the last; %llu of %llu "
+      "recorded, folding %.1f ns a scope\n",
+      millions, before, after, static_cast<unsigned long long>(p.complete.recorded),
+      static_cast<unsigned long long>(4 * n),
+      p.cost.folding_ns / static_cast<double>(p.complete.recorded));
   return exact && bounded ? 0 : 1;
 }

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-MAX_REGISTERED = 1024   # names of regions, see nvtx.hpp
+MAX_REGISTERED = 1024  # names of regions, see nvtx.hpp
 
 failures = []
 
@@ -49,7 +49,7 @@ class Expected:
         self.events = []
         self.open = 0
         self.payloads = payloads
-        self.names = names   # region names registered so far, in the whole process
+        self.names = names  # region names registered so far, in the whole process
 
     def push(self, message):
         self.open += 1
@@ -58,7 +58,9 @@ class Expected:
     def op(self, name, payload, work=""):
         text = f"'{name}'"
         if self.payloads:
-            text += (f" {name}{{{payload}}}" if payload else "") + (f" kprof.work{{{work}}}" if work else "")
+            text += (f" {name}{{{payload}}}" if payload else "") + (
+                f" kprof.work{{{work}}}" if work else ""
+            )
         self.push(text)
 
     def region(self, name):
@@ -77,7 +79,8 @@ EVERY_FIELD = (
     "yes=true(1) no=false(0) f=0.10000000149011612 d=-2.5e+300 ld=1.25 plain={plain} gaps={gaps} negative=minus(255) "
     "broad=below(18446744073709551615) number=513 drift=-5 shape=[1,-2,3,-4] layouts=[nhwc(1),nchw(0)] matrix=[1,2,3,4,5,6] "
     "mask=[true(1),false(0),true(1)] inner={{corner={{tag=1 x=1.5}} others=[{{tag=2 x=2.5}},{{tag=3 x=3.5}}] last=9}} "
-    'points=[{{tag=-4 x=4.5}},{{tag=-5 x=5.5}}] text="{text}" texts[0]="xyz" texts[1]="q" type=bf16(5)')
+    'points=[{{tag=-4 x=4.5}},{{tag=-5 x=5.5}}] text="{text}" texts[0]="xyz" texts[1]="q" type=bf16(5)'
+)
 
 
 def scopes_of_main(payloads, names):
@@ -93,15 +96,16 @@ def scopes_of_main(payloads, names):
     e.op("OnlyBytes", "n=10", "bytes_read=10 bytes_written=20")
     e.pop(3)
     for name, payload, work in (
-            ("conv2d", "n=-1 c=1 k=1 type=f32(2)", ""),
-            ("conv2d", "n=9223372036854775807 c=3 k=3 type=f32(2)", ""),
-            ("OnlyBytes", "n=-1", ""),
-            ("OnlyFlops", "n=0", "flops=0"),
-            ("Divides", "n=6 k=2", "flops=3"),
-            *([("Divides", "n=6 k=0", "")] if platform.machine() == "x86_64" else []),
-            ("NoFormula", "shape=[1,2,3" + 17 * ",0" + "]", ""),
-            ("NoField", "", "flops=7"),
-            ("vendor", "first=1 third=3", "")):
+        ("conv2d", "n=-1 c=1 k=1 type=f32(2)", ""),
+        ("conv2d", "n=9223372036854775807 c=3 k=3 type=f32(2)", ""),
+        ("OnlyBytes", "n=-1", ""),
+        ("OnlyFlops", "n=0", "flops=0"),
+        ("Divides", "n=6 k=2", "flops=3"),
+        *([("Divides", "n=6 k=0", "")] if platform.machine() == "x86_64" else []),
+        ("NoFormula", "shape=[1,2,3" + 17 * ",0" + "]", ""),
+        ("NoField", "", "flops=7"),
+        ("vendor", "first=1 third=3", ""),
+    ):
         e.op(name, payload, work)
         e.pop()
     e.pop()
@@ -222,10 +226,14 @@ def check_program(lines, payloads, session):
             workers.append([event.replace('"in thread"', "'in thread'") for event in events])
         elif "'owner'" in events[0]:
             if not session:
-                compare("owner of a scope closed elsewhere", events, scopes_of_owner(payloads, names))
+                compare(
+                    "owner of a scope closed elsewhere", events, scopes_of_owner(payloads, names)
+                )
         elif "'other thread'" in events[0]:
             if not session:
-                compare("thread that closes another's scope", events, scopes_of_other(payloads, names))
+                compare(
+                    "thread that closes another's scope", events, scopes_of_other(payloads, names)
+                )
         else:
             main = events
     if session:
@@ -244,7 +252,11 @@ def check_program(lines, payloads, session):
 def check_host(lines, payloads):
     e = Expected(payloads, set())
     e.op("HostOp", "n=1")
-    for name, payload in (("plugin 1", "width=11 height=12"), ("plugin 2", "depth=11 ratio=12"), ("plugin 1", "width=11 height=12")):
+    for name, payload in (
+        ("plugin 1", "width=11 height=12"),
+        ("plugin 2", "depth=11 ratio=12"),
+        ("plugin 1", "width=11 height=12"),
+    ):
         e.op(name, payload)
         e.region("in plugin")
         e.pop(2)
@@ -257,8 +269,12 @@ def check_host(lines, payloads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=("payloads", "names", "nothing", "no-tool", "host", "host-no-tool"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "mode", choices=("payloads", "names", "nothing", "no-tool", "host", "host-no-tool")
+    )
     parser.add_argument("--session", action="store_true")
     parser.add_argument("--tool")
     parser.add_argument("program", nargs="+")
@@ -271,7 +287,9 @@ def main():
     if options.mode.startswith("host"):
         wanted_idle = ["1", "1" if options.mode == "host-no-tool" else "0"]
         if "unloaded 1 same address 1" not in output:
-            fail("the plugins were not unloaded, or not loaded at the same address, so that this proves nothing")
+            fail(
+                "the plugins were not unloaded, or not loaded at the same address, so that this proves nothing"
+            )
     else:
         wanted_idle = ["0" if options.mode in ("payloads", "names") else "1"]
     if idle != wanted_idle and not options.session:

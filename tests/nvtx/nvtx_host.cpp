@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     const void* first = visit(argv[2]);
     const void* second = visit(argv[3]);
     const void* third = visit(argv[2]);
-    std::printf("unloaded %d same address %d\n", static_cast<int>(first != nullptr && second != nullptr && third != nullptr),
+    std::printf("unloaded %d same address %d\n",
+                static_cast<int>(first != nullptr && second != nullptr && third != nullptr),
                 static_cast<int>(first == second && second == third));
   }
   std::printf("idle %d\n", static_cast<int>(kprof::detail::listener() == nullptr));

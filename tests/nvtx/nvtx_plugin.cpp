@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Shared libraries for nvtx_host.cpp, chosen by KPROF_TEST_PLUGIN: 0 arms NVTX, 1 and 2 only have guards, and differ in
-// the operator's name and fields but not in the size of anything, as two builds of one plugin would.
+// Shared libraries for nvtx_host.cpp, chosen by KPROF_TEST_PLUGIN: 0 arms NVTX, 1 and 2 only have
+// guards, and differ in the operator's name and fields but not in the size of anything, as two
+// builds of one plugin would.
 
 #include <kprof/guard.hpp>
 #if KPROF_TEST_PLUGIN == 0

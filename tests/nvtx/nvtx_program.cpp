@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Opens scopes of every kind; check_nvtx.py compares what an NVTX tool saw of them. Built as C++ and, through
-// nvtx_program.cu, as CUDA; with KPROF_TEST_WITH_SESSION the same scopes go through a session.
+// Opens scopes of every kind; check_nvtx.py compares what an NVTX tool saw of them. Built as C++
+// and, through nvtx_program.cu, as CUDA; with KPROF_TEST_WITH_SESSION the same scopes go through a
+// session.
 //   nvtx_program            the scopes
 //   nvtx_program refuse     the same after refuse_nvtx()
 // The last line on stdout says whether the guards are idle at the end.
@@ -36,7 +37,7 @@ enum class layout : std::uint32_t { nchw, nhwc };
 
 struct point {
   std::int8_t tag = 0;
-  double x = 0;   // after 7 bytes of padding
+  double x = 0;  // after 7 bytes of padding
 };
 struct box {
   point corner;
@@ -81,7 +82,10 @@ struct Conv {
   std::int64_t n = 1, c = 1, k = 1;
   kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * n * c * k; }
-  constexpr kprof::traffic bytes() const { return {.read = kprof::count{n} * c * size_of(type), .written = kprof::count{n} * k * size_of(type)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = kprof::count{n} * c * size_of(type),
+            .written = kprof::count{n} * k * size_of(type)};
+  }
   constexpr bool valid() const { return n > 0 && c > 0 && k > 0; }
 };
 struct OnlyFlops {
@@ -94,10 +98,12 @@ struct OnlyBytes {
 };
 struct Divides {
   std::int32_t n = 0, k = 1;
-  __attribute__((no_sanitize("undefined"))) constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(n / k); }
+  __attribute__((no_sanitize("undefined"))) constexpr std::uint64_t flops() const {
+    return static_cast<std::uint64_t>(n / k);
+  }
 };
 struct NoFormula {
-  std::array<std::int64_t, 20> shape{};   // more words than the guard has functions for
+  std::array<std::int64_t, 20> shape{};  // more words than the guard has functions for
 };
 struct NoField {
   constexpr std::uint64_t flops() const { return 7; }
@@ -158,7 +164,7 @@ void all_field_types() {
   e.type = kprof::dtype::bf16;
   { KPROF_OP(Everything, e); }
   e.plain = static_cast<color>(3);
-  e.gaps = static_cast<gappy>(6);   // a value without a name
+  e.gaps = static_cast<gappy>(6);  // a value without a name
   e.text = "seven77";
   KPROF_OP(Everything, e);
 }
@@ -171,13 +177,15 @@ void guards_and_formulas() {
     KPROF_OP(OnlyFlops, {.n = 11});
     const kprof::op_guard guard{OnlyBytes{.n = 10}};
   }
-  { KPROF_OP(Conv, {.n = -1}); }                                        // valid() says no
-  { KPROF_OP(Conv, {.n = INT64_MAX, .c = 3, .k = 3}); }                 // overflows
-  { KPROF_OP(OnlyBytes, {.n = -1}); }                                   // a negative count
-  { KPROF_OP(OnlyFlops, {.n = 0}); }                                    // a declared formula that really is 0
+  { KPROF_OP(Conv, {.n = -1}); }                         // valid() says no
+  { KPROF_OP(Conv, {.n = INT64_MAX, .c = 3, .k = 3}); }  // overflows
+  { KPROF_OP(OnlyBytes, {.n = -1}); }                    // a negative count
+  // a declared formula that really is 0
+  { KPROF_OP(OnlyFlops, {.n = 0}); }
   { KPROF_OP(Divides, {.n = 6, .k = 2}); }
 #if defined(__x86_64__)
-  { KPROF_OP(Divides, {.n = 6, .k = 0}); }                              // stops the formula and not the program
+  // stops the formula and not the program
+  { KPROF_OP(Divides, {.n = 6, .k = 0}); }
 #endif
   { KPROF_OP(NoFormula, {.shape = {1, 2, 3}}); }
   { KPROF_OP(NoField); }
@@ -203,37 +211,38 @@ void exceptions() {
     KPROF_OP(Throws, {.id = 1});
     KPROF_REGION("inside");
     throw 1;
-  } catch (int) {
-  }
+  } catch (int) {}
 #else
   KPROF_OP(Throws, {.id = 1});
   KPROF_REGION("inside");
 #endif
 }
 
-/// A session has its own rules for scopes out of order; what must hold in both is that the ranges balance.
+/// A session has its own rules for scopes out of order; what must hold in both is that the ranges
+/// balance.
 void out_of_order() {
   KPROF_REGION("out of order");
   auto first = kprof::begin(OnlyFlops{.n = 1});
   auto second = kprof::begin(OnlyFlops{.n = 2});
-  kprof::end(first);    // closes both
+  kprof::end(first);  // closes both
   kprof::end(second);
   auto third = kprof::begin(OnlyFlops{.n = 3});
   auto copy = third;
   kprof::end(third);
-  auto fourth = kprof::begin(OnlyFlops{.n = 4});   // at the same depth
-  kprof::end(copy);                                // must not close it
+  auto fourth = kprof::begin(OnlyFlops{.n = 4});  // at the same depth
+  kprof::end(copy);                               // must not close it
   { KPROF_REGION("within 4"); }
   kprof::end(fourth);
   for (int i = 0; i < 3; ++i) {
     auto under = std::make_unique<kprof::context_guard>(kprof::context::current());
     auto fifth = kprof::begin(OnlyFlops{.n = 5});
-    under.reset();   // in a session, closes what is inside
+    under.reset();  // in a session, closes what is inside
     kprof::end(fifth);
   }
 }
 
-/// Fresh threads, so that the scope which is closed on the wrong one and the one that is open there are alike.
+/// Fresh threads, so that the scope which is closed on the wrong one and the one that is open there
+/// are alike.
 void on_another_thread() {
   std::thread([] {
     KPROF_REGION("owner");
@@ -242,10 +251,10 @@ void on_another_thread() {
       const kprof::context_guard under{here};
       KPROF_REGION("other thread");
       KPROF_REGION("its second");
-      kprof::end(elsewhere);   // must not close "its second"
+      kprof::end(elsewhere);  // must not close "its second"
       KPROF_REGION("its third");
     }).join();
-  }).join();   // the owner's region closes what the other thread could not
+  }).join();  // the owner's region closes what the other thread could not
 }
 
 void deep(int levels) {
@@ -277,7 +286,7 @@ int main(int argc, char** argv) {
     kprof::detail::refuse_nvtx();
 #endif
   }
-  threads();   // before anything else: all of them find NVTX not yet initialised
+  threads();  // before anything else: all of them find NVTX not yet initialised
   all_field_types();
   guards_and_formulas();
   exceptions();

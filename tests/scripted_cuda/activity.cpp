@@ -26,15 +26,15 @@ namespace {
 
 constexpr std::size_t kinds = 128;
 std::atomic<bool> enabled[kinds];
-std::atomic<bool> api_enabled[2][1024];   // driver, runtime
+std::atomic<bool> api_enabled[2][1024];  // driver, runtime
 std::atomic<std::uint64_t> dropped{0};
 std::atomic<bool> per_thread_buffers{true}, system_thread_ids{false};
 std::atomic<std::uint64_t> device_records{0}, buffer_requests{0}, deliveries{0};
 
 bool on(CUpti_ActivityKind kind) { return enabled[kind].load(std::memory_order_relaxed); }
 
-// The lock that CUPTI holds while it calls a client's buffer callbacks. Who waits for it this long waits for ever: somebody
-// calls CUPTI while holding a lock that a buffer callback takes.
+// The lock that CUPTI holds while it calls a client's buffer callbacks. Who waits for it this long
+// waits for ever: somebody calls CUPTI while holding a lock that a buffer callback takes.
 class internal_lock {
  public:
   void lock() {
@@ -43,7 +43,8 @@ class internal_lock {
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += static_cast<time_t>(shared().set.deadlock_s);
     if (pthread_mutex_timedlock(&mutex_, &until) == 0) return;
-    scripted_note_misuse("deadlock: a call waits for ever for the lock that CUPTI holds around buffer callbacks");
+    scripted_note_misuse(
+        "deadlock: a call waits for ever for the lock that CUPTI holds around buffer callbacks");
     std::abort();
   }
   void unlock() { pthread_mutex_unlock(&mutex_); }
@@ -55,7 +56,7 @@ class internal_lock {
 struct buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0, capacity = 0, used = 0, records = 0, most = 0;
-  std::uint64_t latest_end = 0;   // in GPU time: complete from then on
+  std::uint64_t latest_end = 0;  // in GPU time: complete from then on
 };
 
 // A buffer that is being filled. Its lock is taken after the internal one.
@@ -70,12 +71,12 @@ struct thread_lane : lane {
 };
 
 struct activity_state {
-  internal_lock lock;   // guards the members down to `stopped`
+  internal_lock lock;  // guards the members down to `stopped`
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::vector<buffer> full;
   std::vector<thread_lane*> threads;
-  std::atomic<bool> due{false};   // full buffers have not been looked at yet
+  std::atomic<bool> due{false};  // full buffers have not been looked at yet
   std::thread delivery;
   bool stopped = false;
 
@@ -93,7 +94,7 @@ activity_state& state() {
 // ---- delivery; all of it under the internal lock
 
 void deliver(std::vector<buffer>& ready) {
-  for (std::size_t left = ready.size(); left > 1; --left) {   // no order is promised
+  for (std::size_t left = ready.size(); left > 1; --left) {  // no order is promised
     std::swap(ready[left - 1], ready[mix(shared().set.seed + deliveries++) % left]);
   }
   thread_state& t = current_thread();
@@ -120,7 +121,9 @@ void deliver_full_buffers() {
     {
       std::unique_lock guard(s.wake_lock);
       const auto woken = [&] { return s.woken || s.stopping; };
-      if (waiting) s.wake.wait_until(guard, std::chrono::system_clock::now() + std::chrono::milliseconds(1), woken);
+      if (waiting)
+        s.wake.wait_until(guard, std::chrono::system_clock::now() + std::chrono::milliseconds(1),
+                          woken);
       else s.wake.wait(guard, woken);
       if (s.stopping) return;
       s.woken = false;
@@ -164,17 +167,20 @@ void retire(buffer& b) {
 // ---- filling
 
 bool fits(const buffer& b, std::size_t bytes, std::size_t records) {
-  return b.data != nullptr && b.used + bytes <= b.capacity && (b.most == 0 || b.records + records <= b.most);
+  return b.data != nullptr && b.used + bytes <= b.capacity &&
+         (b.most == 0 || b.records + records <= b.most);
 }
 
 void request(buffer& b) {
   const settings& set = shared().set;
-  if (state().request == nullptr || (set.refuse != 0 && ++buffer_requests % set.refuse == 0)) return;
+  if (state().request == nullptr || (set.refuse != 0 && ++buffer_requests % set.refuse == 0))
+    return;
   thread_state& t = current_thread();
   const bool outer = std::exchange(t.in_buffer_callback, true);
   state().request(&b.data, &b.size, &b.most);
   t.in_buffer_callback = outer;
-  if (b.data == nullptr && set.version < 27) scripted_note_misuse("a refused buffer, which crashes CUPTI before 12.9");
+  if (b.data == nullptr && set.version < 27)
+    scripted_note_misuse("a refused buffer, which crashes CUPTI before 12.9");
   if (reinterpret_cast<std::uintptr_t>(b.data) % 8 != 0) {
     scripted_note_misuse("a buffer that is not aligned to 8 bytes");
     b = {};
@@ -182,7 +188,8 @@ void request(buffer& b) {
   b.capacity = set.buffer == 0 ? b.size : std::min<std::size_t>(b.size, set.buffer);
 }
 
-void write(buffer& b, const std::uint8_t* bytes, std::size_t size, std::size_t records, std::uint64_t end) {
+void write(buffer& b, const std::uint8_t* bytes, std::size_t size, std::size_t records,
+           std::uint64_t end) {
   std::memcpy(b.data + b.used, bytes, size);
   b.used += size;
   b.records += records;
@@ -190,13 +197,16 @@ void write(buffer& b, const std::uint8_t* bytes, std::size_t size, std::size_t r
 }
 
 // Adds records that stay together.
-void append(lane& l, const std::uint8_t* bytes, std::size_t size, std::size_t records, std::uint64_t end) {
+void append(lane& l, const std::uint8_t* bytes, std::size_t size, std::size_t records,
+            std::uint64_t end) {
   {
     const std::lock_guard guard(l.lock);
     if (fits(l.current, size, records)) return write(l.current, bytes, size, records, end);
   }
-  // CUPTI's own thread keeps up with those that launch: they do not take the lock away from it for long.
-  for (int i = 0; i < 100 && state().due; ++i) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  // CUPTI's own thread keeps up with those that launch: they do not take the lock away from it for
+  // long.
+  for (int i = 0; i < 100 && state().due; ++i)
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
   const std::lock_guard outer(state().lock);
   const std::lock_guard guard(l.lock);
   if (!fits(l.current, size, records) && l.current.records != 0) retire(l.current);
@@ -223,7 +233,7 @@ struct lane_reaper {
     if (lane == nullptr || shared().forked) return;
     activity_state& s = state();
     const std::lock_guard guard(s.lock);
-    if (lane->current.data != nullptr) retire(lane->current);   // an empty buffer goes back too
+    if (lane->current.data != nullptr) retire(lane->current);  // an empty buffer goes back too
     std::erase(s.threads, lane);
     delete lane;
     own_lane = nullptr;
@@ -233,7 +243,8 @@ thread_local lane_reaper reaper;
 
 thread_lane& make_own_lane() {
   auto* made = new thread_lane;
-  made->id = static_cast<std::uint32_t>(system_thread_ids ? static_cast<std::uint64_t>(::syscall(SYS_gettid)) : pthread_self());
+  made->id = static_cast<std::uint32_t>(
+      system_thread_ids ? static_cast<std::uint64_t>(::syscall(SYS_gettid)) : pthread_self());
   if (!reaper.dead) reaper.lane = made;
   const std::lock_guard guard(state().lock);
   state().threads.push_back(made);
@@ -245,15 +256,19 @@ thread_lane& own() {
   return *own_lane;
 }
 
-lane& api_lane(thread_lane& mine) { return per_thread_buffers.load(std::memory_order_relaxed) ? mine : state().device; }
+lane& api_lane(thread_lane& mine) {
+  return per_thread_buffers.load(std::memory_order_relaxed) ? mine : state().device;
+}
 
 }  // namespace
 
 namespace scripted {
 
 void begin_activity(api_call& c) {
-  c.recorded = api_enabled[c.domain == CUPTI_CB_DOMAIN_RUNTIME_API][c.cbid].load(std::memory_order_relaxed);
-  // What was pushed before the call: whether a push from the entry callback still counts is not documented.
+  c.recorded =
+      api_enabled[c.domain == CUPTI_CB_DOMAIN_RUNTIME_API][c.cbid].load(std::memory_order_relaxed);
+  // What was pushed before the call: whether a push from the entry callback still counts is not
+  // documented.
   if (c.recorded && on(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) && own_lane != nullptr) {
     for (unsigned kind = 1; kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; ++kind) {
       const auto& stack = own_lane->external[kind];
@@ -262,14 +277,15 @@ void begin_activity(api_call& c) {
       c.external_kinds = static_cast<std::uint8_t>(c.external_kinds | 1U << kind);
     }
   }
-  if (c.recorded || c.start == 0) c.start = host_now();   // else that of the call around it
+  if (c.recorded || c.start == 0) c.start = host_now();  // else that of the call around it
 }
 
 void end_activity(const api_call& c) {
   if (!c.recorded) return;
   static const auto process = static_cast<std::uint32_t>(::getpid());
   thread_lane& mine = own();
-  std::uint8_t bytes[sizeof(CUpti_ActivityAPI) + CUPTI_EXTERNAL_CORRELATION_KIND_SIZE * sizeof(CUpti_ActivityExternalCorrelation)];
+  std::uint8_t bytes[sizeof(CUpti_ActivityAPI) + CUPTI_EXTERNAL_CORRELATION_KIND_SIZE *
+                                                     sizeof(CUpti_ActivityExternalCorrelation)];
   std::size_t size = 0, records = 0;
   const auto add = [&](const auto& record) {
     std::memcpy(bytes + size, &record, sizeof record);
@@ -286,7 +302,8 @@ void end_activity(const api_call& c) {
     add(r);
   }
   CUpti_ActivityAPI r{};
-  r.kind = c.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
+  r.kind = c.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME
+                                                   : CUPTI_ACTIVITY_KIND_DRIVER;
   r.cbid = c.cbid;
   r.start = c.start;
   r.end = host_now();
@@ -310,7 +327,8 @@ void device_activity(const device_op& op) {
     ++dropped;
     return;
   }
-  const std::uint32_t correlation = set.correlation_needs_api && !op.api_recorded ? 0 : op.correlation;
+  const std::uint32_t correlation =
+      set.correlation_needs_api && !op.api_recorded ? 0 : op.correlation;
   if (kernel) {
     auto r = kernel_record(op, correlation);
     if (as_kernel_kind) r.kind = CUPTI_ACTIVITY_KIND_KERNEL;
@@ -362,16 +380,20 @@ namespace {
 CUptiResult enable(CUpti_ActivityKind kind, bool dump) {
   const settings& set = shared().set;
   if (set.refuse_activity) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT) return CUPTI_ERROR_INVALID_KIND;
-  if (set.failing_kind == static_cast<unsigned>(kind)) return static_cast<CUptiResult>(set.failing_code);
+  if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
+    return CUPTI_ERROR_INVALID_KIND;
+  if (set.failing_kind == static_cast<unsigned>(kind))
+    return static_cast<CUptiResult>(set.failing_code);
   install_hooks();
   enabled[kind] = true;
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
     for (auto& one : api_enabled[kind == CUPTI_ACTIVITY_KIND_RUNTIME]) one = true;
   }
   bool describe = kind == CUPTI_ACTIVITY_KIND_DEVICE;
-  for (std::uint32_t i = 0; i < set.devices && set.late_device && !dump; ++i) describe = describe && scripted_context(i) == nullptr;
-  for (std::uint32_t i = 0; i < set.devices && describe; ++i) append(state().device, device_record(i));
+  for (std::uint32_t i = 0; i < set.devices && set.late_device && !dump; ++i)
+    describe = describe && scripted_context(i) == nullptr;
+  for (std::uint32_t i = 0; i < set.devices && describe; ++i)
+    append(state().device, device_record(i));
   return CUPTI_SUCCESS;
 }
 
@@ -389,28 +411,33 @@ CUptiResult flush(bool forced) {
     if (l->current.records == 0 || (!forced && l->current.latest_end > now)) continue;
     ready.push_back(std::exchange(l->current, {}));
   }
-  if (forced) for (const buffer& b : ready) void_unfinished(b.data, b.used, now);
+  if (forced)
+    for (const buffer& b : ready) void_unfinished(b.data, b.used, now);
   deliver(ready);
   return CUPTI_SUCCESS;
 }
 
 bool has_stack(CUpti_ExternalCorrelationKind kind) {
-  return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
+  return kind > CUPTI_EXTERNAL_CORRELATION_KIND_INVALID &&
+         kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
 }
 
 // The attributes of activity are kept and read back; one of them matters here.
 std::size_t attribute_size(CUpti_ActivityAttribute a) {
-  const bool small = a == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || a == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
+  const bool small = a == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+                     a == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
                      a == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER;
   return small ? sizeof(std::uint8_t) : sizeof(std::size_t);
 }
-std::atomic<std::size_t> attributes[16] = {3'200'000, 8U << 20U, 250, 0, 0, 0, 3, 0, 0, 1, 16U << 20U};
+std::atomic<std::size_t> attributes[16] = {3'200'000, 8U << 20U, 250, 0, 0,         0,
+                                           3,         0,         0,   1, 16U << 20U};
 
 }  // namespace
 
 extern "C" {
 
-CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                           CUpti_BuffersCallbackCompleteFunc complete) {
   return cupti_call(without_driver, __func__, [&] {
     if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     static const int registered = std::atexit(stop_delivery);
@@ -430,7 +457,8 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return cupti_call(anywhere, __func__, [&] {
-    if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT) return CUPTI_ERROR_INVALID_KIND;
+    if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
+      return CUPTI_ERROR_INVALID_KIND;
     enabled[kind] = false;
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
       for (auto& one : api_enabled[kind == CUPTI_ACTIVITY_KIND_RUNTIME]) one = false;
@@ -454,16 +482,20 @@ CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, std::uint8_t ena
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
-  return cupti_call(not_in_resource_callbacks, __func__, [&] { return flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0); });
+  return cupti_call(not_in_resource_callbacks, __func__,
+                    [&] { return flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0); });
 }
 CUptiResult cuptiActivityFlush(CUcontext, std::uint32_t, std::uint32_t flag) {
-  return cupti_call(not_in_resource_callbacks, __func__, [&] { return flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0); });
+  return cupti_call(not_in_resource_callbacks, __func__,
+                    [&] { return flush((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0); });
 }
 CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
-  return cupti_call(anywhere, __func__, [] { return CUPTI_SUCCESS; });   // full buffers are delivered within a millisecond anyway
+  // full buffers are delivered within a millisecond anyway
+  return cupti_call(anywhere, __func__, [] { return CUPTI_SUCCESS; });
 }
 
-CUptiResult cuptiActivityGetNextRecord(std::uint8_t* data, std::size_t valid, CUpti_Activity** record) {
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* data, std::size_t valid,
+                                       CUpti_Activity** record) {
   if (shared().forked) scripted_note_misuse("cuptiActivityGetNextRecord in a forked child");
   if (data == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   std::size_t at = 0;
@@ -491,7 +523,8 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::siz
 }
 
 #ifndef SCRIPTED_MISSING
-CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, std::uint64_t id) {
+CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+                                                   std::uint64_t id) {
   return cupti_call(anywhere, __func__, [&] {
     if (!has_stack(kind)) return CUPTI_ERROR_INVALID_PARAMETER;
     own().external[kind].push_back(id);
@@ -500,7 +533,8 @@ CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind
 }
 #endif
 
-CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, std::uint64_t* last) {
+CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+                                                  std::uint64_t* last) {
   return cupti_call(anywhere, __func__, [&] {
     if (!has_stack(kind)) return CUPTI_ERROR_INVALID_PARAMETER;
     auto& stack = own().external[kind];
@@ -512,23 +546,30 @@ CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind 
 }
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
-  return cupti_call(anywhere, __func__, [&] { return system_thread_ids = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, CUPTI_SUCCESS; });
+  return cupti_call(anywhere, __func__, [&] {
+    return system_thread_ids = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, CUPTI_SUCCESS;
+  });
 }
 
-CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size, void* value) {
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
+                                      void* value) {
   return cupti_call(anywhere, __func__, [&] {
-    if (size == nullptr || value == nullptr || static_cast<unsigned>(attribute) >= 11) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (size == nullptr || value == nullptr || static_cast<unsigned>(attribute) >= 11)
+      return CUPTI_ERROR_INVALID_PARAMETER;
     if (*size < attribute_size(attribute)) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
     std::size_t given = 0;
     std::memcpy(&given, value, attribute_size(attribute));
     attributes[attribute] = given;
-    if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER) per_thread_buffers = given != 0;
+    if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)
+      per_thread_buffers = given != 0;
     return CUPTI_SUCCESS;
   });
 }
-CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size, void* value) {
+CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
+                                      void* value) {
   return cupti_call(anywhere, __func__, [&] {
-    if (size == nullptr || value == nullptr || static_cast<unsigned>(attribute) >= 11) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (size == nullptr || value == nullptr || static_cast<unsigned>(attribute) >= 11)
+      return CUPTI_ERROR_INVALID_PARAMETER;
     if (*size < attribute_size(attribute)) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
     const std::size_t kept = attributes[attribute];
     *size = attribute_size(attribute);
@@ -541,7 +582,8 @@ CUptiResult cuptiActivityEnableLatencyTimestamps(std::uint8_t) {
   return cupti_call(anywhere, __func__, [] { return CUPTI_SUCCESS; });
 }
 CUptiResult cuptiActivityEnableHWTrace(std::uint8_t) {
-  return cupti_call(anywhere, __func__, [] { return CUPTI_ERROR_NOT_SUPPORTED; });   // not on compute capability 9.0
+  // not on compute capability 9.0
+  return cupti_call(anywhere, __func__, [] { return CUPTI_ERROR_NOT_SUPPORTED; });
 }
 
 }  // extern "C"

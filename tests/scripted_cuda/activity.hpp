@@ -14,8 +14,14 @@ void device_activity(const device_op& op);
 void synchronization_activity(const synchronization& s);
 void lazy_loading_activity(const api_call& call, std::uint64_t start, std::uint64_t end);
 
-// How a call of CUPTI comes in: counted, and refused where CUPTI would refuse it. What CUPTI forbids is noted.
-enum rule : unsigned { anywhere = 0, without_driver = 1, in_buffer_callbacks = 2, not_in_resource_callbacks = 4 };
+// How a call of CUPTI comes in: counted, and refused where CUPTI would refuse it. What CUPTI
+// forbids is noted.
+enum rule : unsigned {
+  anywhere = 0,
+  without_driver = 1,
+  in_buffer_callbacks = 2,
+  not_in_resource_callbacks = 4
+};
 bool refused(unsigned rules, const char* function, CUptiResult& result);
 CUptiResult finished(CUptiResult result);
 void install_hooks();

@@ -25,10 +25,12 @@ def main() -> None:
     results = names(include / "cupti_result.h", "CUPTI_(?=SUCCESS|ERROR_)")
     output.write_text(
         table("runtime_names", runtime)
-        # CUpti_CallbackData::functionName is the function's own name, cuptiGetCallbackName's answer the enumerator's.
+        # CUpti_CallbackData::functionName is the function's own name, cuptiGetCallbackName's answer
+        # the enumerator's.
         + table("runtime_functions", [entry and re.sub(r"_v\d+$", "", entry) for entry in runtime])
         + table("driver_names", driver)
-        + table("result_names", [entry and f"CUPTI_{entry}" for entry in results]))
+        + table("result_names", [entry and f"CUPTI_{entry}" for entry in results])
+    )
 
 
 if __name__ == "__main__":

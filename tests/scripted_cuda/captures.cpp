@@ -75,7 +75,8 @@ bool any_blocking_capture() { return all_captures().blocking.load(std::memory_or
 bool capturing_forbids_unsafe_calls() {
   const runtime_thread& t = this_thread();
   if (!any_capture() || t.capture_mode == cudaStreamCaptureModeRelaxed) return false;
-  return t.captures != 0 || (t.capture_mode == cudaStreamCaptureModeGlobal && all_captures().global != 0);
+  return t.captures != 0 ||
+         (t.capture_mode == cudaStreamCaptureModeGlobal && all_captures().global != 0);
 }
 
 void invalidate_captures() {
@@ -95,13 +96,15 @@ void abandon_capture(CUstream_st& s) {
   if (s.capturing && end_capture(s, &graph) == cudaSuccess) destroy_graph(graph);
 }
 
-cudaError_t join_capture(CUstream_st& s, const CUevent_st& event, const std::shared_ptr<capture>& captured) {
+cudaError_t join_capture(CUstream_st& s, const CUevent_st& event,
+                         const std::shared_ptr<capture>& captured) {
   if (s.legacy) return cudaErrorStreamCaptureImplicit;
   if (s.capturing && s.capturing != captured) return cudaErrorStreamCaptureMerge;
   if (!s.capturing) captured->streams.push_back(&s);
   s.capturing = captured;
   for (CUgraphNode_st* node : event.captured_nodes) {
-    if (std::find(s.last_nodes.begin(), s.last_nodes.end(), node) == s.last_nodes.end()) s.last_nodes.push_back(node);
+    if (std::find(s.last_nodes.begin(), s.last_nodes.end(), node) == s.last_nodes.end())
+      s.last_nodes.push_back(node);
   }
   return cudaSuccess;
 }
@@ -111,32 +114,41 @@ cudaError_t join_capture(CUstream_st& s, const CUevent_st& event, const std::sha
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  SCRIPTED_CALL(cudaStreamBeginCapture_v10000, (stream, mode), [&](auto&) { return begin_capture(resolve(stream), mode); });
+  SCRIPTED_CALL(cudaStreamBeginCapture_v10000, (stream, mode),
+                [&](auto&) { return begin_capture(resolve(stream), mode); });
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  SCRIPTED_CALL(cudaStreamEndCapture_v10000, (stream, graph), [&](auto&) { return end_capture(resolve(stream), graph); });
+  SCRIPTED_CALL(cudaStreamEndCapture_v10000, (stream, graph),
+                [&](auto&) { return end_capture(resolve(stream), graph); });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   SCRIPTED_CALL(cudaStreamIsCapturing_v10000, (stream, status), [&](auto&) {
     const auto& c = resolve(stream).capturing;
-    *status = !c ? cudaStreamCaptureStatusNone : c->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+    *status = !c           ? cudaStreamCaptureStatusNone
+              : c->invalid ? cudaStreamCaptureStatusInvalidated
+                           : cudaStreamCaptureStatusActive;
     return cudaSuccess;
   });
 }
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** after, const cudaGraphEdgeData** edges, std::size_t* count) {
-  SCRIPTED_CALL(cudaStreamGetCaptureInfo_v12030, (stream, status, id, graph, after, edges, count), [&](auto&) {
-    CUstream_st& s = resolve(stream);
-    const auto& c = s.capturing;
-    *status = !c ? cudaStreamCaptureStatusNone : c->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
-    if (!c) return cudaSuccess;
-    if (id != nullptr) *id = c->id;
-    if (graph != nullptr) *graph = c->graph;
-    if (after != nullptr) *after = s.last_nodes.data();
-    if (edges != nullptr) *edges = nullptr;
-    if (count != nullptr) *count = s.last_nodes.size();
-    return cudaSuccess;
-  });
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** after, const cudaGraphEdgeData** edges,
+                                     std::size_t* count) {
+  SCRIPTED_CALL(cudaStreamGetCaptureInfo_v12030, (stream, status, id, graph, after, edges, count),
+                [&](auto&) {
+                  CUstream_st& s = resolve(stream);
+                  const auto& c = s.capturing;
+                  *status = !c           ? cudaStreamCaptureStatusNone
+                            : c->invalid ? cudaStreamCaptureStatusInvalidated
+                                         : cudaStreamCaptureStatusActive;
+                  if (!c) return cudaSuccess;
+                  if (id != nullptr) *id = c->id;
+                  if (graph != nullptr) *graph = c->graph;
+                  if (after != nullptr) *after = s.last_nodes.data();
+                  if (edges != nullptr) *edges = nullptr;
+                  if (count != nullptr) *count = s.last_nodes.size();
+                  return cudaSuccess;
+                });
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   SCRIPTED_CALL(cudaThreadExchangeStreamCaptureMode_v10010, (mode), [&](auto&) {

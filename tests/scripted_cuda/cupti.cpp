@@ -39,7 +39,8 @@ CUpti_SubscriberHandle listening(CUpti_CallbackDomain domain, std::uint32_t cbid
   return s != nullptr && s->enabled[domain][cbid].load(std::memory_order_relaxed) ? s : nullptr;
 }
 
-void call_back(CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, std::uint32_t cbid, const void* data) {
+void call_back(CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, std::uint32_t cbid,
+               const void* data) {
   thread_state& t = current_thread();
   const bool outer = std::exchange(t.in_callback, true);
   s->callback(s->argument, domain, cbid, data);
@@ -52,7 +53,8 @@ void api_callback(api_call& c, CUpti_ApiCallbackSite site) {
   CUcontext context = current_thread().context;
   CUpti_CallbackData data{};
   data.callbackSite = site;
-  data.functionName = c.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_functions[c.cbid] : driver_names[c.cbid];
+  data.functionName =
+      c.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_functions[c.cbid] : driver_names[c.cbid];
   data.functionParams = c.parameters;
   data.functionReturnValue = site == CUPTI_API_EXIT ? &c.result : nullptr;
   data.symbolName = c.symbol;
@@ -74,14 +76,16 @@ void exit(api_call& c) {
 }
 
 // From these callbacks CUPTI must not be asked to flush.
-void restricted_callback(CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, std::uint32_t cbid, const void* data) {
+void restricted_callback(CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, std::uint32_t cbid,
+                         const void* data) {
   bool& inside = current_thread().in_resource_callback;
   const bool outer = std::exchange(inside, true);
   call_back(s, domain, cbid, data);
   inside = outer;
 }
 
-void resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream, CUpti_GraphData* graph) {
+void resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
+              CUpti_GraphData* graph) {
   CUpti_SubscriberHandle s = listening(CUPTI_CB_DOMAIN_RESOURCE, cbid);
   if (s == nullptr) return;
   CUpti_ResourceData data{};
@@ -95,25 +99,31 @@ void synchronized(const synchronization& what) {
   synchronization_activity(what);
   const bool stream = what.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
   if (!stream && what.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE) return;
-  const auto cbid = stream ? CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED : CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED;
+  const auto cbid = stream ? CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED
+                           : CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED;
   if (CUpti_SubscriberHandle s = listening(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid)) {
     const CUpti_SynchronizeData data{current_thread().context, nullptr};
     restricted_callback(s, CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
   }
 }
 
-constexpr hooks all_hooks{enter, exit, resource, device_activity, synchronized, lazy_loading_activity};
+constexpr hooks all_hooks{enter,           exit,         resource,
+                          device_activity, synchronized, lazy_loading_activity};
 
-CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* argument, char* holder, std::size_t size) {
+CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* argument,
+                      char* holder, std::size_t size) {
   if (handle == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const settings& set = shared().set;
   if (set.refuse_subscription) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-  auto* made = new CUpti_Subscriber_st;   // leaked: callbacks may be under way when it is unsubscribed
+  // leaked: callbacks may be under way when it is unsubscribed
+  auto* made = new CUpti_Subscriber_st;
   made->callback = callback;
   made->argument = argument;
   CUpti_SubscriberHandle none = nullptr;
   if (set.busy || !subscriber.compare_exchange_strong(none, made)) {
-    if (holder != nullptr) std::snprintf(holder, size, "%s", set.busy ? "Nsight Systems" : "CUPTI for another subscriber");
+    if (holder != nullptr)
+      std::snprintf(holder, size, "%s",
+                    set.busy ? "Nsight Systems" : "CUPTI for another subscriber");
     delete made;
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
@@ -136,8 +146,10 @@ bool refused(unsigned rules, const char* function, CUptiResult& result) {
   const thread_state& t = current_thread();
   const char* misuse = nullptr;
   if (all.forked) misuse = "a cupti call in a forked child";
-  else if (t.in_buffer_callback && (rules & in_buffer_callbacks) == 0) misuse = "a cupti call from a buffer callback";
-  else if (t.in_resource_callback && (rules & not_in_resource_callbacks) != 0) misuse = "a flush from a resource or synchronize callback";
+  else if (t.in_buffer_callback && (rules & in_buffer_callbacks) == 0)
+    misuse = "a cupti call from a buffer callback";
+  else if (t.in_resource_callback && (rules & not_in_resource_callbacks) != 0)
+    misuse = "a flush from a resource or synchronize callback";
   if (misuse != nullptr) {
     std::fprintf(stderr, "scripted cupti: %s:\n", function);
     scripted_note_misuse(misuse);
@@ -162,7 +174,8 @@ CUptiResult finished(CUptiResult result) {
 
 namespace {
 [[gnu::constructor]] void take_time_to_load() {
-  if (const char* const ms = std::getenv("SCRIPTED_LOAD_MS")) static_cast<void>(usleep(static_cast<useconds_t>(std::atoi(ms)) * 1000));
+  if (const char* const ms = std::getenv("SCRIPTED_LOAD_MS"))
+    static_cast<void>(usleep(static_cast<useconds_t>(std::atoi(ms)) * 1000));
 }
 }  // namespace
 
@@ -170,15 +183,19 @@ extern "C" {
 
 // ---- subscriptions
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* argument) {
-  return cupti_call(anywhere, __func__, [&] { return subscribe(handle, callback, argument, nullptr, 0); });
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                           void* argument) {
+  return cupti_call(anywhere, __func__,
+                    [&] { return subscribe(handle, callback, argument, nullptr, 0); });
 }
-CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* argument,
-                              CUpti_SubscriberParams* parameters) {
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                              void* argument, CUpti_SubscriberParams* parameters) {
   return cupti_call(anywhere, __func__, [&] {
     if (parameters == nullptr) return subscribe(handle, callback, argument, nullptr, 0);
-    if (parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE) return CUPTI_ERROR_INVALID_PARAMETER;
-    return subscribe(handle, callback, argument, parameters->oldSubscriberName, parameters->oldSubscriberSize);
+    if (parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    return subscribe(handle, callback, argument, parameters->oldSubscriberName,
+                     parameters->oldSubscriberSize);
   });
 }
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
@@ -187,13 +204,15 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
     return subscriber = nullptr, CUPTI_SUCCESS;
   });
 }
-CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle handle,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   return cupti_call(anywhere, __func__, [&] {
     if (!valid(handle) || cbid >= domain_size(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
     return handle->enabled[domain][cbid] = enable != 0, CUPTI_SUCCESS;
   });
 }
-CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain) {
+CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle handle,
+                              CUpti_CallbackDomain domain) {
   return cupti_call(anywhere, __func__, [&] {
     if (!valid(handle) || domain_size(domain) == 0) return CUPTI_ERROR_INVALID_PARAMETER;
     for (auto& one : handle->enabled[domain]) one = enable != 0;
@@ -209,22 +228,26 @@ CUptiResult cuptiEnableAllDomains(std::uint32_t enable, CUpti_SubscriberHandle h
     return CUPTI_SUCCESS;
   });
 }
-CUptiResult cuptiGetCallbackState(std::uint32_t* enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
-                                  CUpti_CallbackId cbid) {
+CUptiResult cuptiGetCallbackState(std::uint32_t* enable, CUpti_SubscriberHandle handle,
+                                  CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   return cupti_call(anywhere, __func__, [&] {
-    if (enable == nullptr || !valid(handle) || cbid >= domain_size(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (enable == nullptr || !valid(handle) || cbid >= domain_size(domain))
+      return CUPTI_ERROR_INVALID_PARAMETER;
     return *enable = handle->enabled[domain][cbid] ? 1 : 0, CUPTI_SUCCESS;
   });
 }
 
 // ---- names and versions
 
-CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid, const char** name) {
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid,
+                                 const char** name) {
   return cupti_call(without_driver, __func__, [&] {
     if (name == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     *name = nullptr;
-    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && cbid < std::size(runtime_names)) *name = runtime_names[cbid];
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && cbid < std::size(driver_names)) *name = driver_names[cbid];
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && cbid < std::size(runtime_names))
+      *name = runtime_names[cbid];
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && cbid < std::size(driver_names))
+      *name = driver_names[cbid];
     return *name == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
   });
 }
@@ -232,7 +255,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t cbid
 static CUptiResult result_string(CUptiResult result, const char** text) {
   if (text == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const auto value = static_cast<std::size_t>(result);
-  *text = value < std::size(result_names) && result_names[value] != nullptr ? result_names[value] : "<unknown>";
+  *text = value < std::size(result_names) && result_names[value] != nullptr ? result_names[value]
+                                                                            : "<unknown>";
   return **text == '<' ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
@@ -242,7 +266,9 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
   return cupti_call(without_driver, __func__, [&] {
     const CUptiResult found = result_string(result, text);
     if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) {
-      *text = "User doesn't have sufficient privileges which are required to start the profiling session. ";
+      *text =
+          "User doesn't have sufficient privileges which are required to start the profiling "
+          "session. ";
     }
     return found;
   });
@@ -253,7 +279,9 @@ CUptiResult cuptiGetLastError() {
   return last;
 }
 CUptiResult cuptiGetVersion(std::uint32_t* version) {
-  return cupti_call(without_driver, __func__, [&] { return *version = static_cast<std::uint32_t>(shared().set.version), CUPTI_SUCCESS; });
+  return cupti_call(without_driver, __func__, [&] {
+    return *version = static_cast<std::uint32_t>(shared().set.version), CUPTI_SUCCESS;
+  });
 }
 CUptiResult cuptiGetTimestamp(std::uint64_t* now) {
   if (shared().forked) scripted_note_misuse("cuptiGetTimestamp in a forked child");

@@ -55,7 +55,8 @@ CUstream_st& resolve(cudaStream_t stream) {
   return *own;
 }
 
-void resource(CUpti_CallbackIdResource id, std::uint32_t device, CUstream stream, CUpti_GraphData* graph) {
+void resource(CUpti_CallbackIdResource id, std::uint32_t device, CUstream stream,
+              CUpti_GraphData* graph) {
   if (const hooks* h = shared().hook.load(std::memory_order_acquire)) {
     h->resource(id, &gpu_of(device).context, stream, graph);
   }
@@ -63,10 +64,13 @@ void resource(CUpti_CallbackIdResource id, std::uint32_t device, CUstream stream
 
 // ---- entry and exit
 
-// Who looks for a driver finds it loaded, as with a real runtime: it is the file beside this library.
+// Who looks for a driver finds it loaded, as with a real runtime: it is the file beside this
+// library.
 static void load_driver() {
   Dl_info mine{};
-  if (!shared().set.driver_library || dladdr(reinterpret_cast<void*>(&scripted_shared_state), &mine) == 0) return;
+  if (!shared().set.driver_library ||
+      dladdr(reinterpret_cast<void*>(&scripted_shared_state), &mine) == 0)
+    return;
   const std::string path = mine.dli_fname;
   dlopen((path.substr(0, path.rfind('/') + 1) + "libcuda.so.1").c_str(), RTLD_LAZY | RTLD_LOCAL);
 }
@@ -84,9 +88,11 @@ static void make_context(std::uint32_t device) {
   current_thread().context = &g.context;
 }
 
-static bool synchronizes(const api_call& c) {   // what CUPTI allows within its callbacks
-  if (c.domain == CUPTI_CB_DOMAIN_DRIVER_API) return c.cbid == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
-  return c.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020 || c.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020 ||
+static bool synchronizes(const api_call& c) {  // what CUPTI allows within its callbacks
+  if (c.domain == CUPTI_CB_DOMAIN_DRIVER_API)
+    return c.cbid == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
+  return c.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020 ||
+         c.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020 ||
          c.cbid == CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020;
 }
 
@@ -105,7 +111,8 @@ bool enter(api_call& self, bool needs_context, cudaError_t& refused) {
   }
   const thread_state& t = current_thread();
   if (t.in_callback || t.in_buffer_callback) {
-    if (t.in_buffer_callback || !synchronizes(self)) scripted_note_misuse("a CUDA call from within a CUPTI callback");
+    if (t.in_buffer_callback || !synchronizes(self))
+      scripted_note_misuse("a CUDA call from within a CUPTI callback");
   }
   self.correlation = all.correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   if (const hooks* h = all.hook.load(std::memory_order_acquire)) {
@@ -120,22 +127,32 @@ bool enter(api_call& self, bool needs_context, cudaError_t& refused) {
 cudaError_t leave(api_call& self, cudaError_t result) {
   self.result = static_cast<std::uint32_t>(result);
   if (const hooks* h = shared().hook.load(std::memory_order_acquire)) h->exit(self);
-  if (self.domain == CUPTI_CB_DOMAIN_RUNTIME_API && result != cudaSuccess && result != cudaErrorNotReady) this_thread().last_error = result;
+  if (self.domain == CUPTI_CB_DOMAIN_RUNTIME_API && result != cudaSuccess &&
+      result != cudaErrorNotReady)
+    this_thread().last_error = result;
   return result;
 }
 
-api_call enter_driver(const api_call& outer, CUpti_driver_api_trace_cbid cbid, const void* parameters) {
+api_call enter_driver(const api_call& outer, CUpti_driver_api_trace_cbid cbid,
+                      const void* parameters) {
   shared_state& all = shared();
-  api_call self{.domain = CUPTI_CB_DOMAIN_DRIVER_API, .cbid = static_cast<std::uint32_t>(cbid), .correlation = outer.correlation,
-                .parameters = parameters, .symbol = outer.symbol, .start = outer.start, .outer_recorded = outer.recorded};
-  if (all.set.own_driver_id) self.correlation = all.correlation.fetch_add(1, std::memory_order_relaxed) + 1;
+  api_call self{.domain = CUPTI_CB_DOMAIN_DRIVER_API,
+                .cbid = static_cast<std::uint32_t>(cbid),
+                .correlation = outer.correlation,
+                .parameters = parameters,
+                .symbol = outer.symbol,
+                .start = outer.start,
+                .outer_recorded = outer.recorded};
+  if (all.set.own_driver_id)
+    self.correlation = all.correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   if (const hooks* h = all.hook.load(std::memory_order_acquire)) h->enter(self);
   return self;
 }
 
 void leave_driver(api_call& self, cudaError_t result) {
   // The codes of the runtime are the driver's, but for a few that no test reads.
-  self.result = static_cast<std::uint32_t>(result == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : result);
+  self.result = static_cast<std::uint32_t>(
+      result == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : result);
   if (const hooks* h = shared().hook.load(std::memory_order_acquire)) h->exit(self);
 }
 
@@ -144,8 +161,8 @@ void leave_driver(api_call& self, cudaError_t result) {
 namespace {
 
 constexpr std::uint64_t microsecond = 1'000, millisecond = 1'000'000;
-// How far a stream's work may be ahead of the clock. A real GPU blocks the launch; this one lets its clock skip ahead, so
-// that what waits for completion stays bounded.
+// How far a stream's work may be ahead of the clock. A real GPU blocks the launch; this one lets
+// its clock skip ahead, so that what waits for completion stays bounded.
 constexpr std::uint64_t deepest_queue = 100 * millisecond;
 
 void skip(std::uint64_t by) { shared().skipped.fetch_add(by, std::memory_order_relaxed); }
@@ -153,7 +170,8 @@ void skip(std::uint64_t by) { shared().skipped.fetch_add(by, std::memory_order_r
 }  // namespace
 
 std::uint64_t begin_locked(gpu& g, CUstream_st& s, std::uint64_t launched) {
-  std::uint64_t begin = std::max(launched + shared().skipped.load(std::memory_order_relaxed), s.end);
+  std::uint64_t begin =
+      std::max(launched + shared().skipped.load(std::memory_order_relaxed), s.end);
   if (s.legacy) begin = std::max({begin, g.legacy_end, g.blocking_end});
   else if (s.blocking) begin = std::max(begin, g.legacy_end);
   return begin;
@@ -164,19 +182,22 @@ void end_locked(gpu& g, CUstream_st& s, std::uint64_t launched, std::uint64_t en
   if (s.legacy) g.legacy_end = end;
   else if (s.blocking) g.blocking_end = std::max(g.blocking_end, end);
   g.latest_end = std::max(g.latest_end, end);
-  const std::uint64_t limit = launched + shared().skipped.load(std::memory_order_relaxed) + deepest_queue;
+  const std::uint64_t limit =
+      launched + shared().skipped.load(std::memory_order_relaxed) + deepest_queue;
   if (end > limit) skip(end - limit);
 }
 
 std::uint64_t duration_locked(CUstream_st& s, const device_op& op) {
   const settings& set = shared().set;
-  const std::uint64_t random = mix(set.seed + (std::uint64_t{s.device} << 56U) + (std::uint64_t{s.id} << 40U) + s.count++);
+  const std::uint64_t random =
+      mix(set.seed + (std::uint64_t{s.device} << 56U) + (std::uint64_t{s.id} << 40U) + s.count++);
   std::uint64_t ns = 0;
   if (op.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const std::uint64_t typical = set.kernel_us * microsecond;
     ns = typical / 5 + random % (typical / 5 * 9 + 1);
-  } else {   // 2,000 GB/s in a GPU, 20 GB/s to the host and between GPUs
-    const bool inside = op.kind == CUPTI_ACTIVITY_KIND_MEMSET || op.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+  } else {  // 2,000 GB/s in a GPU, 20 GB/s to the host and between GPUs
+    const bool inside =
+        op.kind == CUPTI_ACTIVITY_KIND_MEMSET || op.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
     ns = microsecond + random % microsecond + op.bytes / (inside ? 2'000 : 20);
   }
   return std::max<std::uint64_t>(ns / set.speed, 1);
@@ -191,21 +212,26 @@ void perform(const work& what) {
     for (std::size_t row = 0; row < what.height; ++row) {
       char* line = what.to + row * what.to_pitch;
       if (what.element_size == 1) std::memset(line, static_cast<int>(what.op.value), what.width);
-      else for (std::size_t i = 0; i < what.width; i += what.element_size) std::memcpy(line + i, &what.op.value, what.element_size);
+      else
+        for (std::size_t i = 0; i < what.width; i += what.element_size)
+          std::memcpy(line + i, &what.op.value, what.element_size);
     }
   }
 }
 
 void ran(const device_op& op) {
   operations.fetch_add(1, std::memory_order_relaxed);
-  if (op.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) launches.fetch_add(1, std::memory_order_relaxed);
+  if (op.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+    launches.fetch_add(1, std::memory_order_relaxed);
   if (const hooks* h = shared().hook.load(std::memory_order_acquire)) h->device(op);
 }
 
 cudaError_t submit(const api_call& self, CUstream_st& s, work& what) {
   if (s.capturing) return capture_work(s, what);
-  if (s.legacy && any_blocking_capture()) return invalidate_captures(), cudaErrorStreamCaptureImplicit;
-  if (s.device != this_thread().device && what.type == CU_GRAPH_NODE_TYPE_KERNEL) return cudaErrorInvalidResourceHandle;
+  if (s.legacy && any_blocking_capture())
+    return invalidate_captures(), cudaErrorStreamCaptureImplicit;
+  if (s.device != this_thread().device && what.type == CU_GRAPH_NODE_TYPE_KERNEL)
+    return cudaErrorInvalidResourceHandle;
   gpu& g = gpu_of(s.device);
   device_op& op = what.op;
   op.device = s.device;
@@ -234,7 +260,7 @@ void wait_until(std::uint64_t gpu_time) {
     const std::uint64_t left = gpu_time - now;
     if (left > shared().set.wait_ms * millisecond) {
       skip(left);
-    } else if (left < 60 * microsecond) {   // less than a sleep takes
+    } else if (left < 60 * microsecond) {  // less than a sleep takes
       sched_yield();
     } else {
       std::this_thread::sleep_for(std::chrono::nanoseconds(left - 50 * microsecond));

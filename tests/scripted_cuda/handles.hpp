@@ -11,14 +11,15 @@
 
 namespace scripted {
 
-// What a stream or a graph node is asked to do: the record of it, and what is really done on the host.
+// What a stream or a graph node is asked to do: the record of it, and what is really done on the
+// host.
 struct work {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   device_op op;
   CUkern_st* kernel = nullptr;
   char* to = nullptr;
   const char* from = nullptr;
-  std::size_t width = 0, height = 0, to_pitch = 0, from_pitch = 0;   // bytes
+  std::size_t width = 0, height = 0, to_pitch = 0, from_pitch = 0;  // bytes
   unsigned element_size = 1;
   cudaHostFn_t function = nullptr;
   void* argument = nullptr;
@@ -49,7 +50,8 @@ struct CUkern_st {
 struct CUstream_st {
   std::uint32_t id = 0, device = 0;
   bool blocking = true, legacy = false;
-  std::uint64_t end = 0, count = 0;   // of its last work, in GPU time; and how much it ran. Guarded by the GPU's lock.
+  // of its last work, in GPU time; and how much it ran. Guarded by the GPU's lock.
+  std::uint64_t end = 0, count = 0;
   std::shared_ptr<scripted::capture> capturing;
   std::vector<CUgraphNode_st*> last_nodes;
 };
@@ -57,31 +59,31 @@ struct CUstream_st {
 struct CUevent_st {
   std::uint32_t id = 0;
   bool timed = true;
-  std::mutex lock;   // guards what follows: a thread may wait for an event while another records it
+  std::mutex lock;  // guards what follows: a thread may wait for an event while another records it
   std::uint64_t time = 0;
   std::weak_ptr<scripted::capture> captured;
   std::vector<CUgraphNode_st*> captured_nodes;
 };
 
 struct CUgraphNode_st {
-  std::uint64_t id = 0;   // the graph's id in the upper half
+  std::uint64_t id = 0;  // the graph's id in the upper half
   CUgraph_st* graph = nullptr;
   CUgraphNode_st* original = nullptr;
   scripted::work what;
   std::vector<CUgraphNode_st*> after;
-  std::uint64_t end = 0;   // of the launch under way
+  std::uint64_t end = 0;  // of the launch under way
 };
 
 struct CUgraph_st {
   std::uint32_t id = 0, next_node = 0;
   CUgraph_st* original = nullptr;
-  CUgraphNode_st* parent = nullptr;   // the child graph node that this graph belongs to
+  CUgraphNode_st* parent = nullptr;  // the child graph node that this graph belongs to
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 
 struct CUgraphExec_st {
   std::uint32_t id = 0;
-  CUgraph_st* graph = nullptr;   // a clone, its own
+  CUgraph_st* graph = nullptr;  // a clone, its own
 };
 
 #endif

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What exists: memory, handles, and kernels by their names. All of it leaked: atexit handlers may still come here.
+// SPDX-License-Identifier: MIT What exists: memory, handles, and kernels by their names. All of it
+// leaked: atexit handlers may still come here.
 #include "gpu.hpp"
 
 #include "scripted_cuda.hpp"
@@ -34,7 +34,8 @@ cudaError_t allocate(void** pointer, std::size_t size, memory kind) {
   if (made == nullptr) return cudaErrorMemoryAllocation;
   allocations& all = all_allocations();
   const std::lock_guard guard(all.lock);
-  all.by_address[reinterpret_cast<std::uintptr_t>(made)] = {kind, this_thread().device, static_cast<const char*>(made), size};
+  all.by_address[reinterpret_cast<std::uintptr_t>(made)] = {kind, this_thread().device,
+                                                            static_cast<const char*>(made), size};
   *pointer = made;
   return cudaSuccess;
 }
@@ -42,7 +43,8 @@ cudaError_t allocate(void** pointer, std::size_t size, memory kind) {
 void register_host(void* pointer, std::size_t size) {
   allocations& all = all_allocations();
   const std::lock_guard guard(all.lock);
-  all.by_address[reinterpret_cast<std::uintptr_t>(pointer)] = {memory::pinned, 0, static_cast<const char*>(pointer), size};
+  all.by_address[reinterpret_cast<std::uintptr_t>(pointer)] = {
+      memory::pinned, 0, static_cast<const char*>(pointer), size};
 }
 
 void forget_host(void* pointer) {
@@ -56,7 +58,8 @@ cudaError_t release(void* pointer) {
   allocations& all = all_allocations();
   {
     const std::lock_guard guard(all.lock);
-    if (all.by_address.erase(reinterpret_cast<std::uintptr_t>(pointer)) == 0) return cudaErrorInvalidValue;
+    if (all.by_address.erase(reinterpret_cast<std::uintptr_t>(pointer)) == 0)
+      return cudaErrorInvalidValue;
   }
   std::free(pointer);
   return cudaSuccess;
@@ -114,7 +117,8 @@ CUkern_st* find_kernel(const void* function) {
     const void* function;
     CUkern_st* kernel;
   };
-  static thread_local last_found recent[16];   // a launch should not take a lock that all launches share
+  // a launch should not take a lock that all launches share
+  static thread_local last_found recent[16];
   last_found& mine = recent[(reinterpret_cast<std::uintptr_t>(function) >> 4U) % 16];
   if (mine.function == function && function != nullptr) return mine.kernel;
   kernels& all = all_kernels();
@@ -143,7 +147,8 @@ const void* scripted_kernel(const char* mangled_name) {
   return made;
 }
 
-void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void**, const char* host_function, char*, const char* name, int, uint3*,
+                            uint3*, dim3*, dim3*, int*) {
   auto* made = static_cast<CUkern_st*>(const_cast<void*>(scripted_kernel(name)));
   kernels& all = all_kernels();
   const std::lock_guard guard(all.lock);

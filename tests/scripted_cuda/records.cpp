@@ -12,21 +12,32 @@ std::size_t record_size(CUpti_ActivityKind kind) {
   switch (static_cast<int>(kind)) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return v >= 130000 ? sizeof(CUpti_ActivityKernel10) : v >= 19 ? sizeof(CUpti_ActivityKernel9)
-           : v >= 18     ? sizeof(CUpti_ActivityKernel8)  : v >= 17 ? sizeof(CUpti_ActivityKernel7)
-           : v >= 15     ? sizeof(CUpti_ActivityKernel6)  : sizeof(CUpti_ActivityKernel5);
+      return v >= 130000 ? sizeof(CUpti_ActivityKernel10)
+             : v >= 19   ? sizeof(CUpti_ActivityKernel9)
+             : v >= 18   ? sizeof(CUpti_ActivityKernel8)
+             : v >= 17   ? sizeof(CUpti_ActivityKernel7)
+             : v >= 15   ? sizeof(CUpti_ActivityKernel6)
+                         : sizeof(CUpti_ActivityKernel5);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return v >= 26 ? sizeof(CUpti_ActivityMemcpy6) : v >= 17 ? sizeof(CUpti_ActivityMemcpy5) : sizeof(CUpti_ActivityMemcpy4);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: return v >= 17 ? sizeof(CUpti_ActivityMemcpyPtoP4) : sizeof(CUpti_ActivityMemcpyPtoP3);
-    case CUPTI_ACTIVITY_KIND_MEMSET: return v >= 17 ? sizeof(CUpti_ActivityMemset4) : sizeof(CUpti_ActivityMemset3);
+      return v >= 26   ? sizeof(CUpti_ActivityMemcpy6)
+             : v >= 17 ? sizeof(CUpti_ActivityMemcpy5)
+                       : sizeof(CUpti_ActivityMemcpy4);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return v >= 17 ? sizeof(CUpti_ActivityMemcpyPtoP4) : sizeof(CUpti_ActivityMemcpyPtoP3);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return v >= 17 ? sizeof(CUpti_ActivityMemset4) : sizeof(CUpti_ActivityMemset3);
     case CUPTI_ACTIVITY_KIND_DRIVER:
     case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return sizeof(CUpti_ActivityExternalCorrelation);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return v >= 26 ? sizeof(CUpti_ActivitySynchronization2) : sizeof(CUpti_ActivitySynchronization);
+      return v >= 26 ? sizeof(CUpti_ActivitySynchronization2)
+                     : sizeof(CUpti_ActivitySynchronization);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      return v >= 22 ? sizeof(CUpti_ActivityOverhead3) : v >= 20 ? sizeof(CUpti_ActivityOverhead2) : sizeof(CUpti_ActivityOverhead);
-    case CUPTI_ACTIVITY_KIND_DEVICE: return v >= 21 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
+      return v >= 22   ? sizeof(CUpti_ActivityOverhead3)
+             : v >= 20 ? sizeof(CUpti_ActivityOverhead2)
+                       : sizeof(CUpti_ActivityOverhead);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return v >= 21 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
     case odd_kind: return sizeof(odd);
     default: return 0;
   }
@@ -41,8 +52,9 @@ CUpti_ActivityKind kind_at(const std::uint8_t* record) {
 namespace {
 
 bool of_device(CUpti_ActivityKind kind) {
-  return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
-         kind == CUPTI_ACTIVITY_KIND_MEMCPY2 || kind == CUPTI_ACTIVITY_KIND_MEMSET;
+  return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL ||
+         kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
+         kind == CUPTI_ACTIVITY_KIND_MEMSET;
 }
 
 // Every kind of record that of_device() names has these at the same place.
@@ -65,9 +77,10 @@ Record read_record(const std::uint8_t* at) {
 
 template <class Record>
 void write_truth(std::FILE* file, const Record& r, const char* name, std::uint64_t bytes) {
-  std::fprintf(file, "%d %u %s %u %llu %llu %llu %llu\n", static_cast<int>(r.kind), r.correlationId, name, r.streamId,
-               static_cast<unsigned long long>(r.graphNodeId), static_cast<unsigned long long>(r.start),
-               static_cast<unsigned long long>(r.end), static_cast<unsigned long long>(bytes));
+  std::fprintf(file, "%d %u %s %u %llu %llu %llu %llu\n", static_cast<int>(r.kind), r.correlationId,
+               name, r.streamId, static_cast<unsigned long long>(r.graphNodeId),
+               static_cast<unsigned long long>(r.start), static_cast<unsigned long long>(r.end),
+               static_cast<unsigned long long>(bytes));
 }
 
 // What all records of copies and memsets have.
@@ -121,9 +134,15 @@ void write_truth(std::FILE* file, const std::uint8_t* data, std::size_t used) {
         write_truth(file, r, r.name, 0);
         break;
       }
-      case CUPTI_ACTIVITY_KIND_MEMCPY: write_copy(read_record<CUpti_ActivityMemcpy6>(data + at)); break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY2: write_copy(read_record<CUpti_ActivityMemcpyPtoP4>(data + at)); break;
-      case CUPTI_ACTIVITY_KIND_MEMSET: write_copy(read_record<CUpti_ActivityMemset4>(data + at)); break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY:
+        write_copy(read_record<CUpti_ActivityMemcpy6>(data + at));
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        write_copy(read_record<CUpti_ActivityMemcpyPtoP4>(data + at));
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMSET:
+        write_copy(read_record<CUpti_ActivityMemset4>(data + at));
+        break;
       default: break;
     }
   }
@@ -194,12 +213,12 @@ CUpti_ActivityDevice5 device_record(std::uint32_t device) {
   CUpti_ActivityDevice5 r{};
   r.kind = CUPTI_ACTIVITY_KIND_DEVICE;
   r.flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS;
-  r.globalMemoryBandwidth = 3'352'320'000;   // kB/s
+  r.globalMemoryBandwidth = 3'352'320'000;  // kB/s
   r.globalMemorySize = p.totalGlobalMem;
   r.constantMemorySize = static_cast<std::uint32_t>(p.totalConstMem);
   r.l2CacheSize = static_cast<std::uint32_t>(p.l2CacheSize);
   r.numThreadsPerWarp = 32;
-  r.coreClockRate = 1'980'000;   // kHz
+  r.coreClockRate = 1'980'000;  // kHz
   r.numMemcpyEngines = 3;
   r.numMultiprocessors = static_cast<std::uint32_t>(p.multiProcessorCount);
   r.maxWarpsPerMultiprocessor = 64;

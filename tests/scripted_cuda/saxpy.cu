@@ -21,7 +21,7 @@ __global__ void together(int* done) {
   *done = 1;
 }
 
-#define CHECK(call)                                                                  \
+#define CHECK(call)                                                                 \
   if (const cudaError_t error = (call); error != cudaSuccess) {                     \
     std::fprintf(stderr, "saxpy.cu:%d: %s\n", __LINE__, cudaGetErrorString(error)); \
     return 1;                                                                       \

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// What the scripted CUDA tells a test, beside the CUDA and CUPTI interfaces that it implements. All of it is exported by
-// the scripted libcudart.so.13, so that a program which opens libcupti only at run time can ask too.
+// SPDX-License-Identifier: MIT What the scripted CUDA tells a test, beside the CUDA and CUPTI
+// interfaces that it implements. All of it is exported by the scripted libcudart.so.13, so that a
+// program which opens libcupti only at run time can ask too.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_SCRIPTED_CUDA_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_SCRIPTED_CUDA_HPP
 
@@ -8,20 +8,23 @@
 
 extern "C" {
 
-// A kernel of this (mangled) name, for cudaLaunchKernel and the graph functions, from programs without device code. The
-// same name gives the same handle. It is the caller's to keep: looking it up takes a lock.
+// A kernel of this (mangled) name, for cudaLaunchKernel and the graph functions, from programs
+// without device code. The same name gives the same handle. It is the caller's to keep: looking it
+// up takes a lock.
 const void* scripted_kernel(const char* mangled_name);
 
-// Kernels that streams and graph launches ran so far, and all that they ran: kernels, copies and memsets.
+// Kernels that streams and graph launches ran so far, and all that they ran: kernels, copies and
+// memsets.
 std::uint64_t scripted_launches();
 std::uint64_t scripted_device_operations();
 
-// What a client of CUPTI did that CUPTI forbids: how often, and the first message or nullptr. Each is on stderr too.
+// What a client of CUPTI did that CUPTI forbids: how often, and the first message or nullptr. Each
+// is on stderr too.
 std::uint32_t scripted_misuse();
 const char* scripted_misuse_text();
 
-// Calls of cupti functions, and those of them that returned an error. cuptiGetTimestamp and the end of a buffer in
-// cuptiActivityGetNextRecord are in neither.
+// Calls of cupti functions, and those of them that returned an error. cuptiGetTimestamp and the end
+// of a buffer in cuptiActivityGetNextRecord are in neither.
 std::uint64_t scripted_cupti_calls();
 std::uint64_t scripted_failed_calls();
 

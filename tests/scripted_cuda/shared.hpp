@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// What the two libraries of the scripted CUDA share. libcudart owns the state and works alone; libcupti links against it,
-// finds the state there and hangs its hooks into it.
+// SPDX-License-Identifier: MIT What the two libraries of the scripted CUDA share. libcudart owns
+// the state and works alone; libcupti links against it, finds the state there and hangs its hooks
+// into it.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_SHARED_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_SHARED_HPP
 
@@ -18,17 +18,21 @@ namespace scripted {
 
 // The environment, read once.
 struct settings {
-  std::uint64_t seed = 1, devices = 2, speed = 1, wait_ms = 50, kernel_us = 10, version = CUPTI_API_VERSION;
-  std::uint64_t deadlock_s = 30, buffer = 0, refuse = 0, drop = 0, zero_times = 0, reversed = 0, odd = 0;
+  std::uint64_t seed = 1, devices = 2, speed = 1, wait_ms = 50, kernel_us = 10,
+                version = CUPTI_API_VERSION;
+  std::uint64_t deadlock_s = 30, buffer = 0, refuse = 0, drop = 0, zero_times = 0, reversed = 0,
+                odd = 0;
   bool no_driver = false, busy = false, refuse_subscription = false, refuse_activity = false;
-  bool own_driver_id = false, correlation_needs_api = false, late_device = false, driver_library = true;
+  bool own_driver_id = false, correlation_needs_api = false, late_device = false,
+       driver_library = true;
   std::uint32_t failing_kind = 0, failing_code = 0;
   std::string truth;
 };
 
 // One piece of work of a GPU, as its activity record tells of it.
 struct device_op {
-  CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;   // CONCURRENT_KERNEL, MEMCPY, MEMCPY2 or MEMSET
+  // CONCURRENT_KERNEL, MEMCPY, MEMCPY2 or MEMSET
+  CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
   std::uint8_t copy_kind = 0, source_kind = 0, destination_kind = 0, launch_type = 0;
   bool asynchronous = false, api_recorded = false;
   std::uint32_t device = 0, context = 0, stream = 0, correlation = 0;
@@ -46,8 +50,9 @@ struct api_call {
   const char* symbol = nullptr;
   std::uint64_t start = 0, correlation_data = 0;
   std::uint32_t result = 0;
-  bool recorded = false, outer_recorded = false;   // whether API activity is on for it, and for the runtime call around it
-  std::uint8_t external_kinds = 0;                 // bit k: external[k] holds
+  // whether API activity is on for it, and for the runtime call around it
+  bool recorded = false, outer_recorded = false;
+  std::uint8_t external_kinds = 0;  // bit k: external[k] holds
   std::array<std::uint64_t, CUPTI_EXTERNAL_CORRELATION_KIND_SIZE> external{};
 };
 
@@ -77,7 +82,7 @@ struct shared_state {
   settings set;
   std::atomic<const hooks*> hook{nullptr};
   std::atomic<std::uint32_t> correlation{0};
-  std::atomic<std::uint64_t> skipped{0};   // how far the GPUs' clock is ahead of the host's
+  std::atomic<std::uint64_t> skipped{0};  // how far the GPUs' clock is ahead of the host's
   std::atomic<std::uint64_t> cupti_calls{0}, failed_calls{0};
   std::atomic<bool> forked{false};
   std::FILE* truth = nullptr;
@@ -86,10 +91,11 @@ struct shared_state {
 inline std::uint64_t host_now() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-inline std::uint64_t mix(std::uint64_t x) {   // splitmix64
+inline std::uint64_t mix(std::uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
@@ -102,7 +108,7 @@ extern "C" {
 scripted::shared_state* scripted_shared_state();
 scripted::thread_state* scripted_thread_state();
 void scripted_note_misuse(const char* what);
-CUcontext scripted_context(std::uint32_t device);   // nullptr before its first use
+CUcontext scripted_context(std::uint32_t device);  // nullptr before its first use
 void scripted_describe_device(cudaDeviceProp* properties, std::uint32_t device);
 CUresult scripted_context_synchronize();
 CUresult scripted_context_push(CUcontext context);
@@ -114,7 +120,9 @@ inline shared_state& shared() { return *scripted_shared_state(); }
 inline thread_state& current_thread() { return *scripted_thread_state(); }
 
 // The time of the GPUs: work whose end has passed is complete.
-inline std::uint64_t gpu_now() { return host_now() + shared().skipped.load(std::memory_order_relaxed); }
+inline std::uint64_t gpu_now() {
+  return host_now() + shared().skipped.load(std::memory_order_relaxed);
+}
 }  // namespace scripted
 
 #endif

@@ -59,7 +59,8 @@ void read(settings& set) {
 void report_at_exit() {
   if (shared().truth != nullptr && !shared().forked) std::fflush(shared().truth);
   const std::uint32_t count = misuses;
-  if (count != 0) std::fprintf(stderr, "scripted cupti: %u misuses; the first: %s\n", count, first_misuse.load());
+  if (count != 0)
+    std::fprintf(stderr, "scripted cupti: %u misuses; the first: %s\n", count, first_misuse.load());
 }
 
 // What is not written would be written by the child too.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The runtime API of the scripted libcudart.so.13: streams, events, and waiting for them and for devices.
+// SPDX-License-Identifier: MIT The runtime API of the scripted libcudart.so.13: streams, events,
+// and waiting for them and for devices.
 #include "gpu.hpp"
 
 #include <algorithm>
@@ -9,13 +9,15 @@ using namespace scripted;
 
 namespace {
 
-cudaError_t synchronize(const api_call& self, CUpti_ActivitySynchronizationType type, std::uint64_t until, std::uint32_t device,
-                        std::uint32_t stream, std::uint32_t event) {
+cudaError_t synchronize(const api_call& self, CUpti_ActivitySynchronizationType type,
+                        std::uint64_t until, std::uint32_t device, std::uint32_t stream,
+                        std::uint32_t event) {
   const std::uint64_t start = host_now();
   wait_until(until);
   if (type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT) wait_for_host_functions();
   if (const hooks* h = shared().hook.load(std::memory_order_acquire)) {
-    h->synchronized({type, self.correlation, gpu_of(device).context.id, stream, event, start, host_now()});
+    h->synchronized(
+        {type, self.correlation, gpu_of(device).context.id, stream, event, start, host_now()});
   }
   return cudaSuccess;
 }
@@ -26,7 +28,7 @@ std::uint64_t end_of(CUstream_st& s) {
   return begin_locked(g, s, 0);
 }
 
-constexpr std::uint32_t not_applicable = 0xffffffffU;   // CUPTI_SYNCHRONIZATION_INVALID_VALUE
+constexpr std::uint32_t not_applicable = 0xffffffffU;  // CUPTI_SYNCHRONIZATION_INVALID_VALUE
 
 }  // namespace
 
@@ -51,10 +53,12 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   SCRIPTED_CALL(cudaStreamCreate_v3020, (stream), [&](auto&) { return make_stream(stream, 0); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  SCRIPTED_CALL(cudaStreamCreateWithFlags_v5000, (stream, flags), [&](auto&) { return make_stream(stream, flags); });
+  SCRIPTED_CALL(cudaStreamCreateWithFlags_v5000, (stream, flags),
+                [&](auto&) { return make_stream(stream, flags); });
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
-  SCRIPTED_CALL(cudaStreamCreateWithPriority_v5050, (stream, flags, priority), [&](auto&) { return make_stream(stream, flags); });
+  SCRIPTED_CALL(cudaStreamCreateWithPriority_v5050, (stream, flags, priority),
+                [&](auto&) { return make_stream(stream, flags); });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   SCRIPTED_CALL(cudaDeviceGetStreamPriorityRange_v5050, (least, greatest), [&](auto&) {
@@ -68,7 +72,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (!forget(stream)) return cudaErrorInvalidResourceHandle;
     resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->device, stream, nullptr);
     abandon_capture(*stream);
-    delete stream;   // its work has its times already
+    delete stream;  // its work has its times already
     return cudaSuccess;
   });
 }
@@ -76,7 +80,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SCRIPTED_CALL(cudaStreamSynchronize_v3020, (stream), [&](const api_call& self) {
     CUstream_st& s = resolve(stream);
     if (s.capturing) return s.capturing->invalid = true, cudaErrorStreamCaptureUnsupported;
-    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, end_of(s), s.device, s.id, not_applicable);
+    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, end_of(s),
+                       s.device, s.id, not_applicable);
   });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -93,7 +98,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   });
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  SCRIPTED_CALL(cudaStreamGetId_v12000, (stream, id), [&](auto&) { return *id = resolve(stream).id, cudaSuccess; });
+  SCRIPTED_CALL(cudaStreamGetId_v12000, (stream, id),
+                [&](auto&) { return *id = resolve(stream).id, cudaSuccess; });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   SCRIPTED_CALL(cudaStreamWaitEvent_v3020, (stream, event, flags), [&](const api_call& self) {
@@ -105,7 +111,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       const std::lock_guard guard(gpu_of(s.device).lock);
       s.end = std::max(s.end, event->time);
     }
-    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 0, s.device, s.id, event->id);
+    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 0, s.device,
+                       s.id, event->id);
   });
 }
 
@@ -140,21 +147,23 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   SCRIPTED_CALL(cudaEventCreate_v3020, (event), [&](auto&) { return make_event(event, 0); });
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  SCRIPTED_CALL(cudaEventCreateWithFlags_v3020, (event, flags), [&](auto&) { return make_event(event, flags); });
+  SCRIPTED_CALL(cudaEventCreateWithFlags_v3020, (event, flags),
+                [&](auto&) { return make_event(event, flags); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  SCRIPTED_CALL(cudaEventRecord_v3020, (event, stream), [&](const api_call& self) { return record(self, *event, resolve(stream)); });
+  SCRIPTED_CALL(cudaEventRecord_v3020, (event, stream),
+                [&](const api_call& self) { return record(self, *event, resolve(stream)); });
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  SCRIPTED_CALL(cudaEventRecordWithFlags_v11010, (event, stream, flags), [&](const api_call& self) {
-    return record(self, *event, resolve(stream));
-  });
+  SCRIPTED_CALL(cudaEventRecordWithFlags_v11010, (event, stream, flags),
+                [&](const api_call& self) { return record(self, *event, resolve(stream)); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SCRIPTED_CALL(cudaEventSynchronize_v3020, (event), [&](const api_call& self) {
     std::uint64_t time = 0;
     if (!time_of(*event, time)) return cudaErrorCapturedEvent;
-    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, time, this_thread().device, not_applicable, event->id);
+    return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, time,
+                       this_thread().device, not_applicable, event->id);
   });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -184,8 +193,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 static cudaError_t synchronize_device(const api_call& self) {
   if (any_capture()) return invalidate_captures(), cudaErrorStreamCaptureUnsupported;
   const std::uint32_t device = this_thread().device;
-  return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, gpu_of(device).latest(), device, not_applicable,
-                     not_applicable);
+  return synchronize(self, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE,
+                     gpu_of(device).latest(), device, not_applicable, not_applicable);
 }
 
 cudaError_t cudaDeviceSynchronize() {
@@ -194,31 +203,38 @@ cudaError_t cudaDeviceSynchronize() {
 
 // ---- the driver's contexts
 
-static CUresult driver_result(cudaError_t error) { return static_cast<CUresult>(static_cast<int>(error)); }
+static CUresult driver_result(cudaError_t error) {
+  return static_cast<CUresult>(static_cast<int>(error));
+}
 
 CUresult scripted_context_synchronize() {
-  return driver_result(call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, nullptr, [](const api_call& self) {
-    return current_thread().context == nullptr ? cudaErrorDeviceUninitialized : synchronize_device(self);
-  }));
+  return driver_result(
+      call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, nullptr, [](const api_call& self) {
+        return current_thread().context == nullptr ? cudaErrorDeviceUninitialized
+                                                   : synchronize_device(self);
+      }));
 }
 CUresult scripted_context_push(CUcontext context) {
   const cuCtxPushCurrent_v2_params parameters{context};
-  return driver_result(call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2, &parameters, [&](auto&) {
-    runtime_thread& t = this_thread();
-    if (context == nullptr || t.contexts == 4) return cudaErrorInvalidValue;
-    t.pushed[t.contexts++] = std::exchange(current_thread().context, context);
-    return t.device = context->device, cudaSuccess;
-  }));
+  return driver_result(
+      call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxPushCurrent_v2, &parameters, [&](auto&) {
+        runtime_thread& t = this_thread();
+        if (context == nullptr || t.contexts == 4) return cudaErrorInvalidValue;
+        t.pushed[t.contexts++] = std::exchange(current_thread().context, context);
+        return t.device = context->device, cudaSuccess;
+      }));
 }
 CUresult scripted_context_pop(CUcontext* context) {
   const cuCtxPopCurrent_v2_params parameters{context};
-  return driver_result(call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2, &parameters, [&](auto&) {
-    runtime_thread& t = this_thread();
-    if (t.contexts == 0) return cudaErrorDeviceUninitialized;   // CUDA_ERROR_INVALID_CONTEXT
-    CUcontext below = t.pushed[--t.contexts], popped = std::exchange(current_thread().context, below);
-    if (context != nullptr) *context = popped;
-    return t.device = below == nullptr ? 0 : below->device, cudaSuccess;
-  }));
+  return driver_result(
+      call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxPopCurrent_v2, &parameters, [&](auto&) {
+        runtime_thread& t = this_thread();
+        if (t.contexts == 0) return cudaErrorDeviceUninitialized;  // CUDA_ERROR_INVALID_CONTEXT
+        CUcontext below = t.pushed[--t.contexts],
+                  popped = std::exchange(current_thread().context, below);
+        if (context != nullptr) *context = popped;
+        return t.device = below == nullptr ? 0 : below->device, cudaSuccess;
+      }));
 }
 
 }  // extern "C"

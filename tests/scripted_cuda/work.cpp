@@ -28,7 +28,8 @@ void describe_device(cudaDeviceProp& p, std::uint32_t device) {
   p.major = 9;
   p.textureAlignment = 512;
   p.multiProcessorCount = 132;
-  p.canMapHostMemory = p.concurrentKernels = p.ECCEnabled = p.unifiedAddressing = p.managedMemory = 1;
+  p.canMapHostMemory = p.concurrentKernels = p.ECCEnabled = p.unifiedAddressing = p.managedMemory =
+      1;
   p.pciBusID = static_cast<int>(device) + 1;
   p.asyncEngineCount = 3;
   p.memoryBusWidth = 5120;
@@ -72,7 +73,8 @@ int attribute_of(cudaDeviceAttr attribute) {
 
 const char* error_name(cudaError_t error) {
   switch (error) {
-#define SCRIPTED_NAME(name) case name: return #name
+#define SCRIPTED_NAME(name) \
+  case name: return #name
     SCRIPTED_NAME(cudaSuccess);
     SCRIPTED_NAME(cudaErrorInvalidValue);
     SCRIPTED_NAME(cudaErrorMemoryAllocation);
@@ -102,8 +104,9 @@ const char* error_name(cudaError_t error) {
 
 bool launchable(const configuration& c) {
   const std::uint64_t threads = std::uint64_t{c.block.x} * c.block.y * c.block.z;
-  return threads != 0 && threads <= 1024 && c.block.z <= 64 && c.grid.x != 0 && c.grid.x <= 0x7fffffffU && c.grid.y != 0 &&
-         c.grid.y <= 65535 && c.grid.z != 0 && c.grid.z <= 65535 && c.shared_memory <= std::size_t{227} * 1024;
+  return threads != 0 && threads <= 1024 && c.block.z <= 64 && c.grid.x != 0 &&
+         c.grid.x <= 0x7fffffffU && c.grid.y != 0 && c.grid.y <= 65535 && c.grid.z != 0 &&
+         c.grid.z <= 65535 && c.shared_memory <= std::size_t{227} * 1024;
 }
 
 work kernel_work(CUkern_st& kernel, const configuration& c) {
@@ -123,12 +126,15 @@ work kernel_work(CUkern_st& kernel, const configuration& c) {
 namespace {
 
 std::uint8_t memory_kind(memory kind) {
-  constexpr std::uint8_t kinds[] = {CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
-                                    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED};
+  constexpr std::uint8_t kinds[] = {
+      CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+      CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED};
   return kinds[static_cast<std::size_t>(kind)];
 }
 
-bool on_device(const allocation& a) { return a.kind == memory::device || a.kind == memory::managed; }
+bool on_device(const allocation& a) {
+  return a.kind == memory::device || a.kind == memory::managed;
+}
 
 }  // namespace
 
@@ -154,7 +160,8 @@ work copy_work(const area& where, cudaMemcpyKind kind) {
   op.destination_kind = memory_kind(target.kind);
   op.source_device = source.device;
   op.destination_device = target.device;
-  if (to_device && from_device && target.kind == memory::device && source.kind == memory::device && target.device != source.device) {
+  if (to_device && from_device && target.kind == memory::device && source.kind == memory::device &&
+      target.device != source.device) {
     op.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
     op.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
   } else if (to_device) {
@@ -165,7 +172,8 @@ work copy_work(const area& where, cudaMemcpyKind kind) {
   return what;
 }
 
-work fill_work(void* to, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width, std::size_t height) {
+work fill_work(void* to, std::size_t pitch, unsigned value, unsigned element_size,
+               std::size_t width, std::size_t height) {
   work what;
   what.type = CU_GRAPH_NODE_TYPE_MEMSET;
   what.to = static_cast<char*>(to);
@@ -182,4 +190,6 @@ work fill_work(void* to, std::size_t pitch, unsigned value, unsigned element_siz
 
 }  // namespace scripted
 
-void scripted_describe_device(cudaDeviceProp* properties, std::uint32_t device) { scripted::describe_device(*properties, device); }
+void scripted_describe_device(cudaDeviceProp* properties, std::uint32_t device) {
+  scripted::describe_device(*properties, device);
+}

@@ -31,17 +31,30 @@ def run(command, source):
 
 def symbols(headers, compile_command):
     with tempfile.TemporaryDirectory() as folder:
-        run([*compile_command, "-O0", "-c", "-o", f"{folder}/object.o", "-"], including(headers) + "int marker;\n")
-        return {line.split()[-1] for line in run(["nm", f"{folder}/object.o"], None).stdout.splitlines()}
+        run(
+            [*compile_command, "-O0", "-c", "-o", f"{folder}/object.o", "-"],
+            including(headers) + "int marker;\n",
+        )
+        return {
+            line.split()[-1] for line in run(["nm", f"{folder}/object.o"], None).stdout.splitlines()
+        }
 
 
 def check_binary(headers, compile_command):
     errors = []
     for more, base in ((headers, ["kprof/op.hpp"]), (["kprof/ops.hpp"], ["kprof/registry.hpp"])):
         left = symbols(base + more, compile_command) - symbols(base, compile_command)
-        print(f"{len(more)} header(s), {more[0]} the first: {len(left)} symbols beside those of {base[0]}")
-        errors += [f"including {'a family' if more is headers else 'ops.hpp'} leaves {name} in the binary" for name in sorted(left)]
-    if not any(name.endswith("reflection_probeEE") or "module" in name for name in symbols(["kprof/registry.hpp"], compile_command)):
+        print(
+            f"{len(more)} header(s), {more[0]} the first: {len(left)} symbols beside those of {base[0]}"
+        )
+        errors += [
+            f"including {'a family' if more is headers else 'ops.hpp'} leaves {name} in the binary"
+            for name in sorted(left)
+        ]
+    if not any(
+        name.endswith("reflection_probeEE") or "module" in name
+        for name in symbols(["kprof/registry.hpp"], compile_command)
+    ):
         errors.append("nm shows nothing of registry.hpp: nothing was looked at")
     return errors
 
@@ -50,9 +63,21 @@ def instructions(header, compile_command):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "source.cpp"
         source.write_text(including([header]))
-        # The compiler's driver starts another program, or does the work itself: whichever executed most.
-        done = run(["valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p",
-                    compile_command[0], *[f for f in compile_command[1:] if f not in ("-x", "c++")], "-fsyntax-only", str(source)], None)
+        # The compiler's driver starts another program, or does the work itself: whichever executed
+        # most.
+        done = run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--trace-children=yes",
+                f"--callgrind-out-file={folder}/out.%p",
+                compile_command[0],
+                *[f for f in compile_command[1:] if f not in ("-x", "c++")],
+                "-fsyntax-only",
+                str(source),
+            ],
+            None,
+        )
         return max(int(n) for n in re.findall(r"Collected\s*:\s*(\d+)", done.stderr))
 
 
@@ -63,7 +88,9 @@ def check_front_end(compile_command):
     nothing = instructions("cstddef", compile_command)
     core = instructions("boost/pfr/core.hpp", compile_command) - nothing
     ratio = (instructions("kprof/ops.hpp", compile_command) - nothing) / core
-    print(f"kprof/ops.hpp costs the front end {ratio:.2f} times what boost/pfr/core.hpp does ({core / 1e6:.0f} M instructions), limit {FRONT_END}")
+    print(
+        f"kprof/ops.hpp costs the front end {ratio:.2f} times what boost/pfr/core.hpp does ({core / 1e6:.0f} M instructions), limit {FRONT_END}"
+    )
     return ["the catalogue is too large for the front end"] if ratio > FRONT_END else []
 
 

@@ -17,22 +17,33 @@ import tempfile
 FOLDERS = ["include", "single_include", "examples", "tests", "bench", "cmake", ".ci"]
 SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".in"}
 MAX_LINES = 450
-MAX_USER_MACROS = 8   # KPROF_VERSION_MAJOR, _MINOR and _PATCH are one
+MAX_USER_MACROS = 8  # KPROF_VERSION_MAJOR, _MINOR and _PATCH are one
 NOTE = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
 # Internal macros that must outlive their header, and why.
 SURVIVORS = {
-    "KPROF_DETAIL_ABI", "KPROF_DETAIL_BEGIN", "KPROF_DETAIL_END", "KPROF_DETAIL_LOCAL",   # every header opens with them
-    "KPROF_DETAIL_SESSION",   # a program may include session.hpp after kprof.hpp
-    "KPROF_DETAIL_JOIN", "KPROF_DETAIL_JOIN_",                                            # what the guards expand to
-    "KPROF_DETAIL_OP", "KPROF_DETAIL_OP_", "KPROF_DETAIL_REGION", "KPROF_DETAIL_REGION_",
+    "KPROF_DETAIL_ABI",
+    "KPROF_DETAIL_BEGIN",
+    "KPROF_DETAIL_END",
+    "KPROF_DETAIL_LOCAL",  # every header opens with them
+    "KPROF_DETAIL_SESSION",  # a program may include session.hpp after kprof.hpp
+    "KPROF_DETAIL_JOIN",
+    "KPROF_DETAIL_JOIN_",  # what the guards expand to
+    "KPROF_DETAIL_OP",
+    "KPROF_DETAIL_OP_",
+    "KPROF_DETAIL_REGION",
+    "KPROF_DETAIL_REGION_",
 }
 
 
 def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts and (path.suffix in SUFFIXES or path.name in ("CMakeLists.txt", "run")):
+            if (
+                path.is_file()
+                and "__pycache__" not in path.parts
+                and (path.suffix in SUFFIXES or path.name in ("CMakeLists.txt", "run"))
+            ):
                 yield path
 
 
@@ -60,7 +71,9 @@ def check_header(root, path, errors):
     if len([line for line in lines if line == "#endif"]) == 0 or lines[-2:] != ["#endif", ""]:
         errors.append(f"{name}: must end with the #endif of its include guard")
     if len(lines) - 1 > MAX_LINES:
-        errors.append(f"{name}: {len(lines) - 1} lines, the limit is {MAX_LINES}; it probably holds two ideas")
+        errors.append(
+            f"{name}: {len(lines) - 1} lines, the limit is {MAX_LINES}; it probably holds two ideas"
+        )
 
 
 def check_macros(defined, errors):
@@ -69,11 +82,15 @@ def check_macros(defined, errors):
     names = {n for n in names if not n.endswith("_HPP")}
     internal = {n for n in names if n.startswith("KPROF_DETAIL")}
     for name in sorted(internal - SURVIVORS):
-        errors.append(f"{name} is still defined after all headers; undefine it where it ends, or list it as a survivor with the reason")
+        errors.append(
+            f"{name} is still defined after all headers; undefine it where it ends, or list it as a survivor with the reason"
+        )
     user = {re.sub(r"^(KPROF_VERSION)_.*", r"\1", n) for n in names - internal}
     print(f"macros for users: {len(user)} of {MAX_USER_MACROS}: {' '.join(sorted(user))}")
     if len(user) > MAX_USER_MACROS:
-        errors.append(f"{len(user)} macros for users, the limit is {MAX_USER_MACROS}: {' '.join(sorted(user))}")
+        errors.append(
+            f"{len(user)} macros for users, the limit is {MAX_USER_MACROS}: {' '.join(sorted(user))}"
+        )
 
 
 def check(root, compiler, flags):
@@ -84,8 +101,16 @@ def check(root, compiler, flags):
     for path in headers:
         check_header(root, path, errors)
     if compiler:
-        text = "".join(f"#include <{h.relative_to(root / 'include').as_posix()}>\n" for h in headers)
-        run = subprocess.run([compiler, "-std=c++20", "-x", "c++", *flags, "-dM", "-E", "-"], input=text, text=True, check=True, capture_output=True)
+        text = "".join(
+            f"#include <{h.relative_to(root / 'include').as_posix()}>\n" for h in headers
+        )
+        run = subprocess.run(
+            [compiler, "-std=c++20", "-x", "c++", *flags, "-dM", "-E", "-"],
+            input=text,
+            text=True,
+            check=True,
+            capture_output=True,
+        )
         check_macros(run.stdout, errors)
     return errors
 
@@ -115,8 +140,10 @@ def self_test():
     for what, (text, expected) in bad.items():
         if not any(expected in e for e in run(text)):
             failures.append(f"not found: {what}")
-    for text, expected in (("#define KPROF_DETAIL_LEFT 1\n", "KPROF_DETAIL_LEFT is still defined"),
-                           ("".join(f"#define KPROF_{c} 1\n" for c in "ABCDEFGHI"), "9 macros for users")):
+    for text, expected in (
+        ("#define KPROF_DETAIL_LEFT 1\n", "KPROF_DETAIL_LEFT is still defined"),
+        ("".join(f"#define KPROF_{c} 1\n" for c in "ABCDEFGHI"), "9 macros for users"),
+    ):
         errors = []
         check_macros(text, errors)
         if not any(expected in e for e in errors):

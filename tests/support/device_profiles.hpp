@@ -24,12 +24,14 @@ class device_builder : public profile_builder {
   std::uint32_t kernel_name(const std::string& name) {
     const auto at = std::find(p.device.kernels.begin(), p.device.kernels.end(), name);
     if (at == p.device.kernels.end()) p.device.kernels.push_back(name);
-    return static_cast<std::uint32_t>(std::find(p.device.kernels.begin(), p.device.kernels.end(), name) - p.device.kernels.begin());
+    return static_cast<std::uint32_t>(
+        std::find(p.device.kernels.begin(), p.device.kernels.end(), name) -
+        p.device.kernels.begin());
   }
 
   /// `runs` runs of a kernel that take `ns` each and begin 4 us after their launch.
-  kprof::device_work& kernel(std::uint32_t scope, const std::string& name, std::uint64_t runs, double ns, std::uint32_t blocks = 108,
-                             std::uint32_t threads = 256) {
+  kprof::device_work& kernel(std::uint32_t scope, const std::string& name, std::uint64_t runs,
+                             double ns, std::uint32_t blocks = 108, std::uint32_t threads = 256) {
     kprof::device_work w;
     w.kernel = kernel_name(name);
     w.grid[0] = blocks;
@@ -41,12 +43,15 @@ class device_builder : public profile_builder {
     return add(w, scope, runs, ns);
   }
 
-  kprof::device_work& copy(std::uint32_t scope, kprof::copy_direction direction, std::uint64_t runs, double ns, std::uint64_t bytes) {
+  kprof::device_work& copy(std::uint32_t scope, kprof::copy_direction direction, std::uint64_t runs,
+                           double ns, std::uint64_t bytes) {
     kprof::device_work w;
     w.task = kprof::device_task::copy;
     w.direction = direction;
-    w.from = direction == kprof::copy_direction::host_to_device ? kprof::memory_place::pinned : kprof::memory_place::device;
-    w.to = direction == kprof::copy_direction::device_to_host ? kprof::memory_place::pageable : kprof::memory_place::device;
+    w.from = direction == kprof::copy_direction::host_to_device ? kprof::memory_place::pinned
+                                                                : kprof::memory_place::device;
+    w.to = direction == kprof::copy_direction::device_to_host ? kprof::memory_place::pageable
+                                                              : kprof::memory_place::device;
     w.bytes = bytes * runs;
     w.stream = 7;
     return add(w, scope, runs, ns);
@@ -68,7 +73,8 @@ class device_builder : public profile_builder {
   }
 
  private:
-  kprof::device_work& add(kprof::device_work w, std::uint32_t scope, std::uint64_t runs, double ns) {
+  kprof::device_work& add(kprof::device_work w, std::uint32_t scope, std::uint64_t runs,
+                          double ns) {
     w.scope = scope;
     w.calls = runs;
     w.min_ns = w.max_ns = ns;
@@ -95,7 +101,8 @@ inline void add_device(kprof::profile& p) {
   info.clock_hz = 1'980'000'000;
   std::vector<bool> in_operator(p.nodes.size());
   for (std::size_t i = 0; i < p.nodes.size(); ++i)
-    in_operator[i] = p.nodes[i].kind == kprof::scope_kind::op || (p.nodes[i].kind != kprof::scope_kind::root && in_operator[p.nodes[i].parent]);
+    in_operator[i] = p.nodes[i].kind == kprof::scope_kind::op ||
+                     (p.nodes[i].kind != kprof::scope_kind::root && in_operator[p.nodes[i].parent]);
   kprof::device_completeness& c = p.device.complete;
   c = {};
   for (const kprof::device_work& w : p.device.work) {
@@ -112,43 +119,61 @@ inline void add_device(kprof::profile& p) {
   p.device.devices = {info};
 }
 
-inline constexpr const char* gemm_128 = "_ZN7cutlass7Kernel2I68cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8EEvNT_6ParamsE";
-inline constexpr const char* gemm_64 = "_ZN7cutlass7Kernel2I67cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x64_64x3_tn_align8EEvNT_6ParamsE";
+inline constexpr const char* gemm_128 =
+    "_ZN7cutlass7Kernel2I68cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_"
+    "align8EEvNT_6ParamsE";
+inline constexpr const char* gemm_64 =
+    "_ZN7cutlass7Kernel2I67cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x64_64x3_tn_"
+    "align8EEvNT_6ParamsE";
 inline constexpr const char* gemm_nvjet = "nvjet_sm90_tst_128x256_64x4_1x2_h_bz_coopA_NTN";
-inline constexpr const char* softmax = "_ZN5model12softmax_rowsI13__nv_bfloat16fLi1024EEEvPT_PKS2_i";
+inline constexpr const char* softmax =
+    "_ZN5model12softmax_rowsI13__nv_bfloat16fLi1024EEEvPT_PKS2_i";
 inline constexpr const char* reduce = "_ZN5model11reduce_rowsIfEEvPT_PKS1_i";
-inline constexpr const char* layer_norm = "_ZN5model10layer_normILi4E13__nv_bfloat16EEvPT0_PKS2_S5_S5_fi";
+inline constexpr const char* layer_norm =
+    "_ZN5model10layer_normILi4E13__nv_bfloat16EEvPT0_PKS2_S5_S5_fi";
 inline constexpr const char* flash =
-    "_ZN5flash16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi64ELi128ELi128ELi4ELb0ELb0EN7cutlass10bfloat16_tE19Flash_kernel_traitsILi64ELi128ELi128ELi4E"
+    "_ZN5flash16flash_fwd_kernelI23Flash_fwd_kernel_"
+    "traitsILi64ELi128ELi128ELi4ELb0ELb0EN7cutlass10bfloat16_tE19Flash_kernel_"
+    "traitsILi64ELi128ELi128ELi4E"
     "S3_EELb0ELb1ELb0ELb0EEEv16Flash_fwd_params";
-inline constexpr const char* gelu = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15GeluCUDAFunctorIN3c108BFloat16EEESt5arrayIPcLm2EEEEviT0_T1_";
+inline constexpr const char* gelu =
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
+    "15GeluCUDAFunctorIN3c108BFloat16EEESt5arrayIPcLm2EEEEviT0_T1_";
 inline constexpr const char* adam = "adam_step";
 
 /// One forward layer of a transformer in `region`, run `calls` times.
 inline void add_layer(device_builder& b, std::uint32_t region, std::uint64_t calls) {
-  const auto op = [&](const char* name, const char* parameters, double host_ns, std::uint64_t flops, std::uint64_t read, std::uint64_t written,
-                      std::uint32_t line) {
+  const auto op = [&](const char* name, const char* parameters, double host_ns, std::uint64_t flops,
+                      std::uint64_t read, std::uint64_t written, std::uint32_t line) {
     const auto node = b.op(region, name, parameters);
-    b.calls(node, calls, host_ns).work(node, flops, read, written, kprof::dtype::bf16).site(node, "src/model/layer.cpp", line);
+    b.calls(node, calls, host_ns)
+        .work(node, flops, read, written, kprof::dtype::bf16)
+        .site(node, "src/model/layer.cpp", line);
     return node;
   };
-  const auto norm = op("LayerNorm", "rows=4096 columns=1024 type=bf16", 7.2e3, 33'554'432, 8'392'704, 8'388'608, 21);
+  const auto norm = op("LayerNorm", "rows=4096 columns=1024 type=bf16", 7.2e3, 33'554'432,
+                       8'392'704, 8'388'608, 21);
   b.kernel(norm, layer_norm, calls, 9.8e3, 4096, 256).dynamic_shared = 2048;
-  const auto qkv = op("Gemm", "M=4096 N=3072 K=1024 pass=fprop type=bf16", 9.1e3, 25'769'803'776, 14'680'064, 25'165'824, 30);
+  const auto qkv = op("Gemm", "M=4096 N=3072 K=1024 pass=fprop type=bf16", 9.1e3, 25'769'803'776,
+                      14'680'064, 25'165'824, 30);
   b.kernel(qkv, gemm_nvjet, calls, 41.5e3, 132, 384).dynamic_shared = 199'168;
   b.p.nodes[qkv].work.on = kprof::unit::tensor_core;
-  const auto attention = op("Attention", "batch=8 heads=16 length=512 dim=64 type=bf16", 14.6e3, 8'589'934'592, 25'165'824, 8'388'608, 38);
+  const auto attention = op("Attention", "batch=8 heads=16 length=512 dim=64 type=bf16", 14.6e3,
+                            8'589'934'592, 25'165'824, 8'388'608, 38);
   b.kernel(attention, flash, calls, 47.3e3, 512, 128).dynamic_shared = 81'920;
-  const auto soft = op("Softmax", "rows=65536 columns=512 type=bf16", 11.0e3, 167'772'160, 67'108'864, 67'108'864, 44);
+  const auto soft = op("Softmax", "rows=65536 columns=512 type=bf16", 11.0e3, 167'772'160,
+                       67'108'864, 67'108'864, 44);
   b.kernel(soft, softmax, calls, 52.0e3, 65'536, 128);
   b.kernel(soft, reduce, calls, 6.1e3, 128, 256);
-  const auto up = op("Gemm", "M=4096 N=4096 K=1024 pass=fprop type=bf16", 9.0e3, 34'359'738'368, 16'777'216, 33'554'432, 52);
+  const auto up = op("Gemm", "M=4096 N=4096 K=1024 pass=fprop type=bf16", 9.0e3, 34'359'738'368,
+                     16'777'216, 33'554'432, 52);
   b.kernel(up, gemm_128, calls, 61.2e3, 512, 256).dynamic_shared = 98'304;
   b.p.nodes[up].work.on = kprof::unit::tensor_core;
   const auto act = op("Gelu", "n=16777216 type=bf16", 6.4e3, 0, 33'554'432, 33'554'432, 57);
   b.kernel(act, gelu, calls, 24.9e3, 32'768, 128);
   b.p.nodes[act].work.has_flops = false;
-  const auto down = op("Gemm", "M=4096 N=1024 K=4096 pass=fprop type=bf16", 9.3e3, 34'359'738'368, 41'943'040, 8'388'608, 60);
+  const auto down = op("Gemm", "M=4096 N=1024 K=4096 pass=fprop type=bf16", 9.3e3, 34'359'738'368,
+                       41'943'040, 8'388'608, 60);
   b.kernel(down, gemm_64, calls, 66.0e3, 256, 128).dynamic_shared = 73'728;
   b.p.nodes[down].work.on = kprof::unit::tensor_core;
 }
@@ -169,8 +194,12 @@ inline kprof::profile transformer_profile() {
   b.kernel(loss, "_Z9fill_zeroPfm", 200, 3.0e3, 32, 512);
   b.copy(loss, kprof::copy_direction::device_to_host, 100, 2.1e3, 4);
 
-  const auto capture = b.region(main, "capture"), captured = b.op(capture, "Adam", "n=124439808 type=f32");
-  b.calls(capture, 1, 81e3).calls(captured, 1, 22e3).work(captured, 1'866'597'120, 1'991'036'928, 1'493'277'696).site(captured, "src/adam.cu", 88);
+  const auto capture = b.region(main, "capture"),
+             captured = b.op(capture, "Adam", "n=124439808 type=f32");
+  b.calls(capture, 1, 81e3)
+      .calls(captured, 1, 22e3)
+      .work(captured, 1'866'597'120, 1'991'036'928, 1'493'277'696)
+      .site(captured, "src/adam.cu", 88);
   b.p.nodes[captured].captured = 1;
   b.p.nodes[captured].work.on = kprof::unit::cuda_core;
   const auto update = b.region(step, "update"), graph = b.graph(update, 100);
@@ -182,8 +211,12 @@ inline kprof::profile transformer_profile() {
   b.kernel(replayed, adam, 100, 1.29e6, 1056, 256).registers = 40;
   b.set(graph, 100, 2.4e3, 4096);
 
-  const auto load = b.region(loader, "load batch"), decode = b.op(load, "Decode", "batch=8 codec=jpeg");
-  b.calls(load, 100, 8.1e6).calls(decode, 800, 9.4e5).work(decode, 0, 180'000, 150'528).site(decode, "src/data.cpp", 301);
+  const auto load = b.region(loader, "load batch"),
+             decode = b.op(load, "Decode", "batch=8 codec=jpeg");
+  b.calls(load, 100, 8.1e6)
+      .calls(decode, 800, 9.4e5)
+      .work(decode, 0, 180'000, 150'528)
+      .site(decode, "src/data.cpp", 301);
   b.p.nodes[decode].work.has_flops = false;
   auto& upload = b.copy(load, kprof::copy_direction::host_to_device, 100, 61e3, 1'204'224);
   upload.stream = 13;
@@ -214,7 +247,8 @@ inline kprof::profile troubled_device_profile() {
   const auto never = b.op(step, "Warmup", "n=1");
   b.calls(never, 1, 5e3).work(never, 4096, 16'384, 16'384);
   b.p.nodes[never].captured = 1;
-  const auto graph = b.graph(step, 9), foreign = b.graph(graph, 9, "(graph captured before recording)");
+  const auto graph = b.graph(step, 9),
+             foreign = b.graph(graph, 9, "(graph captured before recording)");
   b.kernel(foreign, "_Z7old_oneIiEvPT_", 18, 1e3);
   auto& old_copy = b.copy(foreign, kprof::copy_direction::device_to_device, 9, 1e3, 1 << 20);
   old_copy.merged = true;
@@ -247,37 +281,50 @@ inline kprof::profile troubled_device_profile() {
   return p;
 }
 
-/// random_profile() with graphs and replays in it, and with work on devices in and outside of its scopes.
+/// random_profile() with graphs and replays in it, and with work on devices in and outside of its
+/// scopes.
 inline kprof::profile random_device_profile(unsigned seed) {
   std::mt19937 random(seed + 1'000'000);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const std::vector<std::string> names = hostile_names();
   kprof::profile p = random_profile(seed);
   for (kprof::scope_node& n : p.nodes)
-    if (n.kind == kprof::scope_kind::op && below(4) == 0) n.captured = n.calls > 0 ? below(static_cast<std::size_t>(n.calls % 1000) + 1) : 0;
+    if (n.kind == kprof::scope_kind::op && below(4) == 0)
+      n.captured = n.calls > 0 ? below(static_cast<std::size_t>(n.calls % 1000) + 1) : 0;
   for (std::size_t i = below(20); i > 0; --i) {
     kprof::scope_node n;
     n.parent = static_cast<std::uint32_t>(below(p.nodes.size()));
     n.thread = p.nodes[n.parent].thread;
-    const kprof::scope_kind kinds[] = {kprof::scope_kind::graph, kprof::scope_kind::op, kprof::scope_kind::op, kprof::scope_kind::region};
+    const kprof::scope_kind kinds[] = {kprof::scope_kind::graph, kprof::scope_kind::op,
+                                       kprof::scope_kind::op, kprof::scope_kind::region};
     n.kind = kinds[below(4)];
     n.name = n.kind == kprof::scope_kind::graph ? "graph" : names[below(names.size())];
     if (n.kind == kprof::scope_kind::op) n.parameters = names[below(names.size())];
     n.replays = below(3) > 0 ? below(1'000'000) : 0;
-    n.work = {.has_flops = below(4) > 0, .has_bytes = below(4) > 0, .flops = below(1'000'000'000), .bytes_read = below(1'000'000), .bytes_written = below(1'000)};
+    n.work = {.has_flops = below(4) > 0,
+              .has_bytes = below(4) > 0,
+              .flops = below(1'000'000'000),
+              .bytes_read = below(1'000'000),
+              .bytes_written = below(1'000)};
     p.nodes.push_back(n);
   }
-  for (std::size_t i = below(8); i > 0; --i) p.device.kernels.push_back(below(3) == 0 ? names[below(names.size())] : "_Z" + std::to_string(i % 3 + 1) + "kernelPf");
+  for (std::size_t i = below(8); i > 0; --i)
+    p.device.kernels.push_back(below(3) == 0 ? names[below(names.size())]
+                                             : "_Z" + std::to_string(i % 3 + 1) + "kernelPf");
   for (std::size_t i = below(80); i > 0; --i) {
     kprof::device_work w;
-    w.scope = below(9) == 0 ? kprof::device_work::none : static_cast<std::uint32_t>(below(p.nodes.size() + 1));
+    w.scope = below(9) == 0 ? kprof::device_work::none
+                            : static_cast<std::uint32_t>(below(p.nodes.size() + 1));
     w.task = static_cast<kprof::device_task>(below(3));
     w.merged = below(9) == 0;
-    w.kernel = w.merged || w.task != kprof::device_task::kernel ? kprof::device_work::none : static_cast<std::uint32_t>(below(9));
+    w.kernel = w.merged || w.task != kprof::device_task::kernel
+                   ? kprof::device_work::none
+                   : static_cast<std::uint32_t>(below(9));
     w.device = static_cast<std::uint32_t>(below(3));
     w.stream = static_cast<std::uint32_t>(below(30));
     for (std::uint32_t* extent : {w.grid, w.block})
-      for (int k = 0; k < 3; ++k) extent[k] = static_cast<std::uint32_t>(below(3) == 0 ? random() : below(5));
+      for (int k = 0; k < 3; ++k)
+        extent[k] = static_cast<std::uint32_t>(below(3) == 0 ? random() : below(5));
     w.registers = static_cast<std::uint32_t>(below(256));
     w.dynamic_shared = static_cast<std::uint32_t>(below(4) == 0 ? random() : 0);
     w.direction = static_cast<kprof::copy_direction>(below(6));
@@ -300,8 +347,9 @@ inline kprof::profile random_device_profile(unsigned seed) {
   p.device.devices.resize(1 + below(2));
   if (below(2) == 0) {
     kprof::device_completeness& c = p.device.complete;
-    for (std::uint64_t* n : {&c.launches, &c.attributed, &c.outside, &c.open, &c.unknown, &c.records, &c.dropped, &c.untimed, &c.ignored, &c.odd, &c.merged,
-                             &c.foreign_graphs, &c.synchronizations})
+    for (std::uint64_t* n :
+         {&c.launches, &c.attributed, &c.outside, &c.open, &c.unknown, &c.records, &c.dropped,
+          &c.untimed, &c.ignored, &c.odd, &c.merged, &c.foreign_graphs, &c.synchronizations})
       *n = below(3) == 0 ? 0 : random() * below(1'000'000'000);
   }
   return p;

@@ -14,17 +14,21 @@ inline std::string path_of(const kprof::profile& p, std::uint32_t node) {
   if (p.nodes[node].kind == kprof::scope_kind::root) return {};
   const std::string above = path_of(p, p.nodes[node].parent);
   const kprof::scope_node& n = p.nodes[node];
-  return above + (above.empty() ? "" : "/") + n.name + (n.parameters.empty() ? "" : " " + n.parameters);
+  return above + (above.empty() ? "" : "/") + n.name +
+         (n.parameters.empty() ? "" : " " + n.parameters);
 }
 
 /// All nodes with this path, one a thread and call site.
-inline std::vector<const kprof::scope_node*> find_all(const kprof::profile& p, const std::string& path) {
+inline std::vector<const kprof::scope_node*> find_all(const kprof::profile& p,
+                                                      const std::string& path) {
   std::vector<const kprof::scope_node*> out;
   for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
     const kprof::scope_node& n = p.nodes[i];
     // The end first: whole paths of deep recursions are long.
     const std::string last = n.name + (n.parameters.empty() ? "" : " " + n.parameters);
-    if (n.kind == kprof::scope_kind::root || path.size() < last.size() || path.compare(path.size() - last.size(), last.size(), last) != 0) continue;
+    if (n.kind == kprof::scope_kind::root || path.size() < last.size() ||
+        path.compare(path.size() - last.size(), last.size(), last) != 0)
+      continue;
     if (path_of(p, i) == path) out.push_back(&n);
   }
   return out;
@@ -49,7 +53,8 @@ inline kprof::scope_node only(const kprof::profile& p, const std::string& path) 
 /// Every path that was recorded, for messages.
 inline std::string all_paths(const kprof::profile& p) {
   std::string out;
-  for (std::uint32_t i = 0; i < p.nodes.size(); ++i) out += path_of(p, i) + " calls=" + std::to_string(p.nodes[i].calls) + "\n";
+  for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
+    out += path_of(p, i) + " calls=" + std::to_string(p.nodes[i].calls) + "\n";
   return out;
 }
 

@@ -2,7 +2,8 @@
 #ifndef KPROF_TESTS_GOLDEN_HPP
 #define KPROF_TESTS_GOLDEN_HPP
 
-// Compares text with a file of tests/golden. tests/accept_golden.sh makes what the tests print now the new baseline.
+// Compares text with a file of tests/golden. tests/accept_golden.sh makes what the tests print now
+// the new baseline.
 
 #include <cstddef>
 #include <cstdio>
@@ -19,7 +20,8 @@ inline std::string read_file(const std::string& path) {
   std::string text;
   if (std::FILE* file = std::fopen(path.c_str(), "rb")) {
     char block[4096];
-    for (std::size_t n = 0; (n = std::fread(block, 1, sizeof(block), file)) > 0;) text.append(block, n);
+    for (std::size_t n = 0; (n = std::fread(block, 1, sizeof(block), file)) > 0;)
+      text.append(block, n);
     std::fclose(file);
   }
   return text;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// An NVTX tool for tests: a shared library that the NVTX headers load through NVTX_INJECTION64_PATH. It decodes all that
-// arrives in any domain and writes one line per event to the file named by KPROF_TEST_NVTX_LOG (else to stderr):
+// An NVTX tool for tests: a shared library that the NVTX headers load through
+// NVTX_INJECTION64_PATH. It decodes all that arrives in any domain and writes one line per event to
+// the file named by KPROF_TEST_NVTX_LOG (else to stderr):
 //
 //   domain kprof
 //   string kprof 'conv2d'
@@ -10,10 +11,11 @@
 //   push kprof 'conv2d' conv2d{N=1 type=f64(1)} kprof.work{flops=10} thread=1 depth=1
 //   pop kprof thread=1 depth=1
 //   error <what is wrong>
-//   balance 0 errors 0            at the end of the process: ranges left open, and lines that begin with error
+//   balance 0 errors 0            at the end of the process: ranges left open, and lines that begin
+//                                 with error
 //
-// A message in 'single quotes' is a registered string, in "double quotes" plain text. With KPROF_TEST_NO_PAYLOAD_EXTENSION
-// it is a tool that knows nothing of the payload extension.
+// A message in 'single quotes' is a registered string, in "double quotes" plain text. With
+// KPROF_TEST_NO_PAYLOAD_EXTENSION it is a tool that knows nothing of the payload extension.
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
@@ -85,7 +87,7 @@ tool_state& state() {
 }
 
 thread_local int thread_number = 0;
-thread_local std::map<const domain*, int>* depths = nullptr;   // one of state().depths
+thread_local std::map<const domain*, int>* depths = nullptr;  // one of state().depths
 
 [[gnu::format(printf, 1, 2)]] void error(const char* format, ...) {
   ++state().errors;
@@ -107,7 +109,8 @@ T read(const unsigned char* at) {
 std::string number(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.17g", value);
-  for (int digits = 1; digits < 17; ++digits) {   // the shortest text that reads back as the same value
+  // the shortest text that reads back as the same value
+  for (int digits = 1; digits < 17; ++digits) {
     char shorter[64];
     std::snprintf(shorter, sizeof shorter, "%.*g", digits, value);
     if (std::strtod(shorter, nullptr) == value) return shorter;
@@ -127,14 +130,17 @@ layout layout_of(std::uint64_t type, std::uint64_t detail) {
     case NVTX_PAYLOAD_ENTRY_TYPE_BYTE: return {1, 1};
     default: break;
   }
-  if (type < state().type_info.size()) return {state().type_info[type].size, state().type_info[type].align};
+  if (type < state().type_info.size())
+    return {state().type_info[type].size, state().type_info[type].align};
   const auto found = state().schemas.find(type);
-  return found == state().schemas.end() ? layout{0, 1} : layout{found->second.size, found->second.alignment};
+  return found == state().schemas.end() ? layout{0, 1}
+                                        : layout{found->second.size, found->second.alignment};
 }
 
 std::string decode(const schema& s, const unsigned char* bytes, std::size_t size);
 
-std::string decode_one(std::uint64_t type, std::uint64_t detail, const unsigned char* at, std::size_t size) {
+std::string decode_one(std::uint64_t type, std::uint64_t detail, const unsigned char* at,
+                       std::size_t size) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_INT8: return std::to_string(read<std::int8_t>(at));
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT8: return std::to_string(read<std::uint8_t>(at));
@@ -171,14 +177,16 @@ std::string decode_one(std::uint64_t type, std::uint64_t detail, const unsigned 
   return '(' + std::to_string(value) + ')';
 }
 
-/// Reads entries the strict way: an offset of 0 that is not the first entry's means "after the one before, aligned".
+/// Reads entries the strict way: an offset of 0 that is not the first entry's means "after the one
+/// before, aligned".
 std::string decode(const schema& s, const unsigned char* bytes, std::size_t size) {
   std::string out = "{";
   std::size_t end = 0;
   for (std::size_t i = 0; i < s.entries.size(); ++i) {
     const schema_entry& e = s.entries[i];
     const bool is_array = (e.flags & NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE) != 0;
-    if ((e.flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE}) != 0) error("%s.%s has flags that this tool does not know", s.name, e.name);
+    if ((e.flags & ~std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE}) != 0)
+      error("%s.%s has flags that this tool does not know", s.name, e.name);
     const layout one = layout_of(e.type, e.detail);
     const std::size_t count = is_array ? e.detail : 1;
     std::size_t at = e.offset;
@@ -191,7 +199,9 @@ std::string decode(const schema& s, const unsigned char* bytes, std::size_t size
       continue;
     }
     if (is_array) out += '[';
-    for (std::size_t k = 0; k < count; ++k) out += (k == 0 ? "" : ",") + decode_one(e.type, e.detail, bytes + at + k * one.size, one.size);
+    for (std::size_t k = 0; k < count; ++k)
+      out +=
+          (k == 0 ? "" : ",") + decode_one(e.type, e.detail, bytes + at + k * one.size, one.size);
     if (is_array) out += ']';
   }
   return out + '}';
@@ -213,18 +223,24 @@ std::string message_of(const nvtxEventAttributes_t& event) {
 std::string payloads_of(const nvtxEventAttributes_t& event) {
   if (event.payloadType == NVTX_PAYLOAD_UNKNOWN) return "";
   if (event.payloadType != NVTX_PAYLOAD_TYPE_EXT || event.reserved0 < 1) {
-    error("payload of type %d, count %d", static_cast<int>(event.payloadType), static_cast<int>(event.reserved0));
+    error("payload of type %d, count %d", static_cast<int>(event.payloadType),
+          static_cast<int>(event.reserved0));
     return "";
   }
   std::string out;
-  const auto* data = reinterpret_cast<const nvtxPayloadData_t*>(static_cast<std::uintptr_t>(event.payload.ullValue));
+  const auto* data = reinterpret_cast<const nvtxPayloadData_t*>(
+      static_cast<std::uintptr_t>(event.payload.ullValue));
   for (int i = 0; i < event.reserved0; ++i) {
     const auto found = state().schemas.find(data[i].schemaId);
     if (found == state().schemas.end()) {
       error("payload with unknown schema %llu", static_cast<unsigned long long>(data[i].schemaId));
     } else {
-      if (data[i].size != found->second.size) error("payload of %zu bytes for schema %s of %zu", data[i].size, found->second.name, found->second.size);
-      out += std::string(" ") + found->second.name + decode(found->second, static_cast<const unsigned char*>(data[i].payload), data[i].size);
+      if (data[i].size != found->second.size)
+        error("payload of %zu bytes for schema %s of %zu", data[i].size, found->second.name,
+              found->second.size);
+      out +=
+          std::string(" ") + found->second.name +
+          decode(found->second, static_cast<const unsigned char*>(data[i].payload), data[i].size);
     }
   }
   return out;
@@ -268,10 +284,12 @@ nvtxStringHandle_t register_string(nvtxDomainHandle_t in, const char* text) {
 int range_push(nvtxDomainHandle_t in, const nvtxEventAttributes_t* event) {
   const std::lock_guard lock(state().mutex);
   const domain& d = checked(in);
-  if (event->version != NVTX_VERSION || event->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE) error("event of version %d, size %d", event->version, event->size);
+  if (event->version != NVTX_VERSION || event->size != NVTX_EVENT_ATTRIB_STRUCT_SIZE)
+    error("event of version %d, size %d", event->version, event->size);
   int& depth = depth_in(d);
   const std::string line = message_of(*event) + payloads_of(*event);
-  std::fprintf(state().log, "push %s %s thread=%d depth=%d\n", d.name.c_str(), line.c_str(), thread_number, ++depth);
+  std::fprintf(state().log, "push %s %s thread=%d depth=%d\n", d.name.c_str(), line.c_str(),
+               thread_number, ++depth);
   ++state().open;
   return depth - 1;
 }
@@ -300,9 +318,11 @@ std::uint64_t enum_register(nvtxDomainHandle_t in, const nvtxPayloadEnumAttr_t* 
   std::string list;
   for (std::size_t i = 0; i < about->numEntries; ++i) {
     s.enumerators.emplace_back(about->entries[i].name, about->entries[i].value);
-    list += std::string(i == 0 ? "" : " ") + s.enumerators.back().first + '=' + std::to_string(static_cast<std::int64_t>(about->entries[i].value));
+    list += std::string(i == 0 ? "" : " ") + s.enumerators.back().first + '=' +
+            std::to_string(static_cast<std::int64_t>(about->entries[i].value));
   }
-  std::fprintf(state().log, "enum %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name, s.size, list.c_str());
+  std::fprintf(state().log, "enum %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name,
+               s.size, list.c_str());
   state().schemas[state().next_id] = s;
   return state().next_id++;
 }
@@ -322,7 +342,8 @@ std::uint64_t schema_register(nvtxDomainHandle_t in, const nvtxPayloadSchemaAttr
     if (one.alignment > s.alignment) s.alignment = one.alignment;
     list += std::string(i == 0 ? "" : " ") + e.name + '@' + std::to_string(e.offset);
   }
-  std::fprintf(state().log, "schema %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name, s.size, list.c_str());
+  std::fprintf(state().log, "schema %s %s size=%zu {%s}\n", checked(in).name.c_str(), about->name,
+               s.size, list.c_str());
   state().schemas[state().next_id] = s;
   return state().next_id++;
 }
@@ -341,12 +362,18 @@ void set(NvtxFunctionTable table, int id, Function function) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
-  const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t get_table) {
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
-  if (callbacks == nullptr || callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0 || size < NVTX_CBID_CORE2_SIZE) return 0;
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));   // as slow as a real tool: other threads must wait, not lose scopes
+  if (callbacks == nullptr ||
+      callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0 ||
+      size < NVTX_CBID_CORE2_SIZE)
+    return 0;
+  // as slow as a real tool: other threads must wait, not lose scopes
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   set(table, NVTX_CBID_CORE2_DomainCreateA, &domain_create);
   set(table, NVTX_CBID_CORE2_DomainRegisterStringA, &register_string);
   set(table, NVTX_CBID_CORE2_DomainRangePushEx, &range_push);
@@ -355,15 +382,17 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(N
 }
 
 #ifndef KPROF_TEST_NO_PAYLOAD_EXTENSION
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    nvtxExtModuleInfo_t* module) {
   if (module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount < 1) return 0;
   {
     const std::lock_guard lock(state().mutex);
     const auto* info = static_cast<const nvtxPayloadEntryTypeInfo_t*>(module->extInfo);
-    state().type_info.assign(info, info + info[0].size);   // the first entry holds their number
+    state().type_info.assign(info, info + info[0].size);  // the first entry holds their number
   }
   std::intptr_t* slots = module->segments[0].functionSlots;
-  slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] = reinterpret_cast<std::intptr_t>(&schema_register);
+  slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] =
+      reinterpret_cast<std::intptr_t>(&schema_register);
   slots[NVTX3EXT_CBID_nvtxPayloadEnumRegister] = reinterpret_cast<std::intptr_t>(&enum_register);
   return 1;
 }

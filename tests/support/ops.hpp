@@ -14,7 +14,9 @@
 namespace kprof_test {
 
 template <class F>
-concept constant_call = requires { typename std::bool_constant<(static_cast<void>(F{}()), true)>; };
+concept constant_call = requires {
+  typename std::bool_constant<(static_cast<void>(F{}()), true)>;
+};
 /// Whether a call of a lambda without captures compiles in a constant expression:
 ///     static_assert(!is_constant([] { return Gemm{.M = -1}.flops(); }));
 template <class F>
@@ -54,7 +56,9 @@ class random_shape {
  public:
   explicit random_shape(unsigned seed) : engine_(seed) {}
   /// From low to high, both included.
-  std::int64_t operator()(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(engine_); }
+  std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
+  }
   bool coin() { return (*this)(0, 1) != 0; }
 
  private:

@@ -2,7 +2,8 @@
 #ifndef KPROF_TESTS_SAMPLE_PROFILE_HPP
 #define KPROF_TESTS_SAMPLE_PROFILE_HPP
 
-// Profiles made by hand, with fixed values: the ones behind the golden files, and random ones with hostile names.
+// Profiles made by hand, with fixed values: the ones behind the golden files, and random ones with
+// hostile names.
 
 #include <kprof/model/profile.hpp>
 
@@ -34,7 +35,8 @@ class profile_builder {
     return static_cast<std::uint32_t>(p.nodes.size() - 1);
   }
 
-  std::uint32_t scope(std::uint32_t parent, kprof::scope_kind kind, std::string name, std::string parameters = {}) {
+  std::uint32_t scope(std::uint32_t parent, kprof::scope_kind kind, std::string name,
+                      std::string parameters = {}) {
     kprof::scope_node n;
     n.parent = parent;
     n.thread = p.nodes[parent].thread;
@@ -47,7 +49,9 @@ class profile_builder {
   std::uint32_t op(std::uint32_t parent, std::string name, std::string parameters = {}) {
     return scope(parent, kprof::scope_kind::op, std::move(name), std::move(parameters));
   }
-  std::uint32_t region(std::uint32_t parent, std::string name) { return scope(parent, kprof::scope_kind::region, std::move(name)); }
+  std::uint32_t region(std::uint32_t parent, std::string name) {
+    return scope(parent, kprof::scope_kind::region, std::move(name));
+  }
 
   /// Adds `calls` calls of `ns` each.
   profile_builder& calls(std::uint32_t node, std::uint64_t calls, double ns) {
@@ -56,12 +60,18 @@ class profile_builder {
     n.max_ns = std::max(n.max_ns, ns);
     n.calls += calls;
     n.total_ns += ns * static_cast<double>(calls);
-    for (std::uint64_t i = 0; i < calls; ++i) n.durations.add(static_cast<std::uint64_t>(ns / p.clock.ns_per_tick));
+    for (std::uint64_t i = 0; i < calls; ++i)
+      n.durations.add(static_cast<std::uint64_t>(ns / p.clock.ns_per_tick));
     return *this;
   }
-  profile_builder& work(std::uint32_t node, std::uint64_t flops, std::uint64_t read, std::uint64_t written,
-                        kprof::dtype type = kprof::dtype::f32) {
-    p.nodes[node].work = {.has_flops = true, .has_bytes = true, .flops = flops, .bytes_read = read, .bytes_written = written, .type = type};
+  profile_builder& work(std::uint32_t node, std::uint64_t flops, std::uint64_t read,
+                        std::uint64_t written, kprof::dtype type = kprof::dtype::f32) {
+    p.nodes[node].work = {.has_flops = true,
+                          .has_bytes = true,
+                          .flops = flops,
+                          .bytes_read = read,
+                          .bytes_written = written,
+                          .type = type};
     return *this;
   }
   profile_builder& site(std::uint32_t node, std::string file, std::uint32_t line) {
@@ -74,7 +84,8 @@ class profile_builder {
   kprof::profile done() {
     for (auto& n : p.nodes) n.self_ns = n.total_ns;
     for (const auto& n : p.nodes)
-      if (n.kind != kprof::scope_kind::root && p.nodes[n.parent].kind != kprof::scope_kind::root && p.nodes[n.parent].calls > 0)
+      if (n.kind != kprof::scope_kind::root && p.nodes[n.parent].kind != kprof::scope_kind::root &&
+          p.nodes[n.parent].calls > 0)
         p.nodes[n.parent].self_ns -= n.total_ns;
     p.complete.recorded = 0;
     for (const auto& n : p.nodes) p.complete.recorded += n.calls;
@@ -104,28 +115,48 @@ inline kprof::profile sample_profile() {
   profile_builder b;
   const auto main = b.thread("train", 4711), loader = b.thread("loader", 4712);
   const auto epoch = b.region(main, "epoch");
-  const auto forward = b.region(epoch, "forward"), backward = b.region(epoch, "backward"), update = b.region(epoch, "update");
-  b.calls(epoch, 1, 4.96e9).calls(forward, 100, 1.70e7).calls(backward, 100, 3.10e7).calls(update, 100, 1.40e6);
+  const auto forward = b.region(epoch, "forward"), backward = b.region(epoch, "backward"),
+             update = b.region(epoch, "update");
+  b.calls(epoch, 1, 4.96e9)
+      .calls(forward, 100, 1.70e7)
+      .calls(backward, 100, 3.10e7)
+      .calls(update, 100, 1.40e6);
 
-  const auto conv = b.op(forward, "Conv2d", "N=32 C=64 H=56 W=56 K=64 R=3 S=3 stride=1 pad=1 type=f32");
-  b.calls(conv, 380, 2.2e6).calls(conv, 20, 2.9e6).work(conv, 7'398'752'256, 25'837'568, 25'690'112).site(conv, "src/layers/conv.cpp", 118);
+  const auto conv =
+      b.op(forward, "Conv2d", "N=32 C=64 H=56 W=56 K=64 R=3 S=3 stride=1 pad=1 type=f32");
+  b.calls(conv, 380, 2.2e6)
+      .calls(conv, 20, 2.9e6)
+      .work(conv, 7'398'752'256, 25'837'568, 25'690'112)
+      .site(conv, "src/layers/conv.cpp", 118);
   const auto gemm = b.op(forward, "Gemm", "M=4096 N=1024 K=1024 type=f32");
-  b.calls(gemm, 180, 1.62e6).calls(gemm, 20, 1.9e6).work(gemm, 8'589'934'592, 20'971'520, 16'777'216).site(gemm, "src/layers/linear.cpp", 57);
+  b.calls(gemm, 180, 1.62e6)
+      .calls(gemm, 20, 1.9e6)
+      .work(gemm, 8'589'934'592, 20'971'520, 16'777'216)
+      .site(gemm, "src/layers/linear.cpp", 57);
   const auto relu = b.op(forward, "Relu", "n=6422528 type=f32");
-  b.calls(relu, 400, 8.2e5).work(relu, 0, 25'690'112, 25'690'112).site(relu, "src/layers/activation.cpp", 21);
+  b.calls(relu, 400, 8.2e5)
+      .work(relu, 0, 25'690'112, 25'690'112)
+      .site(relu, "src/layers/activation.cpp", 21);
   b.p.nodes[relu].work.has_flops = false;
   const auto softmax = b.op(forward, "Softmax", "rows=4096 columns=1000 type=f32");
-  b.calls(softmax, 100, 1.1e6).work(softmax, 20'480'000, 16'384'000, 16'384'000).site(softmax, "src/layers/loss.cpp", 33);
+  b.calls(softmax, 100, 1.1e6)
+      .work(softmax, 20'480'000, 16'384'000, 16'384'000)
+      .site(softmax, "src/layers/loss.cpp", 33);
 
-  const auto dconv = b.op(backward, "Conv2dGrad", "N=32 C=64 H=56 W=56 K=64 R=3 S=3 stride=1 pad=1 pass=wgrad type=f32");
+  const auto dconv = b.op(backward, "Conv2dGrad",
+                          "N=32 C=64 H=56 W=56 K=64 R=3 S=3 stride=1 pad=1 pass=wgrad type=f32");
   b.calls(dconv, 390, 5.8e6)
       .calls(dconv, 10, 7.0e6)
       .work(dconv, 14'797'504'512, 51'527'680, 25'837'568)
       .site(dconv, "src/layers/conv.cpp", 204);
   const auto dgemm = b.op(backward, "Gemm", "M=1024 N=1024 K=4096 type=f32");
-  b.calls(dgemm, 200, 1.75e6).work(dgemm, 8'589'934'592, 33'554'432, 4'194'304).site(dgemm, "src/layers/linear.cpp", 96);
+  b.calls(dgemm, 200, 1.75e6)
+      .work(dgemm, 8'589'934'592, 33'554'432, 4'194'304)
+      .site(dgemm, "src/layers/linear.cpp", 96);
   const auto sgd = b.op(update, "Sgd", "n=1247312");
-  b.calls(sgd, 4200, 3.1e4).work(sgd, 2'494'624, 9'978'496, 4'989'248).site(sgd, "src/optimizer.cpp", 12);
+  b.calls(sgd, 4200, 3.1e4)
+      .work(sgd, 2'494'624, 9'978'496, 4'989'248)
+      .site(sgd, "src/optimizer.cpp", 12);
   const auto clip = b.op(update, "Clip", "");
   b.calls(clip, 4200, 60).site(clip, "src/optimizer.cpp", 15);
 
@@ -151,7 +182,9 @@ inline kprof::profile troubled_profile() {
   b.p.nodes[step].open = 1;
   b.p.nodes[step].open_ns = 1.5e6;
   const auto good = b.op(step, "Gemm", "M=64 N=64 K=64 type=f16");
-  b.calls(good, 1'234'567, 9.5).work(good, 524'288, 16'384, 8'192, kprof::dtype::f16).site(good, "gemm.cpp", 10);
+  b.calls(good, 1'234'567, 9.5)
+      .work(good, 524'288, 16'384, 8'192, kprof::dtype::f16)
+      .site(good, "gemm.cpp", 10);
   const auto bad = b.op(step, "Gemm", "M=-1 N=64 K=64 type=f16");
   b.calls(bad, 3, 1.0e3).work(bad, 0, 0, 0, kprof::dtype::f16).site(bad, "gemm.cpp", 10);
   b.p.nodes[bad].work.valid = false;
@@ -184,7 +217,8 @@ inline kprof::profile troubled_profile() {
   p.complete.timeline_ns = 4.1e8;
   p.cost.memory = 64 << 20;
   p.notes = {
-      "the clock is clock_gettime: this machine's counter is not invariant, and a scope costs about 40 ns more; choose another machine for "
+      "the clock is clock_gettime: this machine's counter is not invariant, and a scope costs "
+      "about 40 ns more; choose another machine for "
       "short scopes",
       "KPROF=\"trace(path=/no/such)\": no trace was written; create the folder"};
   return p;
@@ -196,9 +230,11 @@ inline std::vector<std::string> hostile_names() {
           "quotes \"double\" 'single' `back`",
           "two\nlines\r\n\tand a tab",
           "\x1b[31mred\x1b[0m\x1b]0;title\x07",
-          "c1 \xC2\x9B" "31m",
+          "c1 \xC2\x9B"
+          "31m",
           "not utf-8: \xFF\xFE \xC0\xAF \xED\xA0\x80 \xF4\x90\x80\x80 \xE2\x82",
-          "Gr\xC3\xB6\xC3\x9F" "e \xCE\xBB\xCE\xBC",
+          "Gr\xC3\xB6\xC3\x9F"
+          "e \xCE\xBB\xCE\xBC",
           "e\xCC\x81galit\xC3\xA9 e\xCC\x81\xCC\x82\xCC\x83\xCC\x84\xCC\x85",
           "\xCC\x81 begins with a mark",
           "\xE6\xBC\xA2\xE5\xAD\x97\xE3\x82\xAB\xE3\x83\x8A \xED\x95\x9C\xEA\xB8\x80",
@@ -227,7 +263,9 @@ inline kprof::profile hostile_profile() {
   add_surroundings(p);
   p.recording = false;
   p.state = "off: \x1b[2J \xFF";
-  p.clock.source = "ts\x1b" "c";
+  p.clock.source =
+      "ts\x1b"
+      "c";
   p.notes = hostile_names();
   return p;
 }
@@ -256,20 +294,27 @@ inline kprof::profile random_profile(unsigned seed) {
   }
   profile_builder b(0.25 + static_cast<double>(below(100)) / 50);
   std::vector<std::uint32_t> places;
-  for (std::size_t i = 0, threads = 1 + below(4); i < threads; ++i) places.push_back(b.thread(names[below(names.size())], below(70'000)));
+  for (std::size_t i = 0, threads = 1 + below(4); i < threads; ++i)
+    places.push_back(b.thread(names[below(names.size())], below(70'000)));
   for (std::size_t i = 0, nodes = below(60); i < nodes; ++i) {
     const auto parent = places[below(places.size())];
     const bool op = below(3) > 0;
-    const auto at = b.scope(parent, op ? kprof::scope_kind::op : kprof::scope_kind::region, names[below(names.size())],
-                            op ? names[below(names.size())] : "");
+    const auto at = b.scope(parent, op ? kprof::scope_kind::op : kprof::scope_kind::region,
+                            names[below(names.size())], op ? names[below(names.size())] : "");
     for (std::size_t k = below(4); k > 0; --k)
-      b.calls(at, 1 + below(3), static_cast<double>(below(2'000'000'000)) / static_cast<double>(1 + below(1'000'000)));
-    if (below(3) == 0) b.p.nodes[at].calls += below(2) == 0 ? below(1'000'000'000) * 1'000'000'000ULL : 0;
+      b.calls(
+          at, 1 + below(3),
+          static_cast<double>(below(2'000'000'000)) / static_cast<double>(1 + below(1'000'000)));
+    if (below(3) == 0)
+      b.p.nodes[at].calls += below(2) == 0 ? below(1'000'000'000) * 1'000'000'000ULL : 0;
     if (below(4) > 0)
-      b.work(at, below(1'000'000) * below(1'000'000'000), below(1'000'000'000), below(1'000'000'000), static_cast<kprof::dtype>(below(24)));
+      b.work(at, below(1'000'000) * below(1'000'000'000), below(1'000'000'000),
+             below(1'000'000'000), static_cast<kprof::dtype>(below(24)));
     b.p.nodes[at].work.valid = below(9) > 0;
     b.p.nodes[at].merged = below(9) == 0;
-    if (below(5) == 0) b.p.nodes[at].open = below(100'000), b.p.nodes[at].open_ns = 1e3 * static_cast<double>(below(1'000'000'000));
+    if (below(5) == 0)
+      b.p.nodes[at].open = below(100'000),
+      b.p.nodes[at].open_ns = 1e3 * static_cast<double>(below(1'000'000'000));
     b.site(at, names[below(names.size())], static_cast<std::uint32_t>(below(100'000)));
     places.push_back(at);
   }
@@ -280,8 +325,9 @@ inline kprof::profile random_profile(unsigned seed) {
   p.wall_ns = 1e3 * static_cast<double>(random());
   if (below(2) == 0) {
     kprof::completeness& c = p.complete;
-    for (std::uint64_t* n : {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.dropped_inside, &c.closed_by_parent, &c.closed_elsewhere, &c.invalid,
-                             &c.merged, &c.in_timeline})
+    for (std::uint64_t* n :
+         {&c.recorded, &c.open, &c.never_closed, &c.dropped, &c.dropped_inside, &c.closed_by_parent,
+          &c.closed_elsewhere, &c.invalid, &c.merged, &c.in_timeline})
       *n = below(3) == 0 ? 0 : random() * below(1'000'000'000);
     c.timeline_ns = 1e3 * static_cast<double>(random());
   }

@@ -4,9 +4,9 @@
 
 // Judges text by other means than kprof's own: the C library's decoder and its widths.
 
+#include <clocale>
 #include <cstddef>
 #include <cstdint>
-#include <clocale>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +15,10 @@
 
 namespace kprof_test {
 
-inline bool use_utf8_locale() { return std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr || std::setlocale(LC_CTYPE, "en_US.UTF-8") != nullptr; }
+inline bool use_utf8_locale() {
+  return std::setlocale(LC_CTYPE, "C.UTF-8") != nullptr ||
+         std::setlocale(LC_CTYPE, "en_US.UTF-8") != nullptr;
+}
 
 inline bool is_ascii(std::string_view text) {
   for (const char c : text)
@@ -23,21 +26,31 @@ inline bool is_ascii(std::string_view text) {
   return true;
 }
 
-/// Valid UTF-8 without control characters, C1 ones included; by the table of the Unicode standard (3-7).
+/// Valid UTF-8 without control characters, C1 ones included; by the table of the Unicode standard
+/// (3-7).
 inline bool is_plain_text(std::string_view s) {
   const auto in = [&](std::size_t i, unsigned from, unsigned to) {
-    return i < s.size() && static_cast<unsigned char>(s[i]) >= from && static_cast<unsigned char>(s[i]) <= to;
+    return i < s.size() && static_cast<unsigned char>(s[i]) >= from &&
+           static_cast<unsigned char>(s[i]) <= to;
   };
   for (std::size_t i = 0; i < s.size();) {
     if (in(i, 0x20, 0x7E)) i += 1;
     else if (in(i, 0xC2, 0xC2) && in(i + 1, 0xA0, 0xBF)) i += 2;
     else if (in(i, 0xC3, 0xDF) && in(i + 1, 0x80, 0xBF)) i += 2;
     else if (in(i, 0xE0, 0xE0) && in(i + 1, 0xA0, 0xBF) && in(i + 2, 0x80, 0xBF)) i += 3;
-    else if (((in(i, 0xE1, 0xEC) || in(i, 0xEE, 0xEF)) && in(i + 1, 0x80, 0xBF)) && in(i + 2, 0x80, 0xBF)) i += 3;
+    else if (((in(i, 0xE1, 0xEC) || in(i, 0xEE, 0xEF)) && in(i + 1, 0x80, 0xBF)) &&
+             in(i + 2, 0x80, 0xBF))
+      i += 3;
     else if (in(i, 0xED, 0xED) && in(i + 1, 0x80, 0x9F) && in(i + 2, 0x80, 0xBF)) i += 3;
-    else if (in(i, 0xF0, 0xF0) && in(i + 1, 0x90, 0xBF) && in(i + 2, 0x80, 0xBF) && in(i + 3, 0x80, 0xBF)) i += 4;
-    else if (in(i, 0xF1, 0xF3) && in(i + 1, 0x80, 0xBF) && in(i + 2, 0x80, 0xBF) && in(i + 3, 0x80, 0xBF)) i += 4;
-    else if (in(i, 0xF4, 0xF4) && in(i + 1, 0x80, 0x8F) && in(i + 2, 0x80, 0xBF) && in(i + 3, 0x80, 0xBF)) i += 4;
+    else if (in(i, 0xF0, 0xF0) && in(i + 1, 0x90, 0xBF) && in(i + 2, 0x80, 0xBF) &&
+             in(i + 3, 0x80, 0xBF))
+      i += 4;
+    else if (in(i, 0xF1, 0xF3) && in(i + 1, 0x80, 0xBF) && in(i + 2, 0x80, 0xBF) &&
+             in(i + 3, 0x80, 0xBF))
+      i += 4;
+    else if (in(i, 0xF4, 0xF4) && in(i + 1, 0x80, 0x8F) && in(i + 2, 0x80, 0xBF) &&
+             in(i + 3, 0x80, 0xBF))
+      i += 4;
     else return false;
   }
   return true;
@@ -49,10 +62,11 @@ inline std::size_t c_library_width(const std::string& text) {
   mbstate_t state{};
   for (const char* p = text.data(); p < text.data() + text.size();) {
     wchar_t c = 0;
-    const std::size_t size = mbrtowc(&c, p, static_cast<std::size_t>(text.data() + text.size() - p), &state);
+    const std::size_t size =
+        mbrtowc(&c, p, static_cast<std::size_t>(text.data() + text.size() - p), &state);
     if (size == 0 || size > 4) return SIZE_MAX;
     const int columns = wcwidth(c);
-    width += columns < 0 ? 1 : static_cast<std::size_t>(columns);   // -1: not assigned yet
+    width += columns < 0 ? 1 : static_cast<std::size_t>(columns);  // -1: not assigned yet
     p += size;
   }
   return width;

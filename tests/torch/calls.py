@@ -13,7 +13,7 @@ import math
 import random
 import warnings
 
-logging.disable(logging.WARNING)   # no Triton, no NumPy: neither is needed
+logging.disable(logging.WARNING)  # no Triton, no NumPy: neither is needed
 warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
 import torch
 import torch.nn.functional as F
@@ -22,13 +22,21 @@ from torch.utils.flop_counter import FlopCounterMode
 
 aten = torch.ops.aten
 
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "int8": torch.int8}
+TYPES = {
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "c64": torch.complex64,
+    "int8": torch.int8,
+}
 REAL = ("f16", "bf16", "f32", "f64")
 
 
 @dataclasses.dataclass
 class Call:
     """The line that asks kprof, what PyTorch counted, the bytes of the tensors, the differences to expect and what they need to know."""
+
     family: str
     line: str
     flops: int
@@ -62,9 +70,17 @@ class Shapes:
         return self.random.choice(from_these)
 
     def add(self, operator, fields, flops, takes, gives, differs=(), **facts):
-        line = " ".join([operator, *(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in fields.items())])
+        line = " ".join(
+            [
+                operator,
+                *(
+                    f"{name}={int(value) if isinstance(value, bool) else value}"
+                    for name, value in fields.items()
+                ),
+            ]
+        )
         written = size_of(*gives)
-        read = size_of(*takes) if written else 0   # a call without output reads nothing
+        read = size_of(*takes) if written else 0  # a call without output reads nothing
         facts.setdefault("outputs", gives[0].numel())
         self.calls.append(Call(self.family, line, flops, read, written, list(differs), facts))
 
@@ -76,7 +92,9 @@ def counted(call, *by):
     """What the call gives, and its FLOPs, all of them counted by the formulas of these operators of aten."""
     with FlopCounterMode(display=False) as mode:
         result = call()
-    names = {str(packet).removeprefix("aten.") for packet in mode.get_flop_counts().get("Global", {})}
+    names = {
+        str(packet).removeprefix("aten.") for packet in mode.get_flop_counts().get("Global", {})
+    }
     if names != set(by):
         raise SystemExit(f"expected to be counted by {set(by)}, was by {names}")
     reached.update(names)
@@ -103,7 +121,9 @@ def gradients(y, *of):
 def operand(s, rows, columns, type):
     """A matrix, or the transpose of one."""
     transposed = s.flag()
-    return (empty(columns, rows, type=type).t() if transposed else empty(rows, columns, type=type)), transposed
+    return (
+        empty(columns, rows, type=type).t() if transposed else empty(rows, columns, type=type)
+    ), transposed
 
 
 def complex_differs(type):
@@ -115,7 +135,14 @@ def mm(s):
     type = s.choose(*TYPES)
     (a, transA), (b, transB) = operand(s, M, K, type), operand(s, K, N, type)
     d, flops = counted(lambda: torch.mm(a, b), "mm")
-    s.add("Gemm", dict(M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, transA=transA, transB=transB), flops, [a, b], [d], complex_differs(type))
+    s.add(
+        "Gemm",
+        dict(M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, transA=transA, transB=transB),
+        flops,
+        [a, b],
+        [d],
+        complex_differs(type),
+    )
 
 
 def addmm(s):
@@ -123,13 +150,19 @@ def addmm(s):
     M, N, K = s.sizes(8192, 3)
     type = s.choose(*TYPES)
     (a, transA), (b, transB) = operand(s, M, K, type), operand(s, K, N, type)
-    fields = dict(M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, transA=transA, transB=transB)
+    fields = dict(
+        M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, transA=transA, transB=transB
+    )
     if s.flag(0.4):
         c = empty(M, N, type=type)
         d, flops = counted(lambda: torch.addmm(c, a, b), "addmm")
         s.add("Gemm", dict(fields, beta=1), flops, [a, b, c], [d], complex_differs(type))
         return
-    bias, act, residual = s.choose("per_col", "per_row"), s.choose("none", "relu", "silu", "tanh") if type in REAL else "none", s.flag()
+    bias, act, residual = (
+        s.choose("per_col", "per_row"),
+        s.choose("none", "relu", "silu", "tanh") if type in REAL else "none",
+        s.flag(),
+    )
     c = empty(*((N,) if bias == "per_col" else (M, 1)), type=type)
     more = empty(M, N, type=type)
 
@@ -137,9 +170,17 @@ def addmm(s):
         d = torch.addmm(c, a, b)
         d = d + more if residual else d
         return d if act == "none" else getattr(F, act)(d)
+
     d, flops = counted(call, "addmm")
-    s.add("GemmEpilogue", dict(fields, bias=bias, act=act, residual=residual), flops, [a, b, c] + [more] * residual, [d],
-          ["epilogue"] + complex_differs(type), fused=1 + (act != "none") + residual)
+    s.add(
+        "GemmEpilogue",
+        dict(fields, bias=bias, act=act, residual=residual),
+        flops,
+        [a, b, c] + [more] * residual,
+        [d],
+        ["epilogue"] + complex_differs(type),
+        fused=1 + (act != "none") + residual,
+    )
 
 
 def bmm(s):
@@ -151,8 +192,14 @@ def bmm(s):
     d, flops = counted(lambda: torch.bmm(a.expand(batch, M, K), b.expand(batch, K, N)), "bmm")
     fields = dict(batch=batch, M=M, N=N, K=K)
     if shared:
-        s.add("GemmStridedBatched", dict(fields, dtypeA=type, dtypeB=type, dtypeC=type, **{f"stride{shared}": 0}), flops, [a, b], [d],
-              complex_differs(type))
+        s.add(
+            "GemmStridedBatched",
+            dict(fields, dtypeA=type, dtypeB=type, dtypeC=type, **{f"stride{shared}": 0}),
+            flops,
+            [a, b],
+            [d],
+            complex_differs(type),
+        )
     else:
         s.add("Bmm", dict(fields, type=type), flops, [a, b], [d], complex_differs(type))
 
@@ -160,18 +207,41 @@ def bmm(s):
 def baddbmm(s):
     batch, M, N, K = s.sizes(1024, 4)
     type = s.choose(*TYPES)
-    a, b, c = empty(batch, M, K, type=type), empty(batch, K, N, type=type), empty(batch, M, N, type=type)
+    a, b, c = (
+        empty(batch, M, K, type=type),
+        empty(batch, K, N, type=type),
+        empty(batch, M, N, type=type),
+    )
     d, flops = counted(lambda: torch.baddbmm(c, a, b), "baddbmm")
-    s.add("Gemm", dict(batch=batch, M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, beta=1), flops, [a, b, c], [d], complex_differs(type))
+    s.add(
+        "Gemm",
+        dict(batch=batch, M=M, N=N, K=K, dtypeA=type, dtypeB=type, dtypeC=type, beta=1),
+        flops,
+        [a, b, c],
+        [d],
+        complex_differs(type),
+    )
 
 
 def scaled_mm(s):
     """Scales are kprof's GemmQuant's; Gemm is without."""
     M, N, K = s.size(4096), 16 * s.size(256), 16 * s.size(256)
-    a, b, scale = empty(M, K).to(torch.float8_e4m3fn), empty(N, K).to(torch.float8_e4m3fn).t(), empty()
+    a, b, scale = (
+        empty(M, K).to(torch.float8_e4m3fn),
+        empty(N, K).to(torch.float8_e4m3fn).t(),
+        empty(),
+    )
     type = s.choose("bf16", "f16", "f32")
-    d, flops = counted(lambda: torch._scaled_mm(a, b, scale, scale, out_dtype=TYPES[type]), "_scaled_mm")
-    s.add("Gemm", dict(M=M, N=N, K=K, dtypeA="fp8_e4m3", dtypeB="fp8_e4m3", dtypeC=type), flops, [a, b], [d])
+    d, flops = counted(
+        lambda: torch._scaled_mm(a, b, scale, scale, out_dtype=TYPES[type]), "_scaled_mm"
+    )
+    s.add(
+        "Gemm",
+        dict(M=M, N=N, K=K, dtypeA="fp8_e4m3", dtypeB="fp8_e4m3", dtypeC=type),
+        flops,
+        [a, b],
+        [d],
+    )
 
 
 def linear(s):
@@ -186,17 +256,37 @@ def linear(s):
     fields = dict(tokens=math.prod(leading), in_features=I, out_features=O, type=type, bias=len(b))
     fields["pass"] = call
     if call == "fprop":
-        s.add("Linear", fields, flops, [x, w, *b], [y], ["epilogue"] * len(b) + complex_differs(type), fused=1)
+        s.add(
+            "Linear",
+            fields,
+            flops,
+            [x, w, *b],
+            [y],
+            ["epilogue"] * len(b) + complex_differs(type),
+            fused=1,
+        )
         return
     of = {"dgrad": x, "wgrad": w, "bgrad": layer.bias}[call]
     d, flops = counted(gradients(y, of), *([] if call == "bgrad" else ["mm"]))
     takes = {"dgrad": [y, w], "wgrad": [y, x], "bgrad": [y]}[call]
-    s.add("Linear", fields, flops, takes, d, ["bias gradient"] if call == "bgrad" else complex_differs(type), outputs=y.numel())
+    s.add(
+        "Linear",
+        fields,
+        flops,
+        takes,
+        d,
+        ["bias gradient"] if call == "bgrad" else complex_differs(type),
+        outputs=y.numel(),
+    )
 
 
 # Convolutions
 
-AXES = {"D": ("D", "T", "pd", "opd", "sd", "dd"), "H": ("H", "R", "ph", "oph", "U", "dh"), "W": ("W", "S", "pw", "opw", "V", "dw")}
+AXES = {
+    "D": ("D", "T", "pd", "opd", "sd", "dd"),
+    "H": ("H", "R", "ph", "oph", "U", "dh"),
+    "W": ("W", "S", "pw", "opw", "V", "dw"),
+}
 
 
 def axis(s, transposed, most):
@@ -206,12 +296,16 @@ def axis(s, transposed, most):
         extent, padding = s.size(most), s.random.randint(0, dilation * (taps - 1) + 1)
         behind = s.random.randrange(max(stride, dilation)) if transposed and s.flag(0.3) else 0
         span = dilation * (taps - 1) + 1
-        if (extent - 1) * stride - 2 * padding + span + behind >= 1 if transposed else extent + 2 * padding >= span:
+        if (
+            (extent - 1) * stride - 2 * padding + span + behind >= 1
+            if transposed
+            else extent + 2 * padding >= span
+        ):
             return extent, taps, padding, behind, stride, dilation
 
 
 def convolution(s, dimensions, transposed):
-    axes = ("D", "H", "W")[3 - dimensions:]
+    axes = ("D", "H", "W")[3 - dimensions :]
     drawn = [axis(s, transposed, (512, 128, 32)[dimensions - 1]) for _ in axes]
     extents, taps, padding, behind, strides, dilations = zip(*drawn)
     g = s.choose(1, 1, s.size(32))
@@ -219,17 +313,25 @@ def convolution(s, dimensions, transposed):
     N, type = s.sizes(64, 1)[0], s.choose(*REAL, "c64")
     call = s.choose("fprop", "fprop", "dgrad", "wgrad", "bgrad")
     bias = call == "bgrad" or s.flag()
-    act, residual = s.choose("none", "none", "relu", "silu") if type in REAL else "none", s.flag(0.3)
+    act, residual = s.choose("none", "none", "relu", "silu") if type in REAL else "none", s.flag(
+        0.3
+    )
 
     fields = dict(N=N, C=C, K=K, g=g, type=type, bias=bias, act=act, residual=residual)
     fields["pass"] = call
     for names, values in zip((AXES[a] for a in axes), drawn):
-        fields |= {name: value for name, value in zip(names, values) if transposed or not name.startswith("op")}
+        fields |= {
+            name: value
+            for name, value in zip(names, values)
+            if transposed or not name.startswith("op")
+        }
     x = empty(N, C, *extents, type=type, gradient=True)
     w = empty(*((C, K // g) if transposed else (K, C // g)), *taps, type=type, gradient=True)
     b = empty(K, type=type, gradient=True) if bias else None
     function = getattr(F, f"conv{'_transpose' * transposed}{dimensions}d")
-    options = dict(stride=strides, padding=padding, dilation=dilations, groups=g) | (dict(output_padding=behind) if transposed else {})
+    options = dict(stride=strides, padding=padding, dilation=dilations, groups=g) | (
+        dict(output_padding=behind) if transposed else {}
+    )
     y, flops = counted(lambda: function(x, w, b, **options), "convolution")
 
     operator = f"Conv{'Transpose' * transposed}{dimensions}d"
@@ -238,49 +340,99 @@ def convolution(s, dimensions, transposed):
         more = empty(*y.shape, type=type)
         fused = bias + (act != "none") + residual
 
-        def epilogue():   # none of which PyTorch counts
+        def epilogue():  # none of which PyTorch counts
             out = y + more if residual else y
             return out if act == "none" else getattr(F, act)(out)
+
         out, none = counted(epilogue)
-        s.add(operator, fields, flops + none, [x, w, *[b] * bias, *[more] * residual], [out], ["epilogue"] * (fused > 0) + differs, fused=fused)
+        s.add(
+            operator,
+            fields,
+            flops + none,
+            [x, w, *[b] * bias, *[more] * residual],
+            [out],
+            ["epilogue"] * (fused > 0) + differs,
+            fused=fused,
+        )
         return
-    d, flops = counted(gradients(y, {"dgrad": x, "wgrad": w, "bgrad": b}[call]), "convolution_backward")
+    d, flops = counted(
+        gradients(y, {"dgrad": x, "wgrad": w, "bgrad": b}[call]), "convolution_backward"
+    )
     takes = {"dgrad": [y, w], "wgrad": [y, x], "bgrad": [y]}[call]
-    differs = ["bias gradient"] if call == "bgrad" else differs + ["grouped wgrad"] * (call == "wgrad")
+    differs = (
+        ["bias gradient"] if call == "bgrad" else differs + ["grouped wgrad"] * (call == "wgrad")
+    )
     s.add(operator, fields, flops, takes, d, differs, g=g, outputs=y.numel())
 
 
-# Attention. Each variant has the operators that count it, forward and backward, its types, and a call that gives o and, but for math
+# Attention. Each variant has the operators that count it, forward and backward, its types, and a
+# call that gives o and, but for math
 # and the CPU's flash, the logsumexp.
 
 
 def math_attention(q, k, v, causal, window=None):
     with sdpa_kernel(SDPBackend.MATH):
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=window, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]), None
+        return (
+            F.scaled_dot_product_attention(
+                q, k, v, attn_mask=window, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]
+            ),
+            None,
+        )
 
 
 def cpu_attention(q, k, v, causal):
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-        return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]), None
+        return (
+            F.scaled_dot_product_attention(
+                q, k, v, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]
+            ),
+            None,
+        )
 
 
 VARIANTS = {
     "math": (("bmm", "bmm"), ("f16", "bf16", "f32", "f64"), math_attention),
-    "flash": (("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward"), ("f16", "bf16"),
-              lambda q, k, v, causal: aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False)[:2]),
-    "efficient": (("_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward"), ("f16", "bf16", "f32"),
-                  lambda q, k, v, causal: aten._scaled_dot_product_efficient_attention(q, k, v, None, True, 0.0, causal)[:2]),
-    "cudnn": (("_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward"), ("f16", "bf16"),
-              lambda q, k, v, causal: aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal, False)[:2]),
-    "flash_for_cpu": (("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward"),
-                      ("f16", "bf16", "f32"), cpu_attention),
+    "flash": (
+        ("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward"),
+        ("f16", "bf16"),
+        lambda q, k, v, causal: aten._scaled_dot_product_flash_attention(
+            q, k, v, 0.0, causal, False
+        )[:2],
+    ),
+    "efficient": (
+        (
+            "_scaled_dot_product_efficient_attention",
+            "_scaled_dot_product_efficient_attention_backward",
+        ),
+        ("f16", "bf16", "f32"),
+        lambda q, k, v, causal: aten._scaled_dot_product_efficient_attention(
+            q, k, v, None, True, 0.0, causal
+        )[:2],
+    ),
+    "cudnn": (
+        ("_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward"),
+        ("f16", "bf16"),
+        lambda q, k, v, causal: aten._scaled_dot_product_cudnn_attention(
+            q, k, v, None, True, 0.0, causal, False
+        )[:2],
+    ),
+    "flash_for_cpu": (
+        (
+            "_scaled_dot_product_flash_attention_for_cpu",
+            "_scaled_dot_product_flash_attention_for_cpu_backward",
+        ),
+        ("f16", "bf16", "f32"),
+        cpu_attention,
+    ),
 }
 
 
 def window_of(s, Sq, Sk):
     """Fields of a sliding window that leaves something, and how many scores, counted in a mask of PyTorch's."""
     while True:
-        left, right = s.choose(-1, s.random.randint(0, Sk)), s.choose(-1, 0, s.random.randint(0, Sk))
+        left, right = s.choose(-1, s.random.randint(0, Sk)), s.choose(
+            -1, 0, s.random.randint(0, Sk)
+        )
         mask = torch.ones(Sq, Sk, dtype=torch.bool)
         mask = mask if right == -1 else mask.tril(Sk - Sq + right)
         mask = mask if left == -1 else mask.triu(Sk - Sq - left)
@@ -296,7 +448,7 @@ def attention(s, variant):
     Sq, Sk = s.size(48 if on_cpu else 4096), s.size(48 if on_cpu else 4096)
     Sk = s.choose(Sq, Sk)
     D = 8 * s.size(8 if on_cpu else 32)
-    Dv = D if on_cpu else s.choose(D, 8 * s.size(32))   # the CPU's has one size
+    Dv = D if on_cpu else s.choose(D, 8 * s.size(32))  # the CPU's has one size
     masked, known, more = dict(mask=mask), {}, {}
     if variant == "math" and s.flag(0.3):
         Sq, Sk, mask = min(Sq, 256), min(Sk, 256), "sliding_window"
@@ -307,10 +459,11 @@ def attention(s, variant):
         if on_cpu:
             return torch.ones(B, heads, length, size, dtype=TYPES[type], requires_grad=True)
         return empty(B, heads, length, size, type=type, gradient=True)
+
     q, k, v = tensor(Hq, Sq, D), tensor(Hkv, Sk, D), tensor(Hkv, Sk, Dv)
     (o, lse), flops = counted(lambda: call(q, k, v, mask == "causal", **more), forward)
     lse_given = lse is not None
-    lse = lse[:, :, :Sq] if lse_given else empty(B, Hq, Sq)   # of `efficient` it is longer
+    lse = lse[:, :, :Sq] if lse_given else empty(B, Hq, Sq)  # of `efficient` it is longer
 
     fields = dict(B=B, Hq=Hq, Hkv=Hkv, Sq=Sq, Sk=Sk, D=D, Dv=Dv, type=type, lse=lse_given)
     fields["pass"] = "fprop" if fprop else "bprop"
@@ -318,44 +471,95 @@ def attention(s, variant):
     known |= dict(B=B, Hq=Hq, Sq=Sq, Sk=Sk, D=D)
     takes, gives = [q, k, v], [o] + [lse] * lse_given
     if not fprop:
-        takes, (gives, flops) = [q, k, v, o, o] + [lse] * (variant != "math"), counted(gradients(o, q, k, v), backward)
+        takes, (gives, flops) = [q, k, v, o, o] + [lse] * (variant != "math"), counted(
+            gradients(o, q, k, v), backward
+        )
         fields["backward"] = "flash"
     if not fprop and variant == "math":
-        s.add("Sdpa", fields | masked, flops, takes, gives, differs + ["math backward", "math logsumexp"], **known)
+        s.add(
+            "Sdpa",
+            fields | masked,
+            flops,
+            takes,
+            gives,
+            differs + ["math backward", "math logsumexp"],
+            **known,
+        )
         fields["backward"] = "stored_P"
         differs = differs + ["math logsumexp"]
     s.add("Sdpa", fields | masked, flops, takes, gives, differs, **known)
-    if mask != "none":   # what PyTorch counts is what kprof counts without a mask
-        s.add("Sdpa", fields, flops, takes, gives, [d for d in differs if d == "math logsumexp"], **known)
+    if mask != "none":  # what PyTorch counts is what kprof counts without a mask
+        s.add(
+            "Sdpa",
+            fields,
+            flops,
+            takes,
+            gives,
+            [d for d in differs if d == "math logsumexp"],
+            **known,
+        )
 
 
 def decode(s):
     """One token for each sequence against a cache."""
     (forward, _), types, call = VARIANTS[s.choose("flash", "cudnn")]
-    B, Hkv, share, Sk, D, Dv = s.size(256), s.size(16), s.choose(1, s.size(8)), s.size(32768), 8 * s.size(32), 8 * s.size(32)
+    B, Hkv, share, Sk, D, Dv = (
+        s.size(256),
+        s.size(16),
+        s.choose(1, s.size(8)),
+        s.size(32768),
+        8 * s.size(32),
+        8 * s.size(32),
+    )
     type = s.choose(*types)
-    q, k, v = empty(B, Hkv * share, 1, D, type=type), empty(B, Hkv, Sk, D, type=type), empty(B, Hkv, Sk, Dv, type=type)
+    q, k, v = (
+        empty(B, Hkv * share, 1, D, type=type),
+        empty(B, Hkv, Sk, D, type=type),
+        empty(B, Hkv, Sk, Dv, type=type),
+    )
     (o, _), flops = counted(lambda: call(q, k, v, False), forward)
-    s.add("DecodeAttention", dict(B=B, Hq=Hkv * share, Hkv=Hkv, Sk=Sk, D=D, Dv=Dv, type=type), flops, [q, k, v], [o])
+    s.add(
+        "DecodeAttention",
+        dict(B=B, Hq=Hkv * share, Hkv=Hkv, Sk=Sk, D=D, Dv=Dv, type=type),
+        flops,
+        [q, k, v],
+        [o],
+    )
 
 
 def mla_decode(s):
     """The values are a part of the keys."""
     (forward, _), types, call = VARIANTS[s.choose("flash", "cudnn")]
-    B, H, Sk, L, R, type = s.size(256), s.size(128), s.size(32768), 8 * s.size(64), 8 * s.size(16), s.choose(*types)
+    B, H, Sk, L, R, type = (
+        s.size(256),
+        s.size(128),
+        s.size(32768),
+        8 * s.size(64),
+        8 * s.size(16),
+        s.choose(*types),
+    )
     q, cache = empty(B, H, 1, L + R, type=type), empty(B, 1, Sk, L + R, type=type)
     (o, _), flops = counted(lambda: call(q, cache, cache[..., :L], False), forward)
     s.add("MlaDecode", dict(B=B, H=H, Sk=Sk, L=L, R=R, type=type), flops, [q, cache], [o])
 
 
 # How often each family is drawn.
-FAMILIES = {"mm": (mm, 500), "addmm": (addmm, 500), "bmm": (bmm, 500), "baddbmm": (baddbmm, 300), "scaled_mm": (scaled_mm, 200),
-            "linear": (linear, 600)}
+FAMILIES = {
+    "mm": (mm, 500),
+    "addmm": (addmm, 500),
+    "bmm": (bmm, 500),
+    "baddbmm": (baddbmm, 300),
+    "scaled_mm": (scaled_mm, 200),
+    "linear": (linear, 600),
+}
 for n in (1, 2, 3):
     FAMILIES[f"conv{n}d"] = (lambda s, n=n: convolution(s, n, False), 600)
     FAMILIES[f"conv_transpose{n}d"] = (lambda s, n=n: convolution(s, n, True), 600)
 for variant in VARIANTS:
-    FAMILIES[f"attention, {variant}"] = (lambda s, variant=variant: attention(s, variant), 600 if variant == "math" else 300)
+    FAMILIES[f"attention, {variant}"] = (
+        lambda s, variant=variant: attention(s, variant),
+        600 if variant == "math" else 300,
+    )
 FAMILIES |= {"decode": (decode, 200), "mla_decode": (mla_decode, 200)}
 
 
@@ -364,7 +568,9 @@ def wgrad_counts_groups():
     x, w = empty(1, 2, 1), empty(2, 1, 1, gradient=True)
     _, flops = counted(gradients(F.conv1d(x, w, groups=2), w), "convolution_backward")
     if flops not in (4, 8):
-        raise SystemExit(f"a weight gradient of 2 multiply-adds in 2 groups is {flops} FLOPs, neither 4 nor 8")
+        raise SystemExit(
+            f"a weight gradient of 2 multiply-adds in 2 groups is {flops} FLOPs, neither 4 nor 8"
+        )
     return flops == 8
 
 

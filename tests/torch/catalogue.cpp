@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// Says what operators of the catalogue count. Reads lines such as `Conv2d N=8 C=64 H=32 W=32 K=128 R=3 S=3 pass=dgrad` and
-// writes for each `<FLOPs> <bytes read> <bytes written>`, or `invalid`. Operators, fields and enumerators are found by their
-// names in kprof's own descriptions; a field that is not named keeps its default.
+// SPDX-License-Identifier: MIT Says what operators of the catalogue count. Reads lines such as
+// `Conv2d N=8 C=64 H=32 W=32 K=128 R=3 S=3 pass=dgrad` and writes for each `<FLOPs> <bytes read>
+// <bytes written>`, or `invalid`. Operators, fields and enumerators are found by their names in
+// kprof's own descriptions; a field that is not named keeps its default.
 #include <kprof/ops.hpp>
 
 #include <charconv>
@@ -22,7 +22,8 @@ using kprof::detail::field_kind;
 std::string_view view(kprof::detail::text t) { return {t.data, t.size}; }
 
 [[noreturn]] void refuse(const std::string& line, std::string_view word) {
-  std::fprintf(stderr, "catalogue: %.*s is not understood in: %s\n", static_cast<int>(word.size()), word.data(), line.c_str());
+  std::fprintf(stderr, "catalogue: %.*s is not understood in: %s\n", static_cast<int>(word.size()),
+               word.data(), line.c_str());
   std::exit(1);
 }
 
@@ -34,7 +35,9 @@ bool value_of(const field_desc& field, std::string_view word, std::int64_t& out)
     }
     return false;
   }
-  if (field.kind != field_kind::signed_integer && field.kind != field_kind::unsigned_integer && field.kind != field_kind::boolean) return false;
+  if (field.kind != field_kind::signed_integer && field.kind != field_kind::unsigned_integer &&
+      field.kind != field_kind::boolean)
+    return false;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
   return error == std::errc{} && end == word.data() + word.size();
 }
@@ -48,7 +51,8 @@ bool assign(char* params, const kprof::detail::struct_desc& fields, std::string_
     std::int64_t value = 0;
     if (view(field.name) != word.substr(0, equals)) continue;
     if (field.extent != 0 || !value_of(field, word.substr(equals + 1), value)) return false;
-    std::memcpy(params + field.offset, &value, field.size);   // the low bytes: x86-64 and aarch64 Linux have them first
+    // the low bytes: x86-64 and aarch64 Linux have them first
+    std::memcpy(params + field.offset, &value, field.size);
     return true;
   }
   return false;
@@ -62,7 +66,8 @@ void answer(const std::string& line, std::istringstream& words) {
     if (!assign(reinterpret_cast<char*>(&op), desc.params(), word)) refuse(line, word);
   kprof::detail::work work{};
   desc.evaluate(&op, work);
-  if (work.valid != 0 && work.has_flops != 0 && work.has_bytes != 0) std::cout << work.flops << ' ' << work.read << ' ' << work.written << '\n';
+  if (work.valid != 0 && work.has_flops != 0 && work.has_bytes != 0)
+    std::cout << work.flops << ' ' << work.read << ' ' << work.written << '\n';
   else std::cout << "invalid\n";
 }
 

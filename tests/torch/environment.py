@@ -18,7 +18,7 @@ import sys
 PACKAGES = ["torch==2.15.0", "typing-extensions==4.16.0", "sympy==1.14.0", "mpmath==1.3.0"]
 NO_DEVICE = 100
 CUDA_LIBRARY = r"\(NEEDED\).*\[(lib(?:cu|nv|nccl)[^\]]*)\]"
-CUDA_SYMBOL = r" U (_*(?:cu|nv|nccl)\w+)(?:@(\S+))?"   # as nm has it: an open symbol, and its version if it has one
+CUDA_SYMBOL = r" U (_*(?:cu|nv|nccl)\w+)(?:@(\S+))?"  # as nm has it: an open symbol, and its version if it has one
 
 
 def output(*command):
@@ -31,13 +31,35 @@ def stand_in(folder, compiler):
     names = set(re.findall(CUDA_LIBRARY, output("readelf", "-dW", *libraries)))
     symbols = sorted(set(re.findall(CUDA_SYMBOL, output("nm", "-D", *libraries))))
     code = f"long stand_in(void) {{ return {NO_DEVICE}; }}\n"
-    code += "".join(f'long {symbol}(void) __attribute__((alias("stand_in")));\n' for symbol, _ in symbols)
-    versions = {version: [s for s, v in symbols if v == version] for version in sorted({v for _, v in symbols if v})}
+    code += "".join(
+        f'long {symbol}(void) __attribute__((alias("stand_in")));\n' for symbol, _ in symbols
+    )
+    versions = {
+        version: [s for s, v in symbols if v == version]
+        for version in sorted({v for _, v in symbols if v})
+    }
     script = folder / "stand_in.map"
-    script.write_text("".join(f"{version} {{ {'; '.join(of)}; }};\n" for version, of in versions.items()))
+    script.write_text(
+        "".join(f"{version} {{ {'; '.join(of)}; }};\n" for version, of in versions.items())
+    )
     library = folder / "stand_in.so"
-    subprocess.run([compiler, "-x", "c", "-w", "-shared", "-fPIC", f"-Wl,--version-script={script}", "-o", library, "-"],
-                   input=code, text=True, check=True)
+    subprocess.run(
+        [
+            compiler,
+            "-x",
+            "c",
+            "-w",
+            "-shared",
+            "-fPIC",
+            f"-Wl,--version-script={script}",
+            "-o",
+            library,
+            "-",
+        ],
+        input=code,
+        text=True,
+        check=True,
+    )
     for name in names:
         (folder / name).symlink_to(library.name)
     print(f"{len(symbols)} functions of {len(names)} libraries of CUDA stood in for")
@@ -52,11 +74,27 @@ def main():
         return
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
-                    "--only-binary=:all:", *PACKAGES], check=True)
+    subprocess.run(
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-cache-dir",
+            "--no-deps",
+            "--only-binary=:all:",
+            *PACKAGES,
+        ],
+        check=True,
+    )
     site = output(python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))").strip()
     stand_in(pathlib.Path(site) / "torch" / "lib", compiler)
-    print("PyTorch", output(python, "-W", "ignore", "-c", "import torch; print(torch.__version__)").strip())
+    print(
+        "PyTorch",
+        output(python, "-W", "ignore", "-c", "import torch; print(torch.__version__)").strip(),
+    )
     made.write_text(wanted)
 
 

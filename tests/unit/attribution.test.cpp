@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-using namespace kprof::detail;   // the pieces below the session
+using namespace kprof::detail;  // the pieces below the session
 
 namespace {
 
@@ -37,11 +37,13 @@ scope_token begin_op(std::int64_t n) {
   return functions::api().begin_any(op_site, &params, sizeof params);
 }
 scope_token begin_region(const std::string& name) {
-  return functions::api().begin_any(region_site, name.data(), static_cast<std::uint32_t>(name.size()));
+  return functions::api().begin_any(region_site, name.data(),
+                                    static_cast<std::uint32_t>(name.size()));
 }
 void end(scope_token t) { functions::api().end(t); }
 
-/// A recorder with attribution, as a session has them: one for all tests, since threads leave it when they end.
+/// A recorder with attribution, as a session has them: one for all tests, since threads leave it
+/// when they end.
 struct engine {
   recorder& threads;
   attribution& joined;
@@ -55,7 +57,8 @@ struct engine {
     return *one;
   }
 
-  explicit engine(std::size_t memory = std::size_t{16} << 20U) : threads(all_threads()), joined(all_joined()) {
+  explicit engine(std::size_t memory = std::size_t{16} << 20U)
+      : threads(all_threads()), joined(all_joined()) {
     own_recorder = &threads;
     threads.set_memory(memory);
     threads.restart(0);
@@ -67,7 +70,9 @@ struct engine {
   void launch(std::vector<std::uint32_t> ids, std::uint64_t when = 1) {
     threads.note_launch(ids.data(), static_cast<std::uint32_t>(ids.size()), when, false);
   }
-  void node(std::uint64_t id, bool does_work = true) { joined.graphs().made(id, threads.capture_for_graph(id >> 32U, does_work)); }
+  void node(std::uint64_t id, bool does_work = true) {
+    joined.graphs().made(id, threads.capture_for_graph(id >> 32U, does_work));
+  }
   void take_launches() {
     joined.take_launches([](std::uint64_t ticks) { return ticks; });
   }
@@ -84,7 +89,8 @@ struct engine {
   }
 };
 
-activity kernel(std::uint32_t correlation, const char* name = "k", std::uint64_t start = 100, std::uint64_t ns = 10) {
+activity kernel(std::uint32_t correlation, const char* name = "k", std::uint64_t start = 100,
+                std::uint64_t ns = 10) {
   activity a;
   a.kind = activity_kind::kernel;
   a.correlation = correlation;
@@ -113,7 +119,9 @@ std::map<std::string, std::uint64_t> runs(const kprof::profile& p) {
   std::map<std::string, std::uint64_t> out;
   for (const kprof::device_work& w : p.device.work) {
     const std::string where = w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope);
-    const std::string what = w.merged ? "merged" : w.task == kprof::device_task::kernel ? p.device.kernels[w.kernel] : "copy";
+    const std::string what = w.merged                               ? "merged"
+                             : w.task == kprof::device_task::kernel ? p.device.kernels[w.kernel]
+                                                                    : "copy";
     out[where + ": " + what] += w.calls;
   }
   return out;
@@ -141,7 +149,8 @@ TEST_CASE("attribution.work_belongs_to_the_innermost_scope_of_its_launch") {
   e.take_launches();
   e.read({kernel(5), kernel(3, "x"), kernel(1, "out"), copy(4, 64), kernel(2)});
   const kprof::profile p = e.profile();
-  CHECK(runs(p) == counts{{": out", 1}, {"Op n=1: k", 2}, {"Op n=1/part: x", 1}, {"Op n=1/part: copy", 1}});
+  CHECK(runs(p) ==
+        counts{{": out", 1}, {"Op n=1: k", 2}, {"Op n=1/part: x", 1}, {"Op n=1/part: copy", 1}});
   const auto& c = p.device.complete;
   CHECK(c.launches == 5);
   CHECK(c.attributed == 4);
@@ -177,13 +186,14 @@ TEST_CASE("attribution.sums_are_of_the_runs_and_gaps_from_launch_to_start") {
   CHECK(p.device.devices[0].busy_ns == 40);
   activity backwards = kernel(2, "k", 200, 0);
   backwards.end = 150;
-  e.read({backwards});   // counted, not averaged
+  e.read({backwards});  // counted, not averaged
   p = e.profile();
   CHECK(p.device.complete.untimed == 2);
   CHECK(p.device.work[0].total_ns == 40);
   e.launch({4}, 5000);
   e.take_launches();
-  e.read({kernel(4, "early", 100)});   // two clocks: a start that seems to come before the launch is no negative gap
+  // two clocks: a start that seems to come before the launch is no negative gap
+  e.read({kernel(4, "early", 100)});
   p = e.profile();
   REQUIRE(p.device.work.size() == 2);
   CHECK(p.device.work[1].gaps == 1);
@@ -258,7 +268,7 @@ TEST_CASE("attribution.graph_work_stands_under_launch_graph_and_captured_scopes"
   const std::uint64_t graph = std::uint64_t{3} << 32U, exec = std::uint64_t{4} << 32U;
   const scope_token train = begin_region("train");
   const scope_token capture = begin_region("capture");
-  for (std::uint64_t layer = 0; layer < 2; ++layer) {   // the same operator twice
+  for (std::uint64_t layer = 0; layer < 2; ++layer) {  // the same operator twice
     const scope_token t = begin_op(5);
     e.node(graph + 2 * layer);
     e.node(graph + 2 * layer + 1);
@@ -266,7 +276,9 @@ TEST_CASE("attribution.graph_work_stands_under_launch_graph_and_captured_scopes"
   }
   e.node(graph + 4);
   end(capture);
-  for (std::uint64_t i = 0; i < 5; ++i) e.node(exec + i), e.joined.graphs().copied(exec + i, graph + i, 0);   // as instantiating does
+  // as instantiating does
+  for (std::uint64_t i = 0; i < 5; ++i)
+    e.node(exec + i), e.joined.graphs().copied(exec + i, graph + i, 0);
   const scope_token step = begin_op(9);
   e.launch({1});
   e.launch({2});
@@ -286,12 +298,13 @@ TEST_CASE("attribution.graph_work_stands_under_launch_graph_and_captured_scopes"
   CHECK(find_all(p, "train/capture/Op n=5")[0]->calls == 2);
   CHECK(find_all(p, "train/capture")[0]->captured == 1);
   CHECK(find_all(p, "train/Op n=9")[0]->captured == 0);
-  CHECK(find_all(p, "train")[0]->captured == 0);   // there was a launch in it
+  CHECK(find_all(p, "train")[0]->captured == 0);  // there was a launch in it
   CHECK(p.device.complete.launches == 2);
   CHECK(p.device.complete.attributed == 2);
 }
 
-// The first node of a graph has run; the second runs when very many other launches have come and gone.
+// The first node of a graph has run; the second runs when very many other launches have come and
+// gone.
 TEST_CASE("attribution.a_graph_whose_nodes_end_late_is_still_known") {
   engine e(16U << 20U);
   const std::uint64_t graph = std::uint64_t{7} << 32U;
@@ -328,7 +341,7 @@ TEST_CASE("attribution.records_may_come_before_the_end_of_the_call_that_launched
   end(capture);
   const scope_token t = begin_op(2);
   for (std::uint64_t i = 0; i < 6000; ++i) e.read({of_graph(5'000'000, graph + i)});
-  e.launch({5'000'000});   // CUPTI never gives an id twice
+  e.launch({5'000'000});  // CUPTI never gives an id twice
   end(t);
   const kprof::profile p = e.profile();
   CHECK(runs(p) == counts{{"Op n=2/graph/Op n=1: k", 6000}});
@@ -346,7 +359,8 @@ TEST_CASE("attribution.records_of_unknown_launch_do_not_slow_down_the_others") {
   for (std::uint32_t i = 6'000'001; i <= 6'200'000; i += 10) {
     for (std::uint32_t k = 0; k < 10; ++k) e.launch({i + k});
     e.take_launches();
-    e.read({kernel(i), kernel(i + 1), kernel(i + 2), kernel(i + 3), kernel(i + 4), kernel(i + 5), kernel(i + 6), kernel(i + 7), kernel(i + 8), kernel(i + 9)});
+    e.read({kernel(i), kernel(i + 1), kernel(i + 2), kernel(i + 3), kernel(i + 4), kernel(i + 5),
+            kernel(i + 6), kernel(i + 7), kernel(i + 8), kernel(i + 9)});
   }
   end(t);
   const kprof::profile p = e.profile();
@@ -359,18 +373,19 @@ TEST_CASE("attribution.records_of_unknown_launch_do_not_slow_down_the_others") {
 TEST_CASE("attribution.each_graph_and_each_copy_of_one_counts_its_scopes") {
   engine e;
   const auto at = [](std::uint64_t graph, std::uint64_t node) { return graph << 32U | node; };
-  const scope_token t = begin_op(1);   // one call captures into two graphs
+  const scope_token t = begin_op(1);  // one call captures into two graphs
   e.node(at(1, 0));
   e.node(at(1, 1));
   e.node(at(2, 0));
   end(t);
-  for (const std::uint64_t exec : {11U, 12U})   // one graph, instantiated twice
+  for (const std::uint64_t exec : {11U, 12U})  // one graph, instantiated twice
     for (std::uint64_t i = 0; i < 2; ++i) e.joined.graphs().copied(at(exec, i), at(1, i), 0);
   e.joined.graphs().copied(at(13, 0), at(2, 0), 0);
-  e.joined.graphs().copied(at(14, 0), at(13, 0), 0);   // a copy of a copy
+  e.joined.graphs().copied(at(14, 0), at(13, 0), 0);  // a copy of a copy
   for (std::uint32_t id = 1; id <= 4; ++id) e.launch({id});
   e.take_launches();
-  e.read({of_graph(1, at(11, 0)), of_graph(1, at(11, 1)), of_graph(2, at(12, 1)), of_graph(2, at(12, 0)), of_graph(3, at(13, 0)), of_graph(4, at(14, 0))});
+  e.read({of_graph(1, at(11, 0)), of_graph(1, at(11, 1)), of_graph(2, at(12, 1)),
+          of_graph(2, at(12, 0)), of_graph(3, at(13, 0)), of_graph(4, at(14, 0))});
   const kprof::profile p = e.profile();
   CHECK(replays(p, "graph/Op n=1") == 4);
   CHECK(replays(p, "graph") == 4);
@@ -395,16 +410,16 @@ TEST_CASE("attribution.graphs_that_are_gone_are_known_for_a_while_and_then_forgo
   g.set_limit(5000);
   captured_scope where;
   const auto at = [](std::uint64_t graph, std::uint64_t node) { return graph << 32U | node; };
-  for (std::uint64_t i = 1; i <= 20'000; i += 2) {   // captured, instantiated, thrown away
+  for (std::uint64_t i = 1; i <= 20'000; i += 2) {  // captured, instantiated, thrown away
     for (std::uint64_t n = 0; n < 10; ++n) {
       g.made(at(i, n), {static_cast<std::uint32_t>(i), 0});
       g.copied(at(i + 1, n), at(i, n), 0);
     }
     for (std::uint64_t n = 0; n < 10; ++n) g.gone(at(i, n)), g.gone(at(i + 1, n));
-    REQUIRE_FALSE(g.find(at(i, 3), 0, where));   // no record names a graph that cannot be launched
+    REQUIRE_FALSE(g.find(at(i, 3), 0, where));  // no record names a graph that cannot be launched
     REQUIRE(g.find(at(i + 1, 3), 0, where));
     REQUIRE(where.path == i);
-    if (i > 801) REQUIRE(g.find(at(i + 1 - 800, 3), 0, where));   // 4000 nodes ago
+    if (i > 801) REQUIRE(g.find(at(i + 1 - 800, 3), 0, where));  // 4000 nodes ago
   }
   CHECK(g.size() <= 5010);
   CHECK_FALSE(g.find(at(2, 3), 0, where));
@@ -425,11 +440,14 @@ TEST_CASE("attribution.of_too_many_graphs_those_in_use_are_kept") {
   graph_nodes g;
   g.set_limit(5000);
   captured_scope where;
-  for (std::uint64_t n = 0; n < 10; ++n) g.made(1ULL << 32U | n, {7, 0});                       // captured once
-  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n, 0);         // launched all the time
+  // captured once
+  for (std::uint64_t n = 0; n < 10; ++n) g.made(1ULL << 32U | n, {7, 0});
+  // launched all the time
+  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n, 0);
   std::uint64_t known = 0;
   for (std::uint64_t i = 3; i <= 10'000; ++i) {
-    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n, 0);          // instantiated again and again
+    // instantiated again and again
+    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n, 0);
     known += g.find(2ULL << 32U | i % 10, 0, where) && where.path == 7 ? 1 : 0;
     if (i == 1000) CHECK(g.forgotten() == 0);
   }
@@ -444,20 +462,23 @@ TEST_CASE("attribution.of_too_many_graphs_those_in_use_are_kept") {
 TEST_CASE("attribution.a_node_stands_for_what_it_did_when_its_graph_was_launched") {
   graph_nodes g;
   captured_scope where;
-  const std::uint64_t first = std::uint64_t{1} << 32U, second = std::uint64_t{2} << 32U, exec = std::uint64_t{3} << 32U;
+  const std::uint64_t first = std::uint64_t{1} << 32U, second = std::uint64_t{2} << 32U,
+                      exec = std::uint64_t{3} << 32U;
   g.made(first, {10, 1});
   g.made(second, {20, 2});
-  g.made(exec, {99, 0});   // instantiating reports it both ways, in either order
+  g.made(exec, {99, 0});  // instantiating reports it both ways, in either order
   g.copied(exec, first, 100);
   g.made(exec, {98, 0});
-  g.copied(exec, second, 500);   // an update
-  g.copied(exec, second, 600);   // that changes nothing
+  g.copied(exec, second, 500);  // an update
+  g.copied(exec, second, 600);  // that changes nothing
   g.copied(exec, first, 900);
-  for (const auto& [launched, path] : {std::pair{200U, 10U}, std::pair{499U, 10U}, std::pair{500U, 20U}, std::pair{700U, 20U}, std::pair{901U, 10U}}) {
+  for (const auto& [launched, path] :
+       {std::pair{200U, 10U}, std::pair{499U, 10U}, std::pair{500U, 20U}, std::pair{700U, 20U},
+        std::pair{901U, 10U}}) {
     REQUIRE(g.find(exec, launched, where));
     CHECK(where.path == path);
   }
-  g.copied(exec, 424242, 1000);   // a copy of what is not known is not known
+  g.copied(exec, 424242, 1000);  // a copy of what is not known is not known
   CHECK_FALSE(g.find(exec, 1001, where));
   CHECK(g.find(exec, 950, where));
 }
@@ -472,10 +493,11 @@ TEST_CASE("attribution.work_of_threads_that_ended_stays_and_of_too_many_is_kept_
       end(t);
     }).join();
   std::vector<activity> all;
-  for (std::uint32_t n = 151; n <= 200; ++n) all.push_back(kernel(n));   // of the latest, which are kept apart
+  // of the latest, which are kept apart
+  for (std::uint32_t n = 151; n <= 200; ++n) all.push_back(kernel(n));
   e.take_launches();
   e.read(all);
-  for (int i = 0; i < 100; ++i) std::thread([&] { end(begin_op(7)); }).join();   // pushes them out
+  for (int i = 0; i < 100; ++i) std::thread([&] { end(begin_op(7)); }).join();  // pushes them out
   all.clear();
   for (std::uint32_t n = 1; n <= 150; ++n) all.push_back(kernel(n));
   e.read(all);
@@ -510,7 +532,7 @@ TEST_CASE("attribution.contexts_and_graphs_outlive_recordings") {
   const std::uint32_t path = functions::api().capture();
   e.node(std::uint64_t{77} << 32U);
   end(t);
-  for (int i = 0; i < 4; ++i) {   // others come and go meanwhile
+  for (int i = 0; i < 4; ++i) {  // others come and go meanwhile
     e.threads.restart(0);
     e.joined.restart(0, 1 << 24);
     const scope_token other = begin_op(100 + i);
@@ -531,17 +553,20 @@ TEST_CASE("attribution.paths_are_given_back_two_recordings_later") {
   tree_budget budget;
   budget.limit = 1 << 20;
   path_table paths(budget);
-  const auto number = [&](std::uint32_t parent, std::uint32_t where) { return paths.number_of({parent, where, "", false, work{}}); };
-  const std::uint32_t outer = number(0, 1), inner = number(outer, 2), kept = number(0, 3), inside_kept = number(kept, 4);
+  const auto number = [&](std::uint32_t parent, std::uint32_t where) {
+    return paths.number_of({parent, where, "", false, work{}});
+  };
+  const std::uint32_t outer = number(0, 1), inner = number(outer, 2), kept = number(0, 3),
+                      inside_kept = number(kept, 4);
   paths.keep(inside_kept);
   const std::uint64_t used = budget.now();
   paths.next_recording();
-  CHECK(paths[inner].site == 2);   // a log may still be in the last recording
-  CHECK(number(0, 1) == outer);    // used again
+  CHECK(paths[inner].site == 2);  // a log may still be in the last recording
+  CHECK(number(0, 1) == outer);   // used again
   CHECK(number(0, 5) != inner);
   paths.next_recording();
   CHECK(paths[outer].site == 1);
-  CHECK(number(outer, 6) == inner);   // its place
+  CHECK(number(outer, 6) == inner);  // its place
   CHECK(paths[inside_kept].parent == kept);
   for (int i = 0; i < 3; ++i) paths.next_recording();
   CHECK(paths[inside_kept].site == 4);
@@ -555,7 +580,7 @@ TEST_CASE("attribution.names_are_told_apart_by_their_text") {
   for (const std::uint32_t id : {1U, 2U, 3U}) e.launch({id});
   e.take_launches();
   e.read({kernel(1, name)});
-  name[0] = 't', name[1] = 'w', name[2] = 'o';   // a library went, and another came to its place
+  name[0] = 't', name[1] = 'w', name[2] = 'o';  // a library went, and another came to its place
   e.read({kernel(2, name), kernel(3, "one")});
   CHECK(runs(e.profile()) == counts{{": one", 2}, {": two", 1}});
 }
@@ -563,14 +588,16 @@ TEST_CASE("attribution.names_are_told_apart_by_their_text") {
 TEST_CASE("attribution.memory_is_bounded_and_counts_stay_exact") {
   engine e(std::size_t{2} << 20U);
   std::vector<std::string> names;
-  for (int i = 0; i < 5000; ++i) names.push_back("a_kernel_with_a_rather_long_name_" + std::to_string(i));
+  for (int i = 0; i < 5000; ++i)
+    names.push_back("a_kernel_with_a_rather_long_name_" + std::to_string(i));
   std::uint32_t id = 0;
   for (int round = 0; round < 40; ++round) {
     const scope_token t = begin_op(round);
     std::vector<activity> some;
     for (int i = 0; i < 1000; ++i) {
       e.launch({++id});
-      activity a = kernel(id, names[static_cast<std::size_t>(round * 1000 + i) % names.size()].c_str());
+      activity a =
+          kernel(id, names[static_cast<std::size_t>(round * 1000 + i) % names.size()].c_str());
       a.grid[0] = static_cast<std::uint32_t>(i);
       some.push_back(a);
     }
@@ -586,7 +613,8 @@ TEST_CASE("attribution.memory_is_bounded_and_counts_stay_exact") {
   CHECK(ns == 400'000);
   CHECK(p.device.complete.attributed == 40'000);
   CHECK(p.device.complete.merged > 0);
-  CHECK(e.threads.budget().now() <= (std::size_t{2} << 20U) / 4 + 1024);   // the row that was one too many
+  // the row that was one too many
+  CHECK(e.threads.budget().now() <= (std::size_t{2} << 20U) / 4 + 1024);
 }
 
 TEST_CASE("attribution.launches_and_records_without_a_partner_do_not_pile_up") {
@@ -601,7 +629,8 @@ TEST_CASE("attribution.launches_and_records_without_a_partner_do_not_pile_up") {
       some.clear();
     }
   }
-  CHECK(e.joined.bytes() < 2 * attribution::share(std::size_t{16} << 20U));   // of the largest recording so far
+  // of the largest recording so far
+  CHECK(e.joined.bytes() < 2 * attribution::share(std::size_t{16} << 20U));
   const kprof::profile p = e.profile();
   CHECK(p.device.complete.open == 100'000);
   CHECK(p.device.complete.unknown == 300'000);
@@ -610,7 +639,8 @@ TEST_CASE("attribution.launches_and_records_without_a_partner_do_not_pile_up") {
 
 namespace {
 
-/// A random program and what is true of it. Its threads take turns, so that what it does is told by the seed alone.
+/// A random program and what is true of it. Its threads take turns, so that what it does is told by
+/// the seed alone.
 class schedule {
  public:
   explicit schedule(unsigned seed) : random_(seed) {}
@@ -631,7 +661,7 @@ class schedule {
  private:
   struct graph_node {
     std::uint64_t id;
-    std::vector<std::string> around;   // scopes, from the outermost
+    std::vector<std::string> around;  // scopes, from the outermost
     std::uint32_t leads;
   };
 
@@ -671,14 +701,15 @@ class schedule {
     static const char* const names[] = {"a", "b", "c"};
     const char* name = names[draw(3)];
     activity a = kernel(some[draw(some.size())], name);
-    if (chance(20)) pending_.push_back(a), a.correlation = 0;   // before its launch is noted
+    if (chance(20)) pending_.push_back(a), a.correlation = 0;  // before its launch is noted
     e_.launch(some);
     if (a.correlation != 0) pending_.push_back(a);
     ++launches_;
     ++truth_[path + ": " + name];
   }
 
-  /// A graph is captured in scopes of its own below where the thread is, and instantiated once or twice.
+  /// A graph is captured in scopes of its own below where the thread is, and instantiated once or
+  /// twice.
   void capture_graph() {
     const std::uint64_t graph = ++last_graph_ << 32U;
     std::vector<graph_node> nodes;
@@ -712,8 +743,10 @@ class schedule {
     ++replays_[base];
     for (const graph_node& n : graph) {
       pending_.push_back(of_graph(some[0], n.id));
-      std::size_t common = 0;   // the scopes that are around both the capture and the launch
-      while (common < n.around.size() && common < scopes_.size() && n.around[common] == scopes_[common]) ++common;
+      std::size_t common = 0;  // the scopes that are around both the capture and the launch
+      while (common < n.around.size() && common < scopes_.size() &&
+             n.around[common] == scopes_[common])
+        ++common;
       std::string where = base;
       for (std::size_t i = common; i < n.around.size(); ++i) {
         where += "/" + n.around[i];
@@ -743,8 +776,8 @@ class schedule {
   std::vector<activity> pending_;
   counts truth_, replays_;
   std::uint64_t launches_ = 0;
-  inline static std::uint32_t last_id_ = 1'000'000;   // CUPTI never gives an id twice
-  inline static std::uint64_t last_graph_ = 1000;   // graphs outlive a recording
+  inline static std::uint32_t last_id_ = 1'000'000;  // CUPTI never gives an id twice
+  inline static std::uint64_t last_graph_ = 1000;    // graphs outlive a recording
 };
 
 }  // namespace

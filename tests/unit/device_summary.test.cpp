@@ -32,14 +32,16 @@ operator_row row_of(const kprof::profile& p, const std::string& name, grouping b
   return {};
 }
 
-constexpr auto every_grouping = {grouping::op, grouping::parameters, grouping::call_site, grouping::thread};
+constexpr auto every_grouping = {grouping::op, grouping::parameters, grouping::call_site,
+                                 grouping::thread};
 
 }  // namespace
 
 TEST_CASE("device_summary.work_counts_to_the_innermost_operator") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto step = b.region(main, "step"), outer = b.op(step, "Outer"), part = b.region(outer, "part"), inner = b.op(part, "Inner");
+  const auto step = b.region(main, "step"), outer = b.op(step, "Outer"),
+             part = b.region(outer, "part"), inner = b.op(part, "Inner");
   b.calls(step, 1, 900).calls(outer, 2, 400).calls(part, 2, 300).calls(inner, 4, 100);
   b.kernel(step, "k", 1, 7);
   b.kernel(outer, "k", 2, 100);
@@ -76,7 +78,8 @@ TEST_CASE("device_summary.a_run_without_a_device_has_no_device_numbers") {
 TEST_CASE("device_summary.a_call_inside_another_of_the_same_row_counts_once_in_the_device_total") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"), other = b.op(inner, "Merge"), deepest = b.op(other, "Sort", "n=4");
+  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"),
+             other = b.op(inner, "Merge"), deepest = b.op(other, "Sort", "n=4");
   b.calls(outer, 1, 1000).calls(inner, 2, 300).calls(other, 2, 200).calls(deepest, 2, 100);
   b.work(outer, 800, 0, 80).work(inner, 400, 0, 40).work(deepest, 400, 0, 40);
   b.kernel(outer, "k", 1, 10);
@@ -100,8 +103,12 @@ TEST_CASE("device_summary.a_call_inside_another_of_the_same_row_counts_once_in_t
 TEST_CASE("device_summary.rates_are_over_device_time_where_there_is_any") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto gemm = b.op(main, "Gemm"), decode = b.op(main, "Decode"), layer = b.op(main, "Layer"), part = b.op(layer, "Part");
-  b.calls(gemm, 10, 100).work(gemm, 5000, 100, 20).calls(decode, 10, 100).work(decode, 5000, 100, 20);
+  const auto gemm = b.op(main, "Gemm"), decode = b.op(main, "Decode"), layer = b.op(main, "Layer"),
+             part = b.op(layer, "Part");
+  b.calls(gemm, 10, 100)
+      .work(gemm, 5000, 100, 20)
+      .calls(decode, 10, 100)
+      .work(decode, 5000, 100, 20);
   b.calls(layer, 1, 50).work(layer, 600, 10, 10).calls(part, 1, 10);
   b.kernel(gemm, "k", 10, 2000);
   b.kernel(part, "k", 1, 300);
@@ -109,9 +116,11 @@ TEST_CASE("device_summary.rates_are_over_device_time_where_there_is_any") {
   CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(50'000 / 20'000e-9));
   CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(1200 / 20'000e-9));
   CHECK(row_of(p, "Gemm").flops_per_byte.value == Approx(5000 / 120.0));
-  CHECK(row_of(p, "Decode").flops_per_s.value == Approx(50'000 / 1000e-9));   // on the host, over host time
+  // on the host, over host time
+  CHECK(row_of(p, "Decode").flops_per_s.value == Approx(50'000 / 1000e-9));
   CHECK(row_of(p, "Decode").device_ns == 0);
-  CHECK(row_of(p, "Layer").device_ns == 0);                                   // its part did the work
+  // its part did the work
+  CHECK(row_of(p, "Layer").device_ns == 0);
   CHECK(row_of(p, "Layer").flops_per_s.value == Approx(600 / 300e-9));
   CHECK(row_of(p, "Gemm").mean_ns.value == Approx(100));
 }
@@ -120,8 +129,14 @@ TEST_CASE("device_summary.rates_are_over_device_time_where_there_is_any") {
 TEST_CASE("device_summary.a_row_of_several_sets_of_parameters_rates_those_on_the_device") {
   device_builder b;
   const auto main = b.thread("main", 1), other = b.thread("other", 2);
-  const auto on_host = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"), larger = b.op(other, "Gemm", "n=3");
-  b.calls(on_host, 1000, 10).work(on_host, 7'000'000, 10, 10).calls(large, 2, 10).work(large, 300, 30, 0).calls(larger, 1, 10).work(larger, 900, 90, 0);
+  const auto on_host = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"),
+             larger = b.op(other, "Gemm", "n=3");
+  b.calls(on_host, 1000, 10)
+      .work(on_host, 7'000'000, 10, 10)
+      .calls(large, 2, 10)
+      .work(large, 300, 30, 0)
+      .calls(larger, 1, 10)
+      .work(larger, 900, 90, 0);
   b.kernel(large, "k", 2, 50);
   b.kernel(larger, "k", 1, 100);
   const operator_row row = row_of(b.done(), "Gemm");
@@ -148,7 +163,7 @@ TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
     CHECK(row_of(p, "Gemm", by).parameters == "n=1");
     CHECK(row_of(p, "Gemm", by).flops_per_s.value == Approx(500 / 200e-9));
   }
-  b.p.nodes[cached].unlaunched = 10;   // the one that launched has not ended
+  b.p.nodes[cached].unlaunched = 10;  // the one that launched has not ended
   CHECK(row_of(b.p, "Gemm", grouping::parameters).flops_per_s.why == absence::no_calls);
   // Another thread launched for it: which of the calls did is not known.
   const auto worker = b.thread("worker", 2), handed = b.op(worker, "Gemm", "n=1");
@@ -177,9 +192,10 @@ TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
   const auto main = b.thread("main", 1);
   const auto capture = b.region(main, "capture"), captured = b.op(capture, "Gemm", "n=1");
   b.calls(capture, 1, 500).calls(captured, 3, 100).work(captured, 1000, 10, 0);
-  b.p.nodes[captured].captured = 2;   // one call ran
+  b.p.nodes[captured].captured = 2;  // one call ran
   b.kernel(captured, "k", 1, 40);
-  const auto launch = b.op(main, "Step"), graph = b.graph(launch, 50), region = b.region(graph, "layer"), replayed = b.op(region, "Gemm", "n=1");
+  const auto launch = b.op(main, "Step"), graph = b.graph(launch, 50),
+             region = b.region(graph, "layer"), replayed = b.op(region, "Gemm", "n=1");
   b.calls(launch, 50, 20).work(replayed, 1000, 10, 0);
   b.p.nodes[region].replays = 50;
   b.p.nodes[replayed].replays = 100;
@@ -199,7 +215,8 @@ TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
     CHECK(row.mean_ns.value == Approx(100));
     CHECK(row.total_ns == Approx(300));
     const operator_row step = row_of(p, "Step", by);
-    CHECK(step.device_ns == Approx(50 * 2 + 50 * 3));   // the graph's own work, and that of regions in it
+    // the graph's own work, and that of regions in it
+    CHECK(step.device_ns == Approx(50 * 2 + 50 * 3));
     CHECK(step.device_total_ns == Approx(250 + 4000));
     CHECK(step.copies == 50);
     CHECK(step.kernels == 50);
@@ -228,7 +245,7 @@ TEST_CASE("device_summary.a_row_that_only_ran_in_graphs_has_no_host_times") {
   CHECK(not_replayed.mean_ns.known());
   CHECK(not_replayed.flops.why == absence::not_replayed);
   CHECK(not_replayed.flops_per_s.why == absence::not_replayed);
-  b.p.nodes[captured].captured = 99;   // more than there are
+  b.p.nodes[captured].captured = 99;  // more than there are
   CHECK(row_of(b.p, "Captured").captured == 1);
 }
 
@@ -274,7 +291,8 @@ TEST_CASE("device_summary.work_launched_in_a_path_of_another_thread_is_the_opera
   const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
   const auto batch = b.op(main, "Batch", "n=1");
   b.calls(batch, 1, 1000).work(batch, 500, 10, 10);
-  const auto handed = b.op(worker, "Batch", "n=1"), region = b.region(handed, "copy"), part = b.op(handed, "Part");
+  const auto handed = b.op(worker, "Batch", "n=1"), region = b.region(handed, "copy"),
+             part = b.op(handed, "Part");
   b.work(handed, 500, 10, 10).calls(region, 1, 50).calls(part, 1, 100);
   b.kernel(region, "k", 4, 25);
   b.kernel(part, "k", 1, 900);
@@ -300,7 +318,9 @@ TEST_CASE("device_summary.work_launched_in_a_path_of_another_thread_is_the_opera
 TEST_CASE("device_summary.what_is_in_no_operator_is_listed_by_name") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto region = b.region(main, "step"), graph = b.graph(region, 2, "(graph captured before recording)"), op = b.op(region, "A");
+  const auto region = b.region(main, "step"),
+             graph = b.graph(region, 2, "(graph captured before recording)"),
+             op = b.op(region, "A");
   b.calls(region, 1, 100).calls(op, 1, 10);
   b.kernel(op, "_Z6insidev", 1, 1e6);
   b.kernel(region, "_Z4fillPf", 3, 10);
@@ -323,7 +343,7 @@ TEST_CASE("device_summary.what_is_in_no_operator_is_listed_by_name") {
   CHECK(rest.names[2].sum.kernels == 5);
   CHECK(rest.names[3].name == "lost");
   CHECK(rest.names[4].name == "memset");
-  b.p.device.work.back().scope = static_cast<std::uint32_t>(b.p.nodes.size());   // one too many
+  b.p.device.work.back().scope = static_cast<std::uint32_t>(b.p.nodes.size());  // one too many
   CHECK(kprof::outside_operators(b.p).unknown.runs() == 2);
 }
 
@@ -341,7 +361,8 @@ TEST_CASE("device_summary.totals_agree_with_a_slow_reading_of_the_definition") {
       all += w.total_ns;
       std::set<std::string> around;
       bool innermost = true;
-      for (std::uint32_t up = w.scope < p.nodes.size() ? w.scope : scope_node::none; up != scope_node::none; up = p.nodes[up].parent) {
+      for (std::uint32_t up = w.scope < p.nodes.size() ? w.scope : scope_node::none;
+           up != scope_node::none; up = p.nodes[up].parent) {
         if (p.nodes[up].kind != scope_kind::op) continue;
         sums& s = expected[p.nodes[up].name];
         if (around.insert(p.nodes[up].name).second) s.total += w.total_ns;
@@ -363,7 +384,8 @@ TEST_CASE("device_summary.totals_agree_with_a_slow_reading_of_the_definition") {
         found[row.name].own += row.device_ns;
         found[row.name].kernels += row.kernels;
         found[row.name].copies += row.copies;
-        if (by == grouping::op) REQUIRE(row.device_total_ns == Approx(expected[row.name].total).margin(1e-6));
+        if (by == grouping::op)
+          REQUIRE(row.device_total_ns == Approx(expected[row.name].total).margin(1e-6));
       }
       REQUIRE(own + outside == Approx(all).margin(1e-6));
       REQUIRE(kprof::outside_operators(p).all.ns == Approx(outside).margin(1e-6));
@@ -385,8 +407,11 @@ TEST_CASE("device_summary.operations_agree_with_a_slow_reading_of_the_definition
       if (n.kind != scope_kind::op) continue;
       bool covered = false;
       for (std::uint32_t up = n.parent; up != scope_node::none; up = p.nodes[up].parent)
-        covered = covered || (p.nodes[up].kind == scope_kind::op && p.nodes[up].name == n.name && p.nodes[up].calls + p.nodes[up].replays > 0);
-      if (!covered) expected[n.name] += static_cast<double>(n.calls - n.captured + n.replays) * static_cast<double>(n.work.flops);
+        covered = covered || (p.nodes[up].kind == scope_kind::op && p.nodes[up].name == n.name &&
+                              p.nodes[up].calls + p.nodes[up].replays > 0);
+      if (!covered)
+        expected[n.name] += static_cast<double>(n.calls - n.captured + n.replays) *
+                            static_cast<double>(n.work.flops);
     }
     for (const operator_row& row : operator_table(p, grouping::op)) {
       INFO("seed " << seed << " row " << row.name);
@@ -400,9 +425,12 @@ TEST_CASE("device_summary.a_table_of_some_calls_has_their_work_alone") {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     double all = 0, parts = 0;
     std::uint64_t runs = 0, part_runs = 0;
-    for (const operator_row& row : operator_table(p, grouping::op)) all += row.device_ns, runs += row.kernels + row.copies;
+    for (const operator_row& row : operator_table(p, grouping::op))
+      all += row.device_ns, runs += row.kernels + row.copies;
     for (const bool wanted : {true, false})
-      for (const operator_row& row : operator_table(p, grouping::op, [&](const scope_node& n) { return (n.name.size() % 2 == 0) == wanted; }))
+      for (const operator_row& row : operator_table(p, grouping::op, [&](const scope_node& n) {
+             return (n.name.size() % 2 == 0) == wanted;
+           }))
         parts += row.device_ns, part_runs += row.kernels + row.copies;
     REQUIRE(parts == Approx(all).margin(1e-6));
     REQUIRE(runs == part_runs);
@@ -412,7 +440,8 @@ TEST_CASE("device_summary.a_table_of_some_calls_has_their_work_alone") {
 TEST_CASE("device_tree.a_scope_has_the_work_of_all_below_it_and_graphs_have_rows") {
   device_builder b;
   const auto main = b.thread("main", 1), other = b.thread("other", 2);
-  const auto step = b.region(main, "step"), graph = b.graph(step, 10), op = b.op(graph, "Gemm", "n=1"), host = b.op(main, "Decode");
+  const auto step = b.region(main, "step"), graph = b.graph(step, 10),
+             op = b.op(graph, "Gemm", "n=1"), host = b.op(main, "Decode");
   b.calls(step, 10, 100).calls(host, 1, 1e9);
   b.p.nodes[op].replays = 30;
   b.kernel(op, "k", 30, 10);
@@ -425,7 +454,7 @@ TEST_CASE("device_tree.a_scope_has_the_work_of_all_below_it_and_graphs_have_rows
   const kprof::profile p = b.done();
   const auto tree = kprof::call_tree(p);
   REQUIRE(tree.size() == 4);
-  CHECK(tree[0].name == "step");   // Decode took longer, but not on the device
+  CHECK(tree[0].name == "step");  // Decode took longer, but not on the device
   CHECK(tree[0].device_ns == Approx(12));
   CHECK(tree[0].device_total_ns == Approx(12 + 10 + 300));
   CHECK(tree[0].device_share == Approx(322 / 1322.0));
@@ -452,7 +481,8 @@ TEST_CASE("device_tree.nothing_is_lost_in_merging") {
     double all = 0, in_tree = 0, outside = 0, top = 0;
     for (const device_work& w : p.device.work) {
       all += w.total_ns;
-      if (w.scope >= p.nodes.size() || p.nodes[w.scope].kind == scope_kind::root) outside += w.total_ns;
+      if (w.scope >= p.nodes.size() || p.nodes[w.scope].kind == scope_kind::root)
+        outside += w.total_ns;
     }
     const auto tree = kprof::call_tree(p);
     std::vector<double> below(tree.size());

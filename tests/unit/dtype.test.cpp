@@ -12,7 +12,8 @@ namespace {
 using kprof::count;
 using kprof::dtype;
 
-constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - 1;   // 2^64 - 1 marks an invalid count
+// 2^64 - 1 marks an invalid count
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - 1;
 
 /// Not a constant to the compiler, so that an overflow is met at run time.
 std::uint64_t opaque(std::uint64_t value) {
@@ -28,14 +29,16 @@ TEST_CASE("dtype.every_type_has_its_width") {
     unsigned bits;
   };
   constexpr row rows[] = {
-      {dtype::unknown, 0},  {dtype::f64, 64},     {dtype::f32, 32},      {dtype::tf32, 32},    {dtype::f16, 16},      {dtype::bf16, 16},
-      {dtype::fp8_e4m3, 8}, {dtype::fp8_e5m2, 8}, {dtype::fp6_e2m3, 6},  {dtype::fp6_e3m2, 6}, {dtype::fp4_e2m1, 4},  {dtype::int64, 64},
-      {dtype::int32, 32},   {dtype::int16, 16},   {dtype::int8, 8},      {dtype::int4, 4},     {dtype::uint64, 64},   {dtype::uint32, 32},
-      {dtype::uint16, 16},  {dtype::uint8, 8},    {dtype::uint4, 4},     {dtype::boolean, 8},  {dtype::c64, 64},      {dtype::c128, 128}};
+      {dtype::unknown, 0},  {dtype::f64, 64},     {dtype::f32, 32},     {dtype::tf32, 32},
+      {dtype::f16, 16},     {dtype::bf16, 16},    {dtype::fp8_e4m3, 8}, {dtype::fp8_e5m2, 8},
+      {dtype::fp6_e2m3, 6}, {dtype::fp6_e3m2, 6}, {dtype::fp4_e2m1, 4}, {dtype::int64, 64},
+      {dtype::int32, 32},   {dtype::int16, 16},   {dtype::int8, 8},     {dtype::int4, 4},
+      {dtype::uint64, 64},  {dtype::uint32, 32},  {dtype::uint16, 16},  {dtype::uint8, 8},
+      {dtype::uint4, 4},    {dtype::boolean, 8},  {dtype::c64, 64},     {dtype::c128, 128}};
   unsigned value = 0;
   for (const row& r : rows) {
     CAPTURE(value);
-    CHECK(static_cast<unsigned>(r.type) == value++);   // the values are in files and schemas
+    CHECK(static_cast<unsigned>(r.type) == value++);  // the values are in files and schemas
     CHECK(bits_of(r.type) == r.bits);
   }
   CHECK(bits_of(static_cast<dtype>(value)) == 0);
@@ -91,7 +94,8 @@ TEST_CASE("dtype.count_becomes_invalid_and_stays_so") {
   CHECK_FALSE(count{-static_cast<std::int64_t>(opaque(1))}.valid());
   CHECK_FALSE(count{static_cast<std::int8_t>(-1)}.valid());
   CHECK_FALSE(count{opaque(~std::uint64_t{0})}.valid());
-  for (const count c : {overflow + 1, overflow - overflow, overflow * 0, overflow / 2, 1 + overflow, 0 * overflow, 0 / overflow, 1 - overflow})
+  for (const count c : {overflow + 1, overflow - overflow, overflow * 0, overflow / 2, 1 + overflow,
+                        0 * overflow, 0 / overflow, 1 - overflow})
     CHECK_FALSE(c.valid());
   CHECK(overflow == count{1} / opaque(0));
 }

@@ -37,7 +37,7 @@ TEST_CASE("fixed_string.text_is_cut_between_characters") {
 }
 
 TEST_CASE("fixed_string.anything_with_data_and_size_is_text") {
-  const std::string_view part = std::string_view("one two").substr(0, 3);   // not zero-terminated
+  const std::string_view part = std::string_view("one two").substr(0, 3);  // not zero-terminated
   CHECK(std::string(fixed_string<15>{part}.c_str()) == "one");
   CHECK(std::string(fixed_string<15>{std::string("two")}.c_str()) == "two");
   CHECK(fixed_string<15>{std::string_view{}}.size() == 0);

@@ -87,9 +87,30 @@ TEST_CASE("format.shares_are_per_cent") {
 
 TEST_CASE("format.every_dtype_has_its_name") {
 #define SAME(name) CHECK(std::string{f::dtype_name(kprof::dtype::name)} == #name)
-  SAME(unknown); SAME(f64); SAME(f32); SAME(tf32); SAME(f16); SAME(bf16); SAME(fp8_e4m3); SAME(fp8_e5m2);
-  SAME(fp6_e2m3); SAME(fp6_e3m2); SAME(fp4_e2m1); SAME(int64); SAME(int32); SAME(int16); SAME(int8); SAME(int4);
-  SAME(uint64); SAME(uint32); SAME(uint16); SAME(uint8); SAME(uint4); SAME(boolean); SAME(c64); SAME(c128);
+  SAME(unknown);
+  SAME(f64);
+  SAME(f32);
+  SAME(tf32);
+  SAME(f16);
+  SAME(bf16);
+  SAME(fp8_e4m3);
+  SAME(fp8_e5m2);
+  SAME(fp6_e2m3);
+  SAME(fp6_e3m2);
+  SAME(fp4_e2m1);
+  SAME(int64);
+  SAME(int32);
+  SAME(int16);
+  SAME(int8);
+  SAME(int4);
+  SAME(uint64);
+  SAME(uint32);
+  SAME(uint16);
+  SAME(uint8);
+  SAME(uint4);
+  SAME(boolean);
+  SAME(c64);
+  SAME(c128);
 #undef SAME
   CHECK(std::string{f::dtype_name(static_cast<kprof::dtype>(200))} == "unknown");
 }
@@ -98,10 +119,16 @@ TEST_CASE("format.what_a_terminal_would_obey_is_escaped") {
   CHECK(f::printable("a\nb\r\tc", 80) == "a\\nb\\r\\tc");
   CHECK(f::printable("\x1b[31mred", 80) == "\\x1b[31mred");
   CHECK(f::printable(std::string("\0\x7f", 2), 80) == "\\x00\\x7f");
-  CHECK(f::printable("\xC2\x9B" "31m", 80) == "\\u009b31m");           // CSI as one character
-  CHECK(f::printable("\xE2\x80\xAE" "abc", 80) == "\\u202eabc");       // right-to-left override
-  CHECK(f::printable("a\xE2\x80\x8B" "b", 80) == "a\\u200bb");         // zero-width space
-  CHECK(f::printable("\xF3\xA0\x81\x81", 80) == "\\U000e0041");        // tag
+  CHECK(f::printable("\xC2\x9B"
+                     "31m",
+                     80) == "\\u009b31m");  // CSI as one character
+  CHECK(f::printable("\xE2\x80\xAE"
+                     "abc",
+                     80) == "\\u202eabc");  // right-to-left override
+  CHECK(f::printable("a\xE2\x80\x8B"
+                     "b",
+                     80) == "a\\u200bb");                        // zero-width space
+  CHECK(f::printable("\xF3\xA0\x81\x81", 80) == "\\U000e0041");  // tag
   CHECK(f::printable("\"quotes\" 'and' `more` %s", 80) == "\"quotes\" 'and' `more` %s");
 }
 
@@ -112,22 +139,23 @@ TEST_CASE("format.a_backslash_is_doubled_so_that_no_two_texts_look_the_same") {
 
 TEST_CASE("format.bytes_that_are_not_utf8_are_escaped_one_by_one") {
   CHECK(f::printable("\xFF\xFE", 80) == "\\xff\\xfe");
-  CHECK(f::printable("\xC0\xAF", 80) == "\\xc0\\xaf");              // overlong
-  CHECK(f::printable("\xE0\x80\x80", 80) == "\\xe0\\x80\\x80");     // overlong
-  CHECK(f::printable("\xED\xA0\x80", 80) == "\\xed\\xa0\\x80");     // surrogate
-  CHECK(f::printable("\xF4\x90\x80\x80", 80) == "\\xf4\\x90\\x80\\x80");   // above 10FFFF
-  CHECK(f::printable("\xE2\x82", 80) == "\\xe2\\x82");              // cut short
+  CHECK(f::printable("\xC0\xAF", 80) == "\\xc0\\xaf");                    // overlong
+  CHECK(f::printable("\xE0\x80\x80", 80) == "\\xe0\\x80\\x80");           // overlong
+  CHECK(f::printable("\xED\xA0\x80", 80) == "\\xed\\xa0\\x80");           // surrogate
+  CHECK(f::printable("\xF4\x90\x80\x80", 80) == "\\xf4\\x90\\x80\\x80");  // above 10FFFF
+  CHECK(f::printable("\xE2\x82", 80) == "\\xe2\\x82");                    // cut short
   CHECK(f::printable("\xE2\x82\xAC", 80) == "\xE2\x82\xAC");
 }
 
 TEST_CASE("format.widths_of_characters") {
   CHECK(f::display_width("abc") == 3);
-  CHECK(f::display_width("Gr\xC3\xB6\xC3\x9F" "e") == 5);
-  CHECK(f::display_width("e\xCC\x81") == 1);                      // combining accent
-  CHECK(f::display_width("\xE6\xBC\xA2\xE5\xAD\x97") == 4);       // wide
-  CHECK(f::display_width("\xEF\xBC\xA1") == 2);                   // fullwidth A
-  CHECK(f::display_width("\xF0\x9F\x9A\x80") == 2);               // rocket
-  CHECK(f::display_width("\u251C\u2500 \u2026 \u00B5s") == 7);    // what reports draw
+  CHECK(f::display_width("Gr\xC3\xB6\xC3\x9F"
+                         "e") == 5);
+  CHECK(f::display_width("e\xCC\x81") == 1);                    // combining accent
+  CHECK(f::display_width("\xE6\xBC\xA2\xE5\xAD\x97") == 4);     // wide
+  CHECK(f::display_width("\xEF\xBC\xA1") == 2);                 // fullwidth A
+  CHECK(f::display_width("\xF0\x9F\x9A\x80") == 2);             // rocket
+  CHECK(f::display_width("\u251C\u2500 \u2026 \u00B5s") == 7);  // what reports draw
 }
 
 TEST_CASE("format.widths_are_never_below_those_of_the_c_library") {
@@ -142,9 +170,12 @@ TEST_CASE("format.widths_are_never_below_those_of_the_c_library") {
 }
 
 TEST_CASE("format.marks_need_something_to_stand_on_and_do_not_pile_up") {
-  CHECK(f::printable("\xCC\x81" "a", 80) == "\\u0301a");
+  CHECK(f::printable("\xCC\x81"
+                     "a",
+                     80) == "\\u0301a");
   CHECK(f::printable("a \xCC\x81", 80) == "a \\u0301");
-  CHECK(f::printable("e\xCC\x81\xCC\x82\xCC\x83\xCC\x84", 80) == "e\xCC\x81\xCC\x82\xCC\x83\\u0304");
+  CHECK(f::printable("e\xCC\x81\xCC\x82\xCC\x83\xCC\x84", 80) ==
+        "e\xCC\x81\xCC\x82\xCC\x83\\u0304");
 }
 
 TEST_CASE("format.long_text_is_cut_with_an_ellipsis") {
@@ -154,14 +185,19 @@ TEST_CASE("format.long_text_is_cut_with_an_ellipsis") {
   CHECK(f::printable("abcdef", 1) == "\u2026");
   CHECK(f::printable("abcdef", 2, true) == "..");
   CHECK(f::printable("abcdef", 0).empty());
-  CHECK(f::printable("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2", 5) == "\xE6\xBC\xA2\xE5\xAD\x97\u2026");
+  CHECK(f::printable("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2", 5) ==
+        "\xE6\xBC\xA2\xE5\xAD\x97\u2026");
   CHECK(f::printable("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2", 4) == "\xE6\xBC\xA2\u2026");
-  CHECK(f::printable("ab\x1b" "cd", 5) == "ab\u2026");   // an escape is shown whole or not at all
+  CHECK(f::printable("ab\x1b"
+                     "cd",
+                     5) == "ab\u2026");  // an escape is shown whole or not at all
   CHECK(f::printable(std::string(10'000, 'x'), 10) == "xxxxxxxxx\u2026");
 }
 
 TEST_CASE("format.ascii_means_ascii") {
-  CHECK(f::printable("Gr\xC3\xB6\xC3\x9F" "e \xF0\x9F\x9A\x80", 80, true) == "Gr\\u00f6\\u00dfe \\U0001f680");
+  CHECK(f::printable("Gr\xC3\xB6\xC3\x9F"
+                     "e \xF0\x9F\x9A\x80",
+                     80, true) == "Gr\\u00f6\\u00dfe \\U0001f680");
 }
 
 TEST_CASE("format.any_text_comes_out_as_utf8_of_the_width_asked") {
@@ -170,7 +206,8 @@ TEST_CASE("format.any_text_comes_out_as_utf8_of_the_width_asked") {
   for (int i = 0; i < 2000; ++i) {
     std::string bytes;
     for (std::size_t n = random() % 30; n > 0; --n)
-      bytes += random() % 3 == 0 ? kprof_test::hostile_names()[random() % 18].substr(0, 3) : std::string(1, static_cast<char>(random()));
+      bytes += random() % 3 == 0 ? kprof_test::hostile_names()[random() % 18].substr(0, 3)
+                                 : std::string(1, static_cast<char>(random()));
     texts.push_back(bytes);
   }
   for (const std::string& text : texts)

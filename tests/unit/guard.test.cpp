@@ -29,7 +29,9 @@ struct Deep {
 };
 
 template <class T>
-void in_a_template(T k) { KPROF_OP(Op, {static_cast<int>(k), 1}); }
+void in_a_template(T k) {
+  KPROF_OP(Op, {static_cast<int>(k), 1});
+}
 void in_noexcept() noexcept { KPROF_OP(Op, {5}); }
 inline void in_inline() { KPROF_OP(Op, {6}); }
 
@@ -41,7 +43,9 @@ void recurse(int level) {
 // A generator whose body runs under a guard while it is resumed on one thread.
 struct generator {
   struct promise_type {
-    generator get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    generator get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() {}
@@ -91,7 +95,7 @@ TEST_CASE("guard.stands_in_templates_lambdas_and_inline_functions") {
   in_inline();
   const auto [a, b] = std::pair{10, 11};
   {
-    KPROF_OP(Op, {a, b});   // structured bindings may be arguments
+    KPROF_OP(Op, {a, b});  // structured bindings may be arguments
     [](int k) { KPROF_OP(Op, {k}); }(12);
   }
   const kprof::profile p = kprof::snapshot();
@@ -155,7 +159,10 @@ TEST_CASE("guard.region_names_are_copied_from_anything_textual") {
   { KPROF_REGION(std::string("temporary")); }
   { KPROF_REGION(""); }
   { KPROF_REGION(std::string_view{}); }
-  { const char* none = nullptr; KPROF_REGION(none); }
+  {
+    const char* none = nullptr;
+    KPROF_REGION(none);
+  }
   { kprof::region_guard guard{"guarded"}; }
   const kprof::profile p = kprof::snapshot();
   for (const char* name : {"literal", "dynamic", "view", "temporary", "(null)", "guarded"}) {
@@ -258,15 +265,15 @@ TEST_CASE("guard.destroyed_late_does_not_close_what_was_opened_in_its_place") {
     auto first = std::make_unique<kprof::op_guard<Op>>(Op{1});
     auto second = std::make_unique<kprof::op_guard<Op>>(Op{2});
     auto third = std::make_unique<kprof::op_guard<Op>>(Op{3});
-    second.reset();   // and the third with it
+    second.reset();  // and the third with it
     KPROF_REGION("new second");
     KPROF_REGION("new third");
     auto fourth = std::make_unique<kprof::op_guard<Op>>(Op{4});
     third.reset();
-    { KPROF_OP(Op, {5}); }   // still inside the fourth
+    { KPROF_OP(Op, {5}); }  // still inside the fourth
     fourth.reset();
     { KPROF_OP(Op, {6}); }
-    first.reset();           // closes the two regions
+    first.reset();  // closes the two regions
     { KPROF_OP(Op, {7}); }
   }
   { KPROF_OP(Op, {8}); }
@@ -277,29 +284,37 @@ TEST_CASE("guard.destroyed_late_does_not_close_what_was_opened_in_its_place") {
   CHECK(calls(p, "around/Op k=7 l=0") == 1);
   CHECK(calls(p, "Op k=8 l=0") == 1);
   CHECK(p.complete.closed_by_parent == 3);
-  CHECK(p.complete.closed_elsewhere == 3);   // the third, and the two regions when their blocks ended
+  // the third, and the two regions when their blocks ended
+  CHECK(p.complete.closed_elsewhere == 3);
   CHECK(p.complete.open == 0);
 }
 
 TEST_CASE("guard.random_order_of_destruction_keeps_the_tree_well_formed") {
-  // Against a plain model: a stack from which a guard takes itself and all above it, if it is still there.
+  // Against a plain model: a stack from which a guard takes itself and all above it, if it is still
+  // there.
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     REQUIRE(kprof::start());
     std::map<std::string, std::uint64_t> expected;
     std::uint64_t by_parent = 0, elsewhere = 0;
-    struct open_guard { int number; std::unique_ptr<kprof::op_guard<Op>> guard; };
-    std::vector<open_guard> guards;   // alive
-    std::vector<int> stack;           // open
+    struct open_guard {
+      int number;
+      std::unique_ptr<kprof::op_guard<Op>> guard;
+    };
+    std::vector<open_guard> guards;  // alive
+    std::vector<int> stack;          // open
     for (int i = 0; i < 60; ++i) {
       if (stack.size() < 20 && random() % 2 == 0) {
         guards.push_back({i, std::make_unique<kprof::op_guard<Op>>(Op{i})});
         stack.push_back(i);
         std::string path;
-        for (const int at : stack) path += (path.empty() ? "Op k=" : "/Op k=") + std::to_string(at) + " l=0";
+        for (const int at : stack)
+          path += (path.empty() ? "Op k=" : "/Op k=") + std::to_string(at) + " l=0";
         ++expected[path];
       } else if (!guards.empty()) {
-        const auto victim = guards.begin() + static_cast<std::ptrdiff_t>(random() % 3 != 0 ? guards.size() - 1 : random() % guards.size());
+        const auto victim =
+            guards.begin() + static_cast<std::ptrdiff_t>(
+                                 random() % 3 != 0 ? guards.size() - 1 : random() % guards.size());
         const auto at = std::find(stack.begin(), stack.end(), victim->number);
         if (at == stack.end()) ++elsewhere;
         else by_parent += static_cast<std::uint64_t>(stack.end() - at - 1);
@@ -354,8 +369,10 @@ TEST_CASE("guard.ends_out_of_order_have_room_wherever_a_chunk_of_the_log_ends") 
   constexpr std::uint64_t rounds = 20'000, deep = 24;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     std::vector<std::unique_ptr<kprof::op_guard<Op>>> guards;
-    for (std::uint64_t d = 0; d < deep; ++d) guards.push_back(std::make_unique<kprof::op_guard<Op>>(Op{static_cast<int>(d)}));
-    for (std::uint64_t d = 0; d < i % 7; ++d) { KPROF_OP(Op, {-1}); }   // so that chunks end at every place of a round
+    for (std::uint64_t d = 0; d < deep; ++d)
+      guards.push_back(std::make_unique<kprof::op_guard<Op>>(Op{static_cast<int>(d)}));
+    // so that chunks end at every place of a round
+    for (std::uint64_t d = 0; d < i % 7; ++d) { KPROF_OP(Op, {-1}); }
     guards[deep - 2].reset();
     for (std::uint64_t d = deep; d-- > 0;) guards[d].reset();
   }
@@ -364,7 +381,8 @@ TEST_CASE("guard.ends_out_of_order_have_room_wherever_a_chunk_of_the_log_ends") 
   CHECK(p.complete.closed_elsewhere == rounds);
   CHECK(p.complete.open == 0);
   CHECK(p.complete.dropped == 0);
-  CHECK(p.complete.recorded == rounds * deep + rounds / 7 * 21);   // of the last, incomplete seven only the first came, which adds none
+  // of the last, incomplete seven only the first came, which adds none
+  CHECK(p.complete.recorded == rounds * deep + rounds / 7 * 21);
 }
 
 TEST_CASE("guard.destroyed_on_another_thread_is_counted_and_harmless") {
@@ -383,10 +401,10 @@ TEST_CASE("guard.destroyed_on_another_thread_is_counted_and_harmless") {
   INFO(all_paths(p));
   CHECK(p.complete.closed_elsewhere == 2);
   CHECK(calls(p, "around") == 1);
-  CHECK(calls(p, "around/Op k=1 l=0") == 1);   // closed with what is around it
+  CHECK(calls(p, "around/Op k=1 l=0") == 1);  // closed with what is around it
   CHECK(calls(p, "elsewhere") == 1);
   CHECK(p.complete.closed_by_parent == 1);
-  CHECK(p.complete.never_closed == 1);   // the thread of the second guard ended with it open
+  CHECK(p.complete.never_closed == 1);  // the thread of the second guard ended with it open
 }
 
 TEST_CASE("guard.never_destroyed_stays_open") {
@@ -406,7 +424,7 @@ TEST_CASE("guard.begin_and_end_without_a_block") {
   kprof::open_scope region = kprof::begin_region("r");
   kprof::end(region);
   kprof::end(op);
-  kprof::end(op);   // a second time does nothing
+  kprof::end(op);  // a second time does nothing
   kprof::open_scope none;
   kprof::end(none);
   const kprof::profile p = kprof::snapshot();

@@ -31,7 +31,8 @@ std::uint64_t nearest_rank(const std::vector<std::uint64_t>& sorted, double q) {
 TEST_CASE("histogram.quantiles_are_within_one_percent_of_the_nearest_rank") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 300; ++round) {
-    std::vector<std::uint64_t> values = random_values(random, 1 + random() % 400, 1 + static_cast<unsigned>(random() % 63));
+    std::vector<std::uint64_t> values =
+        random_values(random, 1 + random() % 400, 1 + static_cast<unsigned>(random() % 63));
     histogram h;
     for (const std::uint64_t v : values) h.add(v);
     std::sort(values.begin(), values.end());
@@ -61,8 +62,10 @@ TEST_CASE("histogram.every_value_has_its_bucket") {
   std::vector<std::uint64_t> values = random_values(random, 10'000, 63);
   values.push_back(~std::uint64_t{0});
   std::sort(values.begin(), values.end());
-  for (std::size_t i = 1; i < values.size(); ++i) REQUIRE(histogram::bucket_of(values[i - 1]) <= histogram::bucket_of(values[i]));
-  CHECK(histogram::value_of(histogram::bucket_of(~std::uint64_t{0})) == Approx(18446744073709551615.0).epsilon(0.008));
+  for (std::size_t i = 1; i < values.size(); ++i)
+    REQUIRE(histogram::bucket_of(values[i - 1]) <= histogram::bucket_of(values[i]));
+  CHECK(histogram::value_of(histogram::bucket_of(~std::uint64_t{0})) ==
+        Approx(18446744073709551615.0).epsilon(0.008));
 }
 
 TEST_CASE("histogram.merging_is_the_same_as_adding_all_values") {
@@ -101,7 +104,8 @@ TEST_CASE("histogram.asks_for_what_it_takes") {
 TEST_CASE("histogram.a_few_values_take_no_memory") {
   histogram h;
   std::uint32_t moved = 0;
-  for (std::uint64_t v : {1'000'000'000U, 5U, 70'000U, 5U, 0U}) moved += h.add(v, [](std::size_t) { return false; });
+  for (std::uint64_t v : {1'000'000'000U, 5U, 70'000U, 5U, 0U})
+    moved += h.add(v, [](std::size_t) { return false; });
   CHECK(moved == 0);
   CHECK(h.memory() == 0);
   CHECK(h.quantile(0) == 0);
@@ -112,16 +116,17 @@ TEST_CASE("histogram.a_few_values_take_no_memory") {
 TEST_CASE("histogram.refused_memory_counts_at_the_nearest_value_it_has") {
   histogram h;
   const auto refused = [](std::size_t) { return false; };
-  std::uint64_t moved = h.add(1000, refused);   // the first has to go somewhere
+  std::uint64_t moved = h.add(1000, refused);  // the first has to go somewhere
   for (std::uint64_t i = 1; i < 1000; ++i) moved += h.add(i % 2 == 0 ? 5 : 1'000'000, refused);
   CHECK(h.count() == 1000);
-  CHECK(moved >= 1000 - 16);   // but for those that are still gathered
+  CHECK(moved >= 1000 - 16);  // but for those that are still gathered
   CHECK(moved < 1000);
   CHECK(h.quantile(0.5) == Approx(1000).epsilon(0.01));
   CHECK(h.memory() <= 64);
 
   histogram other;
   other.add(1000);
-  CHECK(other.merge(h, refused) == 1000 % 16);   // those that were gathered: the others lie where the first did
+  // those that were gathered: the others lie where the first did
+  CHECK(other.merge(h, refused) == 1000 % 16);
   CHECK(other.count() == 1001);
 }

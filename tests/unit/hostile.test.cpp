@@ -19,7 +19,9 @@
 
 namespace {
 
-struct Plain {   // integer arithmetic as most authors write it; the multiplication is unsigned so that it wraps, not traps
+// integer arithmetic as most authors write it; the multiplication is unsigned so that it wraps, not
+// traps
+struct Plain {
   std::int64_t n = 0;
   constexpr std::uint64_t flops() const { return 2 * static_cast<std::uint64_t>(n); }
 };
@@ -31,7 +33,9 @@ struct Checked {
 struct Divides {
   int size = 8;
   int stride = 1;
-  __attribute__((no_sanitize("undefined"))) constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(size / stride); }
+  __attribute__((no_sanitize("undefined"))) constexpr std::uint64_t flops() const {
+    return static_cast<std::uint64_t>(size / stride);
+  }
 };
 struct Validated {
   int groups = 1, channels = 4;
@@ -52,7 +56,9 @@ struct Enums {
   offset_kind offset = offset_kind::none;
 };
 
-kprof::work_per_call work_of(const kprof::profile& p, const std::string& path) { return only(p, path).work; }
+kprof::work_per_call work_of(const kprof::profile& p, const std::string& path) {
+  return only(p, path).work;
+}
 
 }  // namespace
 
@@ -73,7 +79,7 @@ TEST_CASE("hostile.negative_zero_and_overflowing_parameters_are_invalid_not_wron
   CHECK(work_of(p, "Plain n=21").flops == 42);
   CHECK_FALSE(work_of(p, "Checked m=" + std::to_string(big) + " n=3").valid);
   CHECK_FALSE(work_of(p, "Checked m=-3 n=3").valid);
-  CHECK_FALSE(work_of(p, "Checked m=2147483648 n=1073741824").valid);   // FLOPs fit, bytes do not
+  CHECK_FALSE(work_of(p, "Checked m=2147483648 n=1073741824").valid);  // FLOPs fit, bytes do not
   CHECK(work_of(p, "Checked m=3 n=5").flops == 30);
   CHECK(work_of(p, "Checked m=3 n=5").bytes_read == 120);
   CHECK_FALSE(work_of(p, "Signed n=-7").valid);
@@ -94,7 +100,7 @@ TEST_CASE("hostile.a_division_by_zero_in_a_formula_does_not_kill_the_program") {
   CHECK(p.complete.invalid == 2);
 #endif
   // The program's own handler is in place again.
-  struct sigaction now{};
+  struct sigaction now {};
   sigaction(SIGFPE, nullptr, &now);
   CHECK((now.sa_flags & SA_NODEFER) == 0);
 }
@@ -117,7 +123,8 @@ TEST_CASE("hostile.a_formula_that_is_stopped_changes_nothing_for_its_thread") {
   REQUIRE(kprof::start());
   sigset_t all, before, after;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);   // as worker threads do; a division by zero now would end the process
+  // as worker threads do; a division by zero now would end the process
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   fesetround(FE_UPWARD);
   { KPROF_OP(Divides, {7, 0}); }
   { KPROF_OP(Divides, {9, 0}); }
@@ -145,7 +152,8 @@ TEST_CASE("hostile.enum_values_without_a_name_are_shown_as_the_numbers_they_are"
 
 struct Typed {
   std::int64_t n = 1;
-  kprof::dtype type = kprof::dtype::f32, weights = kprof::dtype::unknown, out = kprof::dtype::unknown;
+  kprof::dtype type = kprof::dtype::f32, weights = kprof::dtype::unknown,
+               out = kprof::dtype::unknown;
   constexpr kprof::count flops() const { return n; }
 };
 TEST_CASE("hostile.an_enumeration_that_is_unknown_says_nothing") {
@@ -160,7 +168,8 @@ TEST_CASE("hostile.an_enumeration_that_is_unknown_says_nothing") {
   CHECK(calls(p, "Typed n=3") == 1);
 }
 
-// Where formulas run for the record and, on other threads, for an NVTX tool. The last test: the handler stays.
+// Where formulas run for the record and, on other threads, for an NVTX tool. The last test: the
+// handler stays.
 #if defined(__x86_64__) && !defined(KPROF_TEST_SANITIZED)
 TEST_CASE("hostile.divisions_by_zero_on_many_threads_do_not_kill_the_program") {
   using kprof::detail::division_trap;

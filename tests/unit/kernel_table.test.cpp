@@ -30,7 +30,8 @@ using kprof_test::device_builder;
 
 namespace {
 
-kernel_row row_of(const kprof::profile& p, const std::string& kernel, grouping by = grouping::parameters) {
+kernel_row row_of(const kprof::profile& p, const std::string& kernel,
+                  grouping by = grouping::parameters) {
   for (const kernel_row& row : kernel_table(p, by))
     if (row.kernel == kernel) return row;
   FAIL("no row " << kernel);
@@ -42,8 +43,13 @@ kernel_row row_of(const kprof::profile& p, const std::string& kernel, grouping b
 TEST_CASE("kernel_table.a_row_has_everything_about_a_kernel") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto step = b.region(main, "step"), layer = b.op(step, "Layer", "n=4 pass=dgrad"), inside = b.region(layer, "fused"), gemm = b.op(inside, "Gemm", "M=8");
-  b.calls(step, 1, 900).calls(layer, 1, 800).calls(inside, 1, 700).calls(gemm, 3, 100).work(gemm, 1000, 30, 10);
+  const auto step = b.region(main, "step"), layer = b.op(step, "Layer", "n=4 pass=dgrad"),
+             inside = b.region(layer, "fused"), gemm = b.op(inside, "Gemm", "M=8");
+  b.calls(step, 1, 900)
+      .calls(layer, 1, 800)
+      .calls(inside, 1, 700)
+      .calls(gemm, 3, 100)
+      .work(gemm, 1000, 30, 10);
   auto& w = b.kernel(gemm, "_ZN2ns4gemmIfEEvPT_", 3, 20);
   w.grid[1] = 2;
   w.block[2] = 4;
@@ -64,7 +70,7 @@ TEST_CASE("kernel_table.a_row_has_everything_about_a_kernel") {
   CHECK(row.variants == 1);
   CHECK(row.region == "fused");
   CHECK(row.regions == 1);
-  CHECK(row.pass == "dgrad");   // of the operator around it
+  CHECK(row.pass == "dgrad");  // of the operator around it
   CHECK(row.kernel == "void ns::gemm<float>(float*)");
   CHECK(row.device == 1);
   CHECK(row.stream == 14);
@@ -82,13 +88,15 @@ TEST_CASE("kernel_table.a_row_has_everything_about_a_kernel") {
   CHECK(row.share == Approx(0.6));
   CHECK(row.flops.value == Approx(3000));
   CHECK(row.bytes.value == Approx(120));
-  CHECK_FALSE((row.several_passes || row.several_devices || row.several_configurations || row.parameters_merged || row.invalid));
+  CHECK_FALSE((row.several_passes || row.several_devices || row.several_configurations ||
+               row.parameters_merged || row.invalid));
 }
 
 TEST_CASE("kernel_table.the_region_is_the_innermost_inside_or_outside_of_the_operator") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto outer = b.region(main, "outer"), op = b.op(outer, "A"), inner = b.region(op, "inner"), graph = b.graph(inner, 1), none = b.op(main, "B");
+  const auto outer = b.region(main, "outer"), op = b.op(outer, "A"), inner = b.region(op, "inner"),
+             graph = b.graph(inner, 1), none = b.op(main, "B");
   b.kernel(op, "k_outer", 1, 1);
   b.kernel(inner, "k_inner", 1, 1);
   b.kernel(graph, "k_graph", 1, 1);
@@ -122,7 +130,8 @@ TEST_CASE("kernel_table.the_pass_is_a_field_of_the_innermost_operator_that_has_o
   CHECK(pass_in("").empty());
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto outer = b.op(main, "A", "pass=dgrad"), region = b.region(outer, "r"), inner = b.op(region, "B", "n=1"), own = b.op(inner, "C", "pass=wgrad");
+  const auto outer = b.op(main, "A", "pass=dgrad"), region = b.region(outer, "r"),
+             inner = b.op(region, "B", "n=1"), own = b.op(inner, "C", "pass=wgrad");
   b.kernel(inner, "k_inner", 1, 1);
   b.kernel(own, "k_own", 1, 1);
   b.kernel(b.op(main, "D"), "k_none", 1, 1);
@@ -140,7 +149,8 @@ TEST_CASE("kernel_table.the_pass_is_a_field_of_the_innermost_operator_that_has_o
 TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
   device_builder b;
   const auto main = b.thread("main", 1), other = b.thread("other", 2);
-  const auto launch = [&](std::uint32_t root, const char* region, const char* parameters) -> device_work& {
+  const auto launch = [&](std::uint32_t root, const char* region,
+                          const char* parameters) -> device_work& {
     return b.kernel(b.op(b.region(root, region), "A", parameters), "k", 1, 10);
   };
   launch(main, "r0", "n=1");
@@ -153,7 +163,7 @@ TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
   launch(main, "r0", "n=1").block[0] = 32;
   launch(main, "r0", "n=1").registers = 1;
   launch(main, "r0", "n=1").dynamic_shared = 1;
-  b.kernel(b.op(b.region(main, "r0"), "B", "n=1"), "k", 1, 10);   // always, as are these
+  b.kernel(b.op(b.region(main, "r0"), "B", "n=1"), "k", 1, 10);  // always, as are these
   b.kernel(b.op(b.region(main, "r0"), "A", "n=1"), "l", 1, 10);
   b.kernel(main, "k", 1, 10);
   b.kernel(scope_node::none, "k", 1, 10);
@@ -173,7 +183,7 @@ TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
   CHECK(all.parameters.empty());
   CHECK(all.several_devices);
   CHECK(all.several_configurations);
-  CHECK(all.streams == 3);   // two of device 0, one of device 1
+  CHECK(all.streams == 3);  // two of device 0, one of device 1
 }
 
 TEST_CASE("kernel_table.rows_of_differing_passes_say_so") {
@@ -185,7 +195,8 @@ TEST_CASE("kernel_table.rows_of_differing_passes_say_so") {
   CHECK(row.several_passes);
   CHECK(row.pass.empty());
   CHECK(kernel_table(b.p).size() == 2);
-  for (const char* outer : {"pass=fprop", "pass=dgrad"}) b.kernel(b.op(b.op(main, "Outer", outer), "Inner", "n=1"), "l", 1, 10);
+  for (const char* outer : {"pass=fprop", "pass=dgrad"})
+    b.kernel(b.op(b.op(main, "Outer", outer), "Inner", "n=1"), "l", 1, 10);
   CHECK(kernel_table(b.p).size() == 4);
 }
 
@@ -201,16 +212,16 @@ TEST_CASE("kernel_table.the_formulas_are_a_kernels_where_each_call_runs_it_alone
   const auto two = op("Two", 5);
   b.kernel(two, "two_a", 5, 10);
   b.kernel(two, "two_b", 5, 10);
-  b.kernel(op("Twice", 5), "twice", 10, 10);   // the same one two times a call
-  const auto shapes = op("Shapes", 5);         // one kernel, two configurations
+  b.kernel(op("Twice", 5), "twice", 10, 10);  // the same one two times a call
+  const auto shapes = op("Shapes", 5);        // one kernel, two configurations
   b.kernel(shapes, "shapes", 3, 10, 1);
   b.kernel(shapes, "shapes", 2, 10, 2);
-  b.set(shapes, 5, 10, 64);                    // a memset is no kernel
+  b.set(shapes, 5, 10, 64);  // a memset is no kernel
   const auto layer = op("Layer", 5), part = b.op(b.region(layer, "r"), "Part");
   b.kernel(layer, "layer", 5, 10);
   b.kernel(part, "part", 5, 10);
   const auto waiting = op("Waiting", 5);
-  b.p.nodes[waiting].open = 1;                 // a call that is under way has launched too
+  b.p.nodes[waiting].open = 1;  // a call that is under way has launched too
   b.kernel(waiting, "waiting", 6, 10);
   const auto several = op("Merged", 5);
   auto& merged = b.kernel(several, "lost", 5, 10);
@@ -245,7 +256,7 @@ TEST_CASE("kernel_table.replayed_calls_count_and_captured_ones_do_not") {
   b.p.nodes[replayed].replays = 9;
   b.kernel(replayed, "k", 9, 10);
   CHECK(row_of(b.done(), "k").flops.value == Approx(900));
-  b.p.device.work[0].calls = 10;   // one more than there were calls that did anything
+  b.p.device.work[0].calls = 10;  // one more than there were calls that did anything
   CHECK(row_of(b.p, "k").flops.why == absence::several_kernels);
 }
 
@@ -286,7 +297,7 @@ TEST_CASE("kernel_table.tensor_cores_are_known_by_name_or_declared_or_not_at_all
   launch("C", kprof::unit::cuda_core, {"plain"});
   launch("D", kprof::unit::tensor_core, {"prepare", "multiply"});
   launch("E", kprof::unit::cuda_core, {"first", "second"});
-  launch("F", kprof::unit::cuda_core, {"turing_s1688gemm"});   // the name is nearer to the truth
+  launch("F", kprof::unit::cuda_core, {"turing_s1688gemm"});  // the name is nearer to the truth
   b.kernel(main, "h884gemm", 1, 10);
   b.kernel(main, "whatever", 1, 10);
   const kprof::profile p = b.done();
@@ -306,7 +317,8 @@ TEST_CASE("kernel_table.tensor_cores_are_known_by_name_or_declared_or_not_at_all
 TEST_CASE("kernel_table.declarations_that_differ_within_a_row_say_nothing") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  for (const auto on : {kprof::unit::tensor_core, kprof::unit::cuda_core, kprof::unit::tensor_core}) {
+  for (const auto on :
+       {kprof::unit::tensor_core, kprof::unit::cuda_core, kprof::unit::tensor_core}) {
     const auto node = b.op(main, "A", "n=" + std::to_string(b.p.nodes.size()));
     b.calls(node, 1, 10).work(node, 1, 1, 1);
     b.p.nodes[node].work.on = on;
@@ -324,7 +336,7 @@ TEST_CASE("kernel_table.runs_without_timing_are_in_no_time") {
   some.untimed = 1;
   some.total_ns = 30;
   b.kernel(op, "none", 2, 0).untimed = 2;
-  b.kernel(op, "none", 2, 0).untimed = 9;   // more than there are
+  b.kernel(op, "none", 2, 0).untimed = 9;  // more than there are
   const kprof::profile p = b.done();
   CHECK(row_of(p, "some").mean_ns.value == Approx(10));
   CHECK(row_of(p, "none").mean_ns.why == absence::untimed);
@@ -333,7 +345,7 @@ TEST_CASE("kernel_table.runs_without_timing_are_in_no_time") {
   CHECK(row_of(p, "none").untimed == 4);
   b.p.device.work[1].untimed = 0;
   b.p.device.work[1].min_ns = b.p.device.work[1].max_ns = 5;
-  CHECK(row_of(b.p, "none").min_ns.value == 5);   // those without timing have no minimum of 0
+  CHECK(row_of(b.p, "none").min_ns.value == 5);  // those without timing have no minimum of 0
 }
 
 TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
@@ -343,10 +355,12 @@ TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
     double ns = 0, all = 0;
     for (const device_work& w : p.device.work) {
       all += w.total_ns;
-      if (w.task == kprof::device_task::kernel) runs += w.calls, untimed += w.untimed, ns += w.total_ns;
+      if (w.task == kprof::device_task::kernel)
+        runs += w.calls, untimed += w.untimed, ns += w.total_ns;
     }
     std::size_t before = 0;
-    for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+    for (const grouping by :
+         {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
       const auto table = kernel_table(p, by);
       std::uint64_t row_runs = 0, row_untimed = 0;
       double row_ns = 0, shares = 0;
@@ -365,11 +379,13 @@ TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
       REQUIRE(row_untimed == untimed);
       REQUIRE(row_ns == Approx(ns).margin(1e-6));
       if (all > 0) REQUIRE(shares == Approx(ns / all).margin(1e-9));
-      REQUIRE(table.size() >= before);   // each kind splits the rows of the one before it
+      REQUIRE(table.size() >= before);  // each kind splits the rows of the one before it
       before = table.size();
       std::uint64_t parts = 0;
       for (const bool odd : {true, false})
-        for (const kernel_row& row : kernel_table(p, by, [&](const device_work& w) { return (w.stream % 2 == 1) == odd; })) parts += row.calls;
+        for (const kernel_row& row :
+             kernel_table(p, by, [&](const device_work& w) { return (w.stream % 2 == 1) == odd; }))
+          parts += row.calls;
       REQUIRE(parts == runs);
     }
   }
@@ -381,7 +397,8 @@ TEST_CASE("kernel_table.formulas_are_evaluated_no_more_often_than_there_were_cal
     const kprof::profile p = kprof_test::random_device_profile(seed);
     std::map<std::string, std::uint64_t> calls, runs;
     for (const scope_node& n : p.nodes)
-      if (n.kind == kprof::scope_kind::op) calls[n.name + '\1' + n.parameters] += n.calls - n.captured + n.replays + n.open;
+      if (n.kind == kprof::scope_kind::op)
+        calls[n.name + '\1' + n.parameters] += n.calls - n.captured + n.replays + n.open;
     for (const kernel_row& row : kernel_table(p))
       if (row.flops.known()) runs[row.op + '\1' + row.parameters] += row.calls;
     for (const auto& [name, n] : runs) {
@@ -396,9 +413,11 @@ TEST_CASE("kernel_table.formulas_are_evaluated_no_more_often_than_there_were_cal
 TEST_CASE("kernel_table.each_launch_has_the_formula_of_its_own_operator") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  for (const std::uint64_t flops : {100U, 7000U}) {   // two operators of one name
+  for (const std::uint64_t flops : {100U, 7000U}) {  // two operators of one name
     const auto node = b.op(main, "A", "n=1");
-    b.calls(node, 2, 10).work(node, flops, 1, 1).site(node, "a.cpp", static_cast<std::uint32_t>(flops));
+    b.calls(node, 2, 10)
+        .work(node, flops, 1, 1)
+        .site(node, "a.cpp", static_cast<std::uint32_t>(flops));
     b.kernel(node, "k", 2, 10);
   }
   CHECK(kernel_table(b.done())[0].flops.value == Approx(14'200));
@@ -449,13 +468,14 @@ TEST_CASE("copy_table.copies_and_memsets_are_told_apart_by_kind_and_memory") {
   const auto main = b.thread("main", 1);
   const auto op = b.op(main, "A");
   b.copy(op, copy_direction::host_to_device, 4, 100, 1000);
-  b.copy(main, copy_direction::host_to_device, 1, 100, 500).stream = 3;   // operator and stream make no difference
+  // operator and stream make no difference
+  b.copy(main, copy_direction::host_to_device, 1, 100, 500).stream = 3;
   b.copy(op, copy_direction::host_to_device, 1, 90, 1000).from = memory_place::pageable;
   b.copy(op, copy_direction::host_to_device, 1, 80, 1000).to = memory_place::array;
   b.copy(op, copy_direction::device_to_host, 1, 70, 1000);
   b.copy(op, copy_direction::device_to_host, 1, 60, 1000).device = 1;
   auto& set = b.set(op, 2, 25, 100);
-  set.direction = copy_direction::host_to_host;   // neither of these is of a memset
+  set.direction = copy_direction::host_to_host;  // neither of these is of a memset
   set.from = memory_place::pinned;
   b.set(op, 1, 5, 100);
   b.copy(op, copy_direction::unknown, 1, 1, 8).merged = true;
@@ -487,7 +507,8 @@ TEST_CASE("copy_table.rates_are_not_known_without_time") {
   const auto table = copy_table(b.done());
   CHECK(table[0].bytes_per_s.why == absence::untimed);
   CHECK(table[1].bytes_per_s.why == absence::no_time);
-  const auto sets = copy_table(b.p, [](const device_work& w) { return w.task == kprof::device_task::set; });
+  const auto sets =
+      copy_table(b.p, [](const device_work& w) { return w.task == kprof::device_task::set; });
   REQUIRE(sets.size() == 1);
   CHECK(sets[0].share == 0);
 }
@@ -498,8 +519,10 @@ TEST_CASE("copy_table.nothing_is_lost") {
     std::uint64_t calls = 0, bytes = 0;
     double ns = 0;
     for (const device_work& w : p.device.work)
-      if (w.task != kprof::device_task::kernel) calls += w.calls, bytes += w.bytes, ns += w.total_ns;
-    for (const copy_row& row : copy_table(p)) calls -= row.calls, bytes -= row.bytes, ns -= row.total_ns;
+      if (w.task != kprof::device_task::kernel)
+        calls += w.calls, bytes += w.bytes, ns += w.total_ns;
+    for (const copy_row& row : copy_table(p))
+      calls -= row.calls, bytes -= row.bytes, ns -= row.total_ns;
     REQUIRE(calls == 0);
     REQUIRE(bytes == 0);
     REQUIRE(ns == Approx(0).margin(1));

@@ -11,13 +11,15 @@ using kprof::detail::launch_table;
 
 namespace {
 
-known_launch launch(std::uint32_t correlation, std::uint32_t path = 1) { return {correlation, path, 1, 0, correlation * 10ULL, 0, false}; }
+known_launch launch(std::uint32_t correlation, std::uint32_t path = 1) {
+  return {correlation, path, 1, 0, correlation * 10ULL, 0, false};
+}
 
 }  // namespace
 
 TEST_CASE("launch_table.finds_what_was_added_and_nothing_else") {
   launch_table t;
-  CHECK(t.find(1) == nullptr);   // without room
+  CHECK(t.find(1) == nullptr);  // without room
   t.set_limit(1024, 1024);
   CHECK(t.find(1) == nullptr);
   for (std::uint32_t i = 1; i <= 1000; ++i) t.add(launch(i * 7919));
@@ -36,10 +38,10 @@ TEST_CASE("launch_table.forgets_the_oldest_first_and_seen_ones_before") {
   for (std::uint32_t i = 1; i <= 1024; ++i) t.add(launch(i));
   REQUIRE(t.find(1) != nullptr);
   t.add(launch(1025));
-  CHECK(t.find(1) == nullptr);   // full of launches that wait
+  CHECK(t.find(1) == nullptr);  // full of launches that wait
   CHECK(t.find(2) != nullptr);
   for (std::uint32_t i = 2; i <= 1025; ++i) t.find(i)->seen = true;
-  t.add(launch(1026));   // what has been seen makes room for half of the table
+  t.add(launch(1026));  // what has been seen makes room for half of the table
   CHECK(t.find(500) == nullptr);
   CHECK(t.find(1025) != nullptr);
 }
@@ -61,7 +63,7 @@ TEST_CASE("launch_table.the_latest_of_an_id_that_comes_again_counts") {
   t.add(launch(5, 2));
   CHECK(t.find(5)->path == 2);
   for (std::uint32_t i = 100; i < 100 + 1023; ++i) t.add(launch(i));
-  REQUIRE(t.find(5) != nullptr);   // the older one was forgotten
+  REQUIRE(t.find(5) != nullptr);  // the older one was forgotten
   CHECK(t.find(5)->path == 2);
   t.add(launch(2000));
   CHECK(t.find(5) == nullptr);
@@ -93,7 +95,7 @@ TEST_CASE("launch_table.chains_survive_a_long_run") {
       REQUIRE(l->correlation == any);
       l->seen = true;
     } else {
-      REQUIRE(any > next);   // before the first
+      REQUIRE(any > next);  // before the first
     }
   }
 }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// needs: guards
-// One setting bounds the memory; what no longer fits is folded or merged, and the totals stay exact.
+// SPDX-License-Identifier: MIT needs: guards One setting bounds the memory; what no longer fits is
+// folded or merged, and the totals stay exact.
 
 #include <kprof/kprof.hpp>
 
@@ -52,7 +51,8 @@ TEST_CASE("memory.totals_stay_exact_when_the_timeline_does_not_fit") {
   CHECK(p.complete.in_timeline > 1000);
   CHECK(p.complete.timeline_ns < p.wall_ns);
   CHECK(p.timeline.size() <= p.complete.in_timeline);
-  CHECK(p.timeline.size() + 10 >= p.complete.in_timeline);   // but for those that began before the window
+  // but for those that began before the window
+  CHECK(p.timeline.size() + 10 >= p.complete.in_timeline);
   REQUIRE_FALSE(p.timeline.empty());
   CHECK(path_of(p, p.timeline.back().node) == "step");
   for (const kprof::timeline_scope& s : p.timeline) {
@@ -69,14 +69,16 @@ TEST_CASE("memory.minimum_maximum_and_sum_agree_with_the_timeline") {
   REQUIRE(p.timeline.size() == 20'000);
   double sum = 0;
   std::vector<double> all;
-  for (const kprof::timeline_scope& s : p.timeline) sum += s.duration_ns, all.push_back(s.duration_ns);
+  for (const kprof::timeline_scope& s : p.timeline)
+    sum += s.duration_ns, all.push_back(s.duration_ns);
   std::sort(all.begin(), all.end());
   CHECK(row.total_ns == Approx(sum));
   CHECK(row.min_ns == Approx(all.front()));
   CHECK(row.max_ns == Approx(all.back()));
   for (const double q : {0.5, 0.99}) {
     const double exact = all[static_cast<std::size_t>(std::ceil(q * 20'000)) - 1];
-    CHECK(row.durations.quantile(q) * p.clock.ns_per_tick == Approx(exact).epsilon(0.01).margin(p.clock.ns_per_tick));
+    CHECK(row.durations.quantile(q) * p.clock.ns_per_tick ==
+          Approx(exact).epsilon(0.01).margin(p.clock.ns_per_tick));
   }
 }
 
@@ -105,7 +107,9 @@ TEST_CASE("memory.too_many_parameters_are_merged_and_counted") {
 
 TEST_CASE("memory.endless_region_names_are_merged_too") {
   REQUIRE(kprof::start(with_memory(1)));
-  for (int i = 0; i < 20'000; ++i) { KPROF_REGION("request " + std::to_string(i) + std::string(200, '.')); }
+  for (int i = 0; i < 20'000; ++i) {
+    KPROF_REGION("request " + std::to_string(i) + std::string(200, '.'));
+  }
   const kprof::profile p = kprof::snapshot();
   CHECK(p.complete.recorded == 20'000);
   CHECK(p.complete.merged > 0);
@@ -119,7 +123,8 @@ TEST_CASE("memory.histograms_of_scattered_durations_stay_within_the_limit") {
   for (int round = 0; round < 12; ++round)
     for (int i = 0; i < 600; ++i) {
       KPROF_OP(Row, {i});
-      const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(1U << (random() % 18));
+      const auto end =
+          std::chrono::steady_clock::now() + std::chrono::nanoseconds(1U << (random() % 18));
       while (std::chrono::steady_clock::now() < end) {}
     }
   const kprof::profile p = kprof::snapshot();

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// needs: guards
-// What real guards and contexts become in the summaries; profiles made by hand are in summary.test.cpp.
+// SPDX-License-Identifier: MIT needs: guards What real guards and contexts become in the summaries;
+// profiles made by hand are in summary.test.cpp.
 
 #include <kprof/kprof.hpp>
 #include <kprof/model/summary.hpp>
@@ -50,7 +49,8 @@ TEST_CASE("model.a_context_makes_no_row_on_the_thread_that_adopts_it") {
   batch_on_a_worker();
   kprof::stop();
   const kprof::profile p = kprof::snapshot();
-  for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+  for (const grouping by :
+       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
     INFO("grouping " << static_cast<int>(by));
     const std::vector<operator_row> rows = kprof::operator_table(p, by);
     REQUIRE(rows.size() == 2);
@@ -79,7 +79,8 @@ TEST_CASE("model.a_worker_has_the_time_of_what_it_ran_under_a_context") {
     if (row.name == "copy") copy = row.total_ns;
   REQUIRE(copy > 0);
   bool found = false;
-  for (const kprof::tree_row& row : tree) found = found || (row.kind == kprof::scope_kind::root && row.total_ns == Approx(copy));
+  for (const kprof::tree_row& row : tree)
+    found = found || (row.kind == kprof::scope_kind::root && row.total_ns == Approx(copy));
   CHECK(found);
 }
 

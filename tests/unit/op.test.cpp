@@ -21,7 +21,7 @@ std::string str(kprof::detail::text t) { return {t.data, t.size}; }
 template <class Op>
 work evaluated(const Op& params) {
   work out{};
-  out.flops = out.read = out.written = 12345;   // must be overwritten
+  out.flops = out.read = out.written = 12345;  // must be overwritten
   kprof::detail::op_desc_of<Op>.evaluate(&params, out);
   return out;
 }
@@ -34,7 +34,9 @@ struct Saxpy {
   std::int64_t n = 0;
   dtype type = dtype::f32;
   constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
-  constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n * size_of(type)}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+  }
 };
 static_assert(Saxpy{.n = 1 << 20}.flops() == 2'097'152);
 static_assert(kprof::flops_of(Saxpy{.n = 10}) == 20);
@@ -45,7 +47,9 @@ struct Gemm {
   dtype output = dtype::f32;
   constexpr count flops() const { return count{2} * m * n * k; }
   constexpr bool valid() const { return m > 0 && n > 0 && k > 0; }
-  constexpr kprof::arithmetic arithmetic() const { return {.type = input, .on = kprof::unit::tensor_core}; }
+  constexpr kprof::arithmetic arithmetic() const {
+    return {.type = input, .on = kprof::unit::tensor_core};
+  }
 };
 
 struct Plain {
@@ -83,7 +87,7 @@ struct vendor {
   const float* data = nullptr;
   int rank = 2;
   int dims[4] = {};
-  int flops = 0;   // not a formula
+  int flops = 0;  // not a formula
 };
 
 }  // namespace demo
@@ -92,10 +96,14 @@ template <>
 struct kprof::op_traits<demo::vendor> {
   static constexpr const char* name = "vendor.op";
   using fields = members<&demo::vendor::rank>;
-  static constexpr std::uint64_t flops(const demo::vendor& v) { return static_cast<std::uint64_t>(v.rank) * 10U; }
+  static constexpr std::uint64_t flops(const demo::vendor& v) {
+    return static_cast<std::uint64_t>(v.rank) * 10U;
+  }
   static constexpr kprof::traffic bytes(const demo::vendor&) { return {.read = 1, .written = 2}; }
   static constexpr bool valid(const demo::vendor& v) { return v.rank <= 4; }
-  static constexpr kprof::arithmetic arithmetic(const demo::vendor&) { return {.type = dtype::f16}; }
+  static constexpr kprof::arithmetic arithmetic(const demo::vendor&) {
+    return {.type = dtype::f16};
+  }
 };
 
 TEST_CASE("op.the_name_is_the_declared_one_or_the_type's") {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Named activations and gated linear units: published vectors, and their definitions with a number that counts what is done with it.
+// SPDX-License-Identifier: MIT Named activations and gated linear units: published vectors, and
+// their definitions with a number that counts what is done with it.
 #include <kprof/ops/activation.hpp>
 
 #include "catch.hpp"
@@ -20,88 +20,157 @@ using kprof::dtype;
 namespace {
 
 static_assert(costs(Relu{.numel = 1048576, .type = dtype::f16}, 1048576, 4194304));
-static_assert(costs(Relu{.numel = 1048576, .pass = pass::bprop, .type = dtype::f16}, 1048576, 6291456));
+static_assert(costs(Relu{.numel = 1048576, .pass = pass::bprop, .type = dtype::f16}, 1048576,
+                    6291456));
 // A row of a profile of ResNet-50.
 static_assert(costs(Relu{.numel = 32 * 64 * 112 * 112, .type = dtype::f16}, 25690112, 102760448));
 
 // Activation.
-static_assert(costs(Gelu{.numel = 3, .type = dtype::bf16}, 3, 12) && moves(Gelu{.numel = 3, .type = dtype::bf16}, 6, 6));
-static_assert(Gelu{.numel = 3}.flops(cost_model::expressions) == 15 && Silu{.numel = 3}.flops(cost_model::expressions) == 15);
-static_assert(Activation{.act = activation::gelu, .numel = 3, .tanh_approximation = true}.flops(cost_model::expressions) == 27);
-static_assert(Activation{.act = activation::gelu, .numel = 3, .tanh_approximation = true}.flops() == 3);
-static_assert(Sigmoid{.numel = 7}.flops(cost_model::expressions) == 28 && Sigmoid{.numel = 7}.flops(cost_model::pyprof) == 7);
+static_assert(costs(Gelu{.numel = 3, .type = dtype::bf16}, 3, 12) &&
+              moves(Gelu{.numel = 3, .type = dtype::bf16}, 6, 6));
+static_assert(Gelu{.numel = 3}.flops(cost_model::expressions) == 15 &&
+              Silu{.numel = 3}.flops(cost_model::expressions) == 15);
+static_assert(Activation{.act = activation::gelu, .numel = 3, .tanh_approximation = true}.flops(
+                  cost_model::expressions) == 27);
+static_assert(Activation{.act = activation::gelu, .numel = 3, .tanh_approximation = true}.flops() ==
+              3);
+static_assert(Sigmoid{.numel = 7}.flops(cost_model::expressions) == 28 &&
+              Sigmoid{.numel = 7}.flops(cost_model::pyprof) == 7);
 static_assert(Silu{.numel = 7, .pass = pass::bprop}.flops(cost_model::expressions) == 7);
-static_assert(Mish{.numel = 7}.transcendentals() == 7 && Mish{.numel = 7}.transcendentals(cost_model::expressions) == 21);
+static_assert(Mish{.numel = 7}.transcendentals() == 7 &&
+              Mish{.numel = 7}.transcendentals(cost_model::expressions) == 21);
 static_assert(Relu{.numel = 7}.transcendentals() == 0 && Tanh{.numel = 7}.transcendentals() == 7);
 static_assert(Mish{.numel = 7, .pass = pass::bprop}.transcendentals(cost_model::expressions) == 7);
-static_assert(moves(Silu{.numel = 5, .pass = pass::bprop, .type = dtype::fp6_e2m3}, 8, 4));                   // ceil(5 * 6 / 8) = 4
-static_assert(moves(Activation{.act = activation::prelu, .numel = 10, .weights = 5, .type = dtype::f16}, 30, 20));
-static_assert(moves(Activation{.act = activation::prelu, .numel = 10, .weights = 5, .pass = pass::bprop, .type = dtype::f16}, 50, 30));
+// ceil(5 * 6 / 8) = 4
+static_assert(moves(Silu{.numel = 5, .pass = pass::bprop, .type = dtype::fp6_e2m3}, 8, 4));
+static_assert(moves(
+    Activation{.act = activation::prelu, .numel = 10, .weights = 5, .type = dtype::f16}, 30, 20));
+static_assert(moves(Activation{.act = activation::prelu,
+                               .numel = 10,
+                               .weights = 5,
+                               .pass = pass::bprop,
+                               .type = dtype::f16},
+                    50, 30));
 static_assert(Activation{.act = activation::prelu, .numel = 10, .weights = 5}.parameters() == 5);
 static_assert(costs(Relu{.numel = 0}, 0, 0));
-static_assert(Relu{.type = dtype::bf16}.arithmetic().on == kprof::unit::cuda_core && Relu{.type = dtype::bf16}.arithmetic().type == dtype::bf16);
+static_assert(Relu{.type = dtype::bf16}.arithmetic().on == kprof::unit::cuda_core &&
+              Relu{.type = dtype::bf16}.arithmetic().type == dtype::bf16);
 
 // Glu: 2 rows F, 3 rows F s. 5 x 7 = 35 elements.
-static_assert(costs(Swiglu{.rows = 5, .F = 7, .type = dtype::bf16}, 70, 210) && moves(Swiglu{.rows = 5, .F = 7, .type = dtype::bf16}, 140, 70));
-static_assert(costs(Glu{.rows = 4096, .F = 11008, .type = dtype::f16}, 2ULL * 4096 * 11008, 6ULL * 4096 * 11008));
-static_assert(costs(Geglu{.rows = 5, .F = 7, .pass = pass::bprop}, 140, 700));                    // 4 x 35; dy 35, x 70, dx 70
-static_assert(moves(Reglu{.rows = 5, .F = 7, .pass = pass::bprop, .type = dtype::int4}, 18 + 35, 35));   // ceil(35 / 2), 70 / 2
-static_assert(Swiglu{.rows = 5, .F = 7}.flops(cost_model::expressions) == 210 && Reglu{.rows = 5, .F = 7}.flops(cost_model::expressions) == 70);
-static_assert(Swiglu{.rows = 5, .F = 7, .pass = pass::bprop}.flops(cost_model::expressions) == 35 * (5 + 1 + 2));
-static_assert(Glu{.act = activation::none, .rows = 5, .F = 7}.flops() == 35 && Glu{.act = activation::none}.transcendentals() == 0);
+static_assert(costs(Swiglu{.rows = 5, .F = 7, .type = dtype::bf16}, 70, 210) &&
+              moves(Swiglu{.rows = 5, .F = 7, .type = dtype::bf16}, 140, 70));
+static_assert(costs(Glu{.rows = 4096, .F = 11008, .type = dtype::f16}, 2ULL * 4096 * 11008,
+                    6ULL * 4096 * 11008));
+// 4 x 35; dy 35, x 70, dx 70
+static_assert(costs(Geglu{.rows = 5, .F = 7, .pass = pass::bprop}, 140, 700));
+// ceil(35 / 2), 70 / 2
+static_assert(moves(Reglu{.rows = 5, .F = 7, .pass = pass::bprop, .type = dtype::int4}, 18 + 35,
+                    35));
+static_assert(Swiglu{.rows = 5, .F = 7}.flops(cost_model::expressions) == 210 &&
+              Reglu{.rows = 5, .F = 7}.flops(cost_model::expressions) == 70);
+static_assert(Swiglu{.rows = 5, .F = 7, .pass = pass::bprop}.flops(cost_model::expressions) ==
+              35 * (5 + 1 + 2));
+static_assert(Glu{.act = activation::none, .rows = 5, .F = 7}.flops() == 35 &&
+              Glu{.act = activation::none}.transcendentals() == 0);
 static_assert(Glu{.act = activation::none, .rows = 5, .F = 7, .pass = pass::bprop}.flops() == 70);
 static_assert(Reglu{.pass = pass::bprop}.transcendentals() == 0 && Reglu{}.transcendentals() == 0);
-static_assert(Swiglu{.rows = 5, .F = 7}.transcendentals() == 35 && Swiglu{.rows = 5, .F = 7, .pass = pass::bprop}.transcendentals() == 70);
-static_assert(Glu{.act = activation::mish, .rows = 1, .F = 2}.transcendentals(cost_model::expressions) == 6);
+static_assert(Swiglu{.rows = 5, .F = 7}.transcendentals() == 35 &&
+              Swiglu{.rows = 5, .F = 7, .pass = pass::bprop}.transcendentals() == 70);
+static_assert(
+    Glu{.act = activation::mish, .rows = 1, .F = 2}.transcendentals(cost_model::expressions) == 6);
 static_assert(Glu{.act = activation::mish}.transcendentals() == 1);
 
 // Every one under its own name.
 template <class... Ops>
 constexpr bool one_flop_an_element() {
-  return ((costs(Ops{.numel = 7}, 7, 56) && costs(Ops{.numel = 1001, .pass = pass::bprop, .type = dtype::bf16}, 1001, 6006) &&
-           costs(Ops{.numel = 5, .type = dtype::fp6_e2m3}, 5, 8)) && ...);
+  return ((costs(Ops{.numel = 7}, 7, 56) &&
+           costs(Ops{.numel = 1001, .pass = pass::bprop, .type = dtype::bf16}, 1001, 6006) &&
+           costs(Ops{.numel = 5, .type = dtype::fp6_e2m3}, 5, 8)) &&
+          ...);
 }
-static_assert(one_flop_an_element<Relu, Gelu, Silu, Sigmoid, Tanh, Elu, LeakyRelu, Softplus, Hardswish, Mish, Prelu>());
+static_assert(one_flop_an_element<Relu, Gelu, Silu, Sigmoid, Tanh, Elu, LeakyRelu, Softplus,
+                                  Hardswish, Mish, Prelu>());
 template <class... Ops>
 constexpr bool gated() {
-  return ((costs(Ops{.rows = 5, .F = 7, .type = dtype::f16}, 70, 210) && costs(Ops{.rows = 5, .F = 7, .pass = pass::bprop}, 140, 700) &&
-           costs(Ops{.rows = 1, .F = 5, .type = dtype::int4}, 10, 5 + 3)) && ...);
+  return ((costs(Ops{.rows = 5, .F = 7, .type = dtype::f16}, 70, 210) &&
+           costs(Ops{.rows = 5, .F = 7, .pass = pass::bprop}, 140, 700) &&
+           costs(Ops{.rows = 1, .F = 5, .type = dtype::int4}, 10, 5 + 3)) &&
+          ...);
 }
 static_assert(gated<Swiglu, Geglu, Reglu>());
 
-static_assert(costs(Activation{}, 1, 8) && costs(Relu{}, 1, 8) && costs(Glu{}, 2, 12) && costs(Swiglu{}, 2, 12));
+static_assert(costs(Activation{}, 1, 8) && costs(Relu{}, 1, 8) && costs(Glu{}, 2, 12) &&
+              costs(Swiglu{}, 2, 12));
 
-static_assert(!is_constant([] { return Relu{.numel = -1}.flops(); }) && !is_constant([] { return Relu{.numel = -1}.bytes(); }));
-static_assert(!is_constant([] { return Relu{.numel = most}.bytes(); }) && !is_constant([] { return Relu{.pass = pass::dgrad}.flops(); }));
-static_assert(!is_constant([] { return Relu{.type = dtype::unknown}.flops(); }) && !is_constant([] { return Activation{.act = activation::none}.flops(); }));
-static_assert(!is_constant([] { return Swiglu{.F = -1}.flops(); }) && !is_constant([] { return Swiglu{.rows = most, .F = most}.bytes(); }));
+static_assert(!is_constant([] { return Relu{.numel = -1}.flops(); }) &&
+              !is_constant([] { return Relu{.numel = -1}.bytes(); }));
+static_assert(!is_constant([] { return Relu{.numel = most}.bytes(); }) &&
+              !is_constant([] { return Relu{.pass = pass::dgrad}.flops(); }));
+static_assert(!is_constant([] { return Relu{.type = dtype::unknown}.flops(); }) &&
+              !is_constant([] { return Activation{.act = activation::none}.flops(); }));
+static_assert(!is_constant([] { return Swiglu{.F = -1}.flops(); }) &&
+              !is_constant([] { return Swiglu{.rows = most, .F = most}.bytes(); }));
 
 /// Counts what is done with it.
 struct number {
   double value;
   static inline int done = 0, transcendental = 0;
 };
-number operator+(number x, number y) { ++number::done; return {x.value + y.value}; }
-number operator-(number x, number y) { ++number::done; return {x.value - y.value}; }
-number operator-(number x) { ++number::done; return {-x.value}; }
-number operator*(number x, number y) { ++number::done; return {x.value * y.value}; }
-number operator/(number x, number y) { ++number::done; return {x.value / y.value}; }
-bool operator>(number x, number y) { ++number::done; return x.value > y.value; }
-number highest(number x, number y) { ++number::done; return {std::max(x.value, y.value)}; }
-number lowest(number x, number y) { ++number::done; return {std::min(x.value, y.value)}; }
-number select(bool which, number x, number y) { ++number::done; return which ? x : y; }
-number special(number x) { ++number::done, ++number::transcendental; return x; }   // exp, log, tanh, erf
+number operator+(number x, number y) {
+  ++number::done;
+  return {x.value + y.value};
+}
+number operator-(number x, number y) {
+  ++number::done;
+  return {x.value - y.value};
+}
+number operator-(number x) {
+  ++number::done;
+  return {-x.value};
+}
+number operator*(number x, number y) {
+  ++number::done;
+  return {x.value * y.value};
+}
+number operator/(number x, number y) {
+  ++number::done;
+  return {x.value / y.value};
+}
+bool operator>(number x, number y) {
+  ++number::done;
+  return x.value > y.value;
+}
+number highest(number x, number y) {
+  ++number::done;
+  return {std::max(x.value, y.value)};
+}
+number lowest(number x, number y) {
+  ++number::done;
+  return {std::min(x.value, y.value)};
+}
+number select(bool which, number x, number y) {
+  ++number::done;
+  return which ? x : y;
+}
+// exp, log, tanh, erf
+number special(number x) {
+  ++number::done, ++number::transcendental;
+  return x;
+}
 
 number defined(activation act, bool tanh_approximation, number x) {
   const number zero{0}, one{1}, half{0.5}, c{0.7}, three{3}, six{6};
   switch (act) {
     case activation::relu: return highest(x, zero);
-    case activation::gelu: return tanh_approximation ? half * x * (one + special(c * (x + c * x * x * x))) : half * x * (one + special(x * c));
+    case activation::gelu:
+      return tanh_approximation ? half * x * (one + special(c * (x + c * x * x * x)))
+                                : half * x * (one + special(x * c));
     case activation::silu: return x * (one / (one + special(-x)));
     case activation::sigmoid: return one / (one + special(-x));
     case activation::tanh: return special(x);
     case activation::elu: return select(x > zero, x, c * (special(x) - one));
-    case activation::leaky_relu: case activation::prelu: return select(x > zero, x, c * x);
+    case activation::leaky_relu:
+    case activation::prelu: return select(x > zero, x, c * x);
     case activation::softplus: return special(one + special(x));
     case activation::hardswish: return x * lowest(highest(x + three, zero), six) / six;
     case activation::mish: return x * special(special(one + special(x)));
@@ -115,7 +184,8 @@ number defined(activation act, bool tanh_approximation, number x) {
 TEST_CASE("ops_activation.expressions_count_what_the_definitions_do") {
   for (int act = 1; act <= static_cast<int>(activation::prelu); ++act) {
     for (const bool tanh : {false, true}) {
-      const Activation op{.act = static_cast<activation>(act), .numel = 5, .tanh_approximation = tanh};
+      const Activation op{
+          .act = static_cast<activation>(act), .numel = 5, .tanh_approximation = tanh};
       if (tanh && op.act != activation::gelu) {
         CHECK(is_refused(op));
         continue;
@@ -139,7 +209,7 @@ TEST_CASE("ops_activation.bytes_are_what_a_loop_over_the_elements_touches") {
     const std::int64_t rows = random(0, 9), F = random(0, 9);
     std::uint64_t in = 0, out = 0;
     for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t f = 0; f < F; ++f) in += 2, ++out;   // x[r,f] and x[r,F+f]
+      for (std::int64_t f = 0; f < F; ++f) in += 2, ++out;  // x[r,f] and x[r,F+f]
     CHECK(moves(Swiglu{.rows = rows, .F = F, .type = dtype::f16}, 2 * in, 2 * out));
     CHECK(moves(Glu{.rows = rows, .F = F, .pass = pass::bprop}, 4 * (in + out), 4 * in));
     CHECK(moves(Silu{.numel = rows * F, .type = dtype::f64}, 8 * out, 8 * out));

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Collective communication: published vectors, and ring and direct algorithms that count what crosses the bus.
+// SPDX-License-Identifier: MIT Collective communication: published vectors, and ring and direct
+// algorithms that count what crosses the bus.
 #include <kprof/ops/collective.hpp>
 
 #include "catch.hpp"
@@ -25,33 +25,58 @@ static_assert(costs(ReduceScatter{.n = 2, .S = 4194304}, 524288, 2097152));
 static_assert(costs(Broadcast{.n = 16, .S = 1000}, 0, 1000));
 
 // 3 ranks, 600 bytes: a share is 200.
-static_assert(costs(AllReduce{.n = 3, .S = 600, .type = dtype::f16}, 200, 800) && moves(AllReduce{.n = 3, .S = 600}, 400, 400));
-static_assert(costs(ReduceScatter{.n = 3, .S = 600}, 100, 400) && moves(ReduceScatter{.n = 3, .S = 600}, 400, 0));
-static_assert(moves(AllGather{.n = 3, .S = 600}, 0, 400) && moves(AllToAll{.n = 3, .S = 600}, 400, 0) && AllToAll{.n = 3, .S = 600}.flops() == 0);
-static_assert(moves(CollectiveGather{.n = 3, .S = 600}, 0, 400) && moves(CollectiveScatter{.n = 3, .S = 600}, 400, 0));
-static_assert(moves(Broadcast{.n = 3, .S = 600}, 0, 600) && moves(SendRecv{.n = 2, .S = 600}, 600, 0) && SendRecv{.n = 2, .S = 600}.flops() == 0);
-static_assert(costs(CollectiveReduce{.n = 3, .S = 600, .type = dtype::f64}, 50, 600) && moves(CollectiveReduce{.n = 3, .S = 600}, 600, 0));
-// Down where n does not divide: 2 * 2 / 3 * 100 = 133.3, of which 66.6 are sent; 2/3 of 25 elements.
-static_assert(costs(AllReduce{.n = 3, .S = 100}, 16, 133) && moves(AllReduce{.n = 3, .S = 100}, 66, 67) && costs(AllGather{.n = 3, .S = 100}, 0, 66));
-static_assert(costs(AllReduce{.n = 1, .S = 600}, 0, 0) && costs(AllReduce{.n = 5, .S = 0}, 0, 0) && costs(Broadcast{.n = 1, .S = 600}, 0, 600));
-static_assert(costs(AllReduce{.n = 1'000'000, .S = 4'000'000'000'000'000'000, .type = dtype::int8}, 3'999'996'000'000'000'000, 7'999'992'000'000'000'000));
+static_assert(costs(AllReduce{.n = 3, .S = 600, .type = dtype::f16}, 200, 800) &&
+              moves(AllReduce{.n = 3, .S = 600}, 400, 400));
+static_assert(costs(ReduceScatter{.n = 3, .S = 600}, 100, 400) &&
+              moves(ReduceScatter{.n = 3, .S = 600}, 400, 0));
+static_assert(moves(AllGather{.n = 3, .S = 600}, 0, 400) &&
+              moves(AllToAll{.n = 3, .S = 600}, 400, 0) && AllToAll{.n = 3, .S = 600}.flops() == 0);
+static_assert(moves(CollectiveGather{.n = 3, .S = 600}, 0, 400) &&
+              moves(CollectiveScatter{.n = 3, .S = 600}, 400, 0));
+static_assert(moves(Broadcast{.n = 3, .S = 600}, 0, 600) &&
+              moves(SendRecv{.n = 2, .S = 600}, 600, 0) && SendRecv{.n = 2, .S = 600}.flops() == 0);
+static_assert(costs(CollectiveReduce{.n = 3, .S = 600, .type = dtype::f64}, 50, 600) &&
+              moves(CollectiveReduce{.n = 3, .S = 600}, 600, 0));
+// Down where n does not divide: 2 * 2 / 3 * 100 = 133.3, of which 66.6 are sent; 2/3 of 25
+// elements.
+static_assert(costs(AllReduce{.n = 3, .S = 100}, 16, 133) &&
+              moves(AllReduce{.n = 3, .S = 100}, 66, 67) &&
+              costs(AllGather{.n = 3, .S = 100}, 0, 66));
+static_assert(costs(AllReduce{.n = 1, .S = 600}, 0, 0) && costs(AllReduce{.n = 5, .S = 0}, 0, 0) &&
+              costs(Broadcast{.n = 1, .S = 600}, 0, 600));
+static_assert(costs(AllReduce{.n = 1'000'000, .S = 4'000'000'000'000'000'000, .type = dtype::int8},
+                    3'999'996'000'000'000'000, 7'999'992'000'000'000'000));
 // Every one by its size: among 3 ranks, with halves among 5, and alone.
 template <class Op>
-constexpr bool sends(std::uint64_t flops, std::uint64_t bytes, std::uint64_t flops_of_halves, std::uint64_t bytes_of_halves, std::uint64_t bytes_alone) {
-  return costs(Op{.n = 3, .S = 1200}, flops, bytes) && costs(Op{.n = 5, .S = 250, .type = dtype::bf16}, flops_of_halves, bytes_of_halves) &&
+constexpr bool sends(std::uint64_t flops, std::uint64_t bytes, std::uint64_t flops_of_halves,
+                     std::uint64_t bytes_of_halves, std::uint64_t bytes_alone) {
+  return costs(Op{.n = 3, .S = 1200}, flops, bytes) &&
+         costs(Op{.n = 5, .S = 250, .type = dtype::bf16}, flops_of_halves, bytes_of_halves) &&
          costs(Op{.n = 1, .S = 8, .type = dtype::f64}, 0, bytes_alone);
 }
-static_assert(sends<AllReduce>(200, 1600, 100, 400, 0) && sends<ReduceScatter>(200, 800, 100, 200, 0) && sends<AllGather>(0, 800, 0, 200, 0));
-static_assert(sends<AllToAll>(0, 800, 0, 200, 0) && sends<CollectiveGather>(0, 800, 0, 200, 0) && sends<CollectiveScatter>(0, 800, 0, 200, 0));
-static_assert(sends<Broadcast>(0, 1200, 0, 250, 8) && sends<CollectiveReduce>(200, 1200, 100, 250, 8) && sends<SendRecv>(0, 1200, 0, 250, 8));
+static_assert(sends<AllReduce>(200, 1600, 100, 400, 0) &&
+              sends<ReduceScatter>(200, 800, 100, 200, 0) && sends<AllGather>(0, 800, 0, 200, 0));
+static_assert(sends<AllToAll>(0, 800, 0, 200, 0) && sends<CollectiveGather>(0, 800, 0, 200, 0) &&
+              sends<CollectiveScatter>(0, 800, 0, 200, 0));
+static_assert(sends<Broadcast>(0, 1200, 0, 250, 8) &&
+              sends<CollectiveReduce>(200, 1200, 100, 250, 8) &&
+              sends<SendRecv>(0, 1200, 0, 250, 8));
 
-static_assert(costs(Collective{}, 0, 0) && costs(AllReduce{}, 0, 0) && costs(Broadcast{}, 0, 4));   // one rank, one f32
-static_assert(AllReduce{.type = dtype::bf16}.arithmetic().type == dtype::bf16 && AllReduce{}.arithmetic().on == kprof::unit::cuda_core);
+// one rank, one f32
+static_assert(costs(Collective{}, 0, 0) && costs(AllReduce{}, 0, 0) && costs(Broadcast{}, 0, 4));
+static_assert(AllReduce{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
+              AllReduce{}.arithmetic().on == kprof::unit::cuda_core);
 
-static_assert(!is_constant([] { return AllReduce{.n = 0}.flops(); }) && !is_constant([] { return AllReduce{.S = -4}.bytes(); }));
-static_assert(costs(AllReduce{.n = 4, .S = 1001}, 187, 1501) && costs(Broadcast{.n = 16, .S = 1001}, 0, 1001));            // 250 whole elements; 3/4, twice
-static_assert(costs(ReduceScatter{.n = 2, .S = 7, .type = dtype::int4}, 7, 3) && costs(AllReduce{.n = 3, .S = 7, .type = dtype::fp6_e2m3}, 6, 9));   // 14 and 9 elements
-static_assert(!is_constant([] { return Broadcast{.n = -1}.bytes(); }) && !is_constant([] { return SendRecv{.type = dtype::unknown}.flops(); }));
+static_assert(!is_constant([] { return AllReduce{.n = 0}.flops(); }) &&
+              !is_constant([] { return AllReduce{.S = -4}.bytes(); }));
+// 250 whole elements; 3/4, twice
+static_assert(costs(AllReduce{.n = 4, .S = 1001}, 187, 1501) &&
+              costs(Broadcast{.n = 16, .S = 1001}, 0, 1001));
+// 14 and 9 elements
+static_assert(costs(ReduceScatter{.n = 2, .S = 7, .type = dtype::int4}, 7, 3) &&
+              costs(AllReduce{.n = 3, .S = 7, .type = dtype::fp6_e2m3}, 6, 9));
+static_assert(!is_constant([] { return Broadcast{.n = -1}.bytes(); }) &&
+              !is_constant([] { return SendRecv{.type = dtype::unknown}.flops(); }));
 
 /// Bytes that rank 0 sends and receives, and the elements that it adds.
 struct tally {
@@ -83,7 +108,7 @@ TEST_CASE("ops_collective.bus_bytes_are_what_one_rank_sends_in_a_ring") {
     CHECK(moves(AllGather{.n = n, .S = n * each}, 0, gather.received));
     CHECK(CollectiveReduce{.n = n, .S = n * each}.flops() == scatter.added);
 
-    tally direct;   // with each of the others
+    tally direct;  // with each of the others
     for (std::int64_t rank = 1; rank < n; ++rank) direct.sent += chunk, direct.received += chunk;
     CHECK(costs(AllToAll{.n = n, .S = n * each}, 0, direct.sent));
     CHECK(moves(CollectiveScatter{.n = n, .S = n * each}, direct.sent, 0));
@@ -102,7 +127,8 @@ TEST_CASE("ops_collective.shares_round_down") {
   kprof_test::random_shape random(47);
   for (int round = 0; round < 2000; ++round) {
     const std::int64_t n = random(1, 100), S = random(0, 100'000);
-    const auto expected = static_cast<std::uint64_t>(2 * (n - 1) * S / n), half = static_cast<std::uint64_t>((n - 1) * S / n);
+    const auto expected = static_cast<std::uint64_t>(2 * (n - 1) * S / n),
+               half = static_cast<std::uint64_t>((n - 1) * S / n);
     CHECK(costs(AllReduce{.n = n, .S = S, .type = dtype::int8}, half, expected));
     CHECK(costs(AllGather{.n = n, .S = S, .type = dtype::int8}, 0, half));
   }
@@ -123,13 +149,17 @@ TEST_CASE("ops_collective.operators_have_names_of_their_own") {
 TEST_CASE("ops_collective.senseless_parameters_are_refused_and_do_not_trap") {
   for (int k = 0; k <= static_cast<int>(collective::send_recv); ++k) {
     const auto kind = static_cast<collective>(k);
-    for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}, std::int64_t{0}, most}) CHECK(is_refused(Collective{.kind = kind, .n = bad}));
-    for (const std::int64_t bad : {least, least + 1, std::int64_t{-4}}) CHECK(is_refused(Collective{.kind = kind, .S = bad}));
-    const Collective large{.kind = kind, .n = 0x3FFF'FFFF, .S = most, .type = dtype::int8};   // odd sizes, and no overflow
+    for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}, std::int64_t{0}, most})
+      CHECK(is_refused(Collective{.kind = kind, .n = bad}));
+    for (const std::int64_t bad : {least, least + 1, std::int64_t{-4}})
+      CHECK(is_refused(Collective{.kind = kind, .S = bad}));
+    // odd sizes, and no overflow
+    const Collective large{.kind = kind, .n = 0x3FFF'FFFF, .S = most, .type = dtype::int8};
     CHECK(large.flops().valid());
     CHECK(large.bytes().total().valid());
     CHECK(is_refused(Collective{.kind = kind, .type = dtype::unknown}));
-    const Collective packed{.kind = kind, .n = 0x3FFF'FFFF, .S = most, .type = dtype::uint4};   // 8 S does not fit, twice S does
+    // 8 S does not fit, twice S does
+    const Collective packed{.kind = kind, .n = 0x3FFF'FFFF, .S = most, .type = dtype::uint4};
     CHECK(packed.flops().valid());
   }
   CHECK(is_refused(Collective{.kind = static_cast<collective>(77)}));

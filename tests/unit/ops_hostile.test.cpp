@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT
-// Parameters from hell, for every operator of the catalogue: sizes at the ends of their type, enumerators that there are not. None may
-// trap, wrap or give a number where valid() says that there is none. What numbers valid calls have is checked by docs.catalogue.
+// SPDX-License-Identifier: MIT Parameters from hell, for every operator of the catalogue: sizes at
+// the ends of their type, enumerators that there are not. None may trap, wrap or give a number
+// where valid() says that there is none. What numbers valid calls have is checked by
+// docs.catalogue.
 #include <kprof/ops.hpp>
 
 #include "catch.hpp"
@@ -19,8 +20,20 @@ using kprof_test::most;
 
 namespace {
 
-constexpr std::int64_t ends[] = {least, least + 2, -1, 0, 1, 2, 3, (1 << 30) - 1, 1 << 30, std::int64_t{1} << 31, std::int64_t{1} << 32, std::int64_t{1} << 62,
-                                 most - 1, most};
+constexpr std::int64_t ends[] = {least,
+                                 least + 2,
+                                 -1,
+                                 0,
+                                 1,
+                                 2,
+                                 3,
+                                 (1 << 30) - 1,
+                                 1 << 30,
+                                 std::int64_t{1} << 31,
+                                 std::int64_t{1} << 32,
+                                 std::int64_t{1} << 62,
+                                 most - 1,
+                                 most};
 
 /// One number among the parameters: a field, or an element of one that is a list.
 struct place {
@@ -29,7 +42,8 @@ struct place {
   field_kind kind;
 };
 
-void places_of(const struct_desc& s, std::size_t offset, const std::string& outer, std::vector<place>& out) {
+void places_of(const struct_desc& s, std::size_t offset, const std::string& outer,
+               std::vector<place>& out) {
   for (std::uint32_t i = 0; i < s.field_count; ++i) {
     const field_desc& f = s.fields[i];
     const std::string name = outer + "." + std::string(f.name.data, f.name.size);
@@ -45,10 +59,14 @@ void places_of(const struct_desc& s, std::size_t offset, const std::string& oute
 template <class Op>
 class subject {
  public:
-  subject() : name_(kprof_test::named<Op>()) { places_of(kprof::detail::describe_op<Op>::params(), 0, name_, places_); }
+  subject() : name_(kprof_test::named<Op>()) {
+    places_of(kprof::detail::describe_op<Op>::params(), 0, name_, places_);
+  }
 
   const std::vector<place>& places() const { return places_; }
-  static void set(Op& op, const place& p, std::int64_t value) { std::memcpy(reinterpret_cast<char*>(&op) + p.offset, &value, p.size); }
+  static void set(Op& op, const place& p, std::int64_t value) {
+    std::memcpy(reinterpret_cast<char*>(&op) + p.offset, &value, p.size);
+  }
   static std::int64_t get(const Op& op, const place& p) {
     std::int64_t value = 0;
     std::memcpy(&value, reinterpret_cast<const char*>(&op) + p.offset, p.size);
@@ -70,7 +88,8 @@ class subject {
     if constexpr (requires { op.parameters(); }) static_cast<void>(op.parameters());
     // FLOPs of valid taps are among all FLOPs.
     if constexpr (requires { op.flops_valid(); })
-      if (flops.valid() && op.flops_valid().valid()) good = good && op.flops_valid().value() <= flops.value();
+      if (flops.valid() && op.flops_valid().valid())
+        good = good && op.flops_valid().value() <= flops.value();
     return good;
   }
 
@@ -108,9 +127,11 @@ TEST_CASE("ops_hostile.a_call_without_output_reads_nothing") {
     const subject<Op> of;
     for (const place& p : of.places()) {
       if (p.kind != field_kind::signed_integer || of.get(Op{}, p) < 1) continue;
-      for (const std::int64_t value : {0, 1, 2, 3, 4}) {   // of the field `pass`, where there is one
+      // of the field `pass`, where there is one
+      for (const std::int64_t value : {0, 1, 2, 3, 4}) {
         Op op{};
-        if constexpr (requires { op.pass = kprof::ops::pass::fprop; }) op.pass = static_cast<kprof::ops::pass>(value);
+        if constexpr (requires { op.pass = kprof::ops::pass::fprop; })
+          op.pass = static_cast<kprof::ops::pass>(value);
         of.set(op, p, 0);
         if (!op.valid() || op.bytes().written != 0) continue;
         if (op.bytes().read != 0) reading.insert(p.name);
@@ -150,8 +171,10 @@ TEST_CASE("ops_hostile.many_sizes_at_once") {
       for (const place& p : of.places()) {
         if (random(0, 2) == 0) continue;
         if (p.kind == field_kind::boolean) of.set(op, p, random(0, 1));
-        else if (p.kind == field_kind::enumeration) of.set(op, p, random(0, random.coin() ? 25 : 5));
-        else if (p.kind == field_kind::signed_integer) of.set(op, p, random.coin() ? random(0, 9) : ends[random(0, random.coin() ? 13 : 6)]);
+        else if (p.kind == field_kind::enumeration)
+          of.set(op, p, random(0, random.coin() ? 25 : 5));
+        else if (p.kind == field_kind::signed_integer)
+          of.set(op, p, random.coin() ? random(0, 9) : ends[random(0, random.coin() ? 13 : 6)]);
       }
       if (!of.is_sound(op)) unsound.insert(kprof_test::named<Op>());
     }

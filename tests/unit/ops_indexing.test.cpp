@@ -20,39 +20,62 @@ using kprof::dtype;
 namespace {
 
 static_assert(costs(Embedding{.tokens = 512, .D = 768, .type = dtype::f16}, 0, 1576960));
-static_assert(costs(Embedding{.tokens = 512, .D = 768, .pass = pass::bprop, .type = dtype::f16}, 393216, 2363392));
+static_assert(costs(Embedding{.tokens = 512, .D = 768, .pass = pass::bprop, .type = dtype::f16},
+                    393216, 2363392));
 static_assert(costs(IndexSelect{.n = 100, .slice = 64}, 0, 52000));
 
-static_assert(moves(Embedding{.tokens = 3, .D = 5, .V = 9, .dtypeIndex = dtype::int32}, 12 + 60, 60) && Embedding{.D = 5, .V = 9}.parameters() == 45);
-static_assert(moves(Embedding{.tokens = 3, .D = 5, .pass = pass::bprop, .type = dtype::f64}, 24 + 240, 120));
-static_assert(moves(Embedding{.tokens = 3, .D = 5, .type = dtype::fp4_e2m1}, 24 + 8, 8));                  // ceil(60 / 8)
-static_assert(costs(Embedding{.tokens = 0, .D = 5}, 0, 0) && costs(Embedding{.tokens = 5, .D = 0, .pass = pass::bprop}, 0, 0));
+static_assert(moves(Embedding{.tokens = 3, .D = 5, .V = 9, .dtypeIndex = dtype::int32}, 12 + 60,
+                    60) &&
+              Embedding{.D = 5, .V = 9}.parameters() == 45);
+static_assert(moves(Embedding{.tokens = 3, .D = 5, .pass = pass::bprop, .type = dtype::f64},
+                    24 + 240, 120));
+// ceil(60 / 8)
+static_assert(moves(Embedding{.tokens = 3, .D = 5, .type = dtype::fp4_e2m1}, 24 + 8, 8));
+static_assert(costs(Embedding{.tokens = 0, .D = 5}, 0, 0) &&
+              costs(Embedding{.tokens = 5, .D = 0, .pass = pass::bprop}, 0, 0));
 static_assert(moves(Gather{.n = 7, .type = dtype::f16}, 56 + 14, 14));
-static_assert(costs(Gather{.n = 7, .slice = 3, .type = dtype::int8, .dtypeIndex = dtype::int32}, 0, 28 + 42));
-static_assert(costs(Gather{.n = 1'000'000, .slice = 256, .type = dtype::bf16}, 0, 8'000'000 + 2 * 512'000'000ULL));
-static_assert(moves(IndexSelect{.n = 3, .slice = 5, .type = dtype::fp6_e2m3}, 24 + 12, 12));               // ceil(90 / 8)
-static_assert(moves(Scatter{.n = 7, .slice = 3}, 56 + 84, 84) && costs(Scatter{.n = 7, .slice = 3, .dtypeIndex = dtype::int32}, 0, 28 + 168));
+static_assert(costs(Gather{.n = 7, .slice = 3, .type = dtype::int8, .dtypeIndex = dtype::int32}, 0,
+                    28 + 42));
+static_assert(costs(Gather{.n = 1'000'000, .slice = 256, .type = dtype::bf16}, 0,
+                    8'000'000 + 2 * 512'000'000ULL));
+// ceil(90 / 8)
+static_assert(moves(IndexSelect{.n = 3, .slice = 5, .type = dtype::fp6_e2m3}, 24 + 12, 12));
+static_assert(moves(Scatter{.n = 7, .slice = 3}, 56 + 84, 84) &&
+              costs(Scatter{.n = 7, .slice = 3, .dtypeIndex = dtype::int32}, 0, 28 + 168));
 static_assert(costs(Scatter{.n = 5, .slice = 5, .type = dtype::uint4}, 0, 40 + 26));
-static_assert(moves(ScatterAdd{.n = 7, .slice = 3}, 56 + 168, 84) && costs(ScatterAdd{.n = 7, .slice = 3}, 21, 56 + 252));
-static_assert(costs(ScatterAdd{.n = 5, .slice = 5, .type = dtype::f16, .dtypeIndex = dtype::int32}, 25, 20 + 150));
-static_assert(costs(ScatterAdd{.n = 5, .slice = 0}, 0, 0) && costs(Gather{.n = 0, .slice = 9}, 0, 0) && costs(Scatter{.n = 0}, 0, 0));
-static_assert(moves(MaskedSelect{.numel = 9}, 36 + 9, 36) && moves(MaskedSelect{.numel = 9, .selected = 4, .type = dtype::f16}, 8 + 9, 8));
+static_assert(moves(ScatterAdd{.n = 7, .slice = 3}, 56 + 168, 84) &&
+              costs(ScatterAdd{.n = 7, .slice = 3}, 21, 56 + 252));
+static_assert(costs(ScatterAdd{.n = 5, .slice = 5, .type = dtype::f16, .dtypeIndex = dtype::int32},
+                    25, 20 + 150));
+static_assert(costs(ScatterAdd{.n = 5, .slice = 0}, 0, 0) &&
+              costs(Gather{.n = 0, .slice = 9}, 0, 0) && costs(Scatter{.n = 0}, 0, 0));
+static_assert(moves(MaskedSelect{.numel = 9}, 36 + 9, 36) &&
+              moves(MaskedSelect{.numel = 9, .selected = 4, .type = dtype::f16}, 8 + 9, 8));
 static_assert(costs(MaskedSelect{.numel = 9, .selected = 0}, 0, 9));
-static_assert(costs(MaskedSelect{.numel = 9, .type = dtype::int4, .dtypeMask = dtype::int32}, 0, 5 + 36 + 5));
-static_assert(costs(Embedding{}, 0, 16) && Embedding{}.parameters() == 0 && costs(Gather{}, 0, 16) && costs(IndexSelect{}, 0, 16) && costs(Scatter{}, 0, 16));
+static_assert(costs(MaskedSelect{.numel = 9, .type = dtype::int4, .dtypeMask = dtype::int32}, 0,
+                    5 + 36 + 5));
+static_assert(costs(Embedding{}, 0, 16) && Embedding{}.parameters() == 0 &&
+              costs(Gather{}, 0, 16) && costs(IndexSelect{}, 0, 16) && costs(Scatter{}, 0, 16));
 static_assert(costs(ScatterAdd{}, 1, 20) && costs(MaskedSelect{}, 0, 9));
-static_assert(Embedding{.type = dtype::bf16}.arithmetic().type == dtype::bf16 && ScatterAdd{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(Embedding{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
+              ScatterAdd{}.arithmetic().on == kprof::unit::cuda_core);
 
-static_assert(!is_constant([] { return Embedding{.tokens = -1}.flops(); }) && !is_constant([] { return Embedding{.tokens = most, .D = 2}.bytes(); }));
+static_assert(!is_constant([] { return Embedding{.tokens = -1}.flops(); }) &&
+              !is_constant([] { return Embedding{.tokens = most, .D = 2}.bytes(); }));
 static_assert(!is_constant([] { return Embedding{.pass = pass::wgrad}.bytes(); }));
 static_assert(!is_constant([] { return Embedding{.dtypeIndex = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return Gather{.n = -1}.flops(); }) && !is_constant([] { return Gather{.n = most, .slice = most}.bytes(); }));
-static_assert(!is_constant([] { return IndexSelect{.slice = -1}.bytes(); }) && !is_constant([] { return IndexSelect{.type = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return Scatter{.n = -1}.flops(); }) && !is_constant([] { return ScatterAdd{.n = most, .slice = 3}.flops(); }));
-static_assert(!is_constant([] { return MaskedSelect{.numel = 3, .selected = 4}.flops(); }) && !is_constant([] { return MaskedSelect{.numel = most}.bytes(); }));
+static_assert(!is_constant([] { return Gather{.n = -1}.flops(); }) &&
+              !is_constant([] { return Gather{.n = most, .slice = most}.bytes(); }));
+static_assert(!is_constant([] { return IndexSelect{.slice = -1}.bytes(); }) &&
+              !is_constant([] { return IndexSelect{.type = dtype::unknown}.flops(); }));
+static_assert(!is_constant([] { return Scatter{.n = -1}.flops(); }) &&
+              !is_constant([] { return ScatterAdd{.n = most, .slice = 3}.flops(); }));
+static_assert(!is_constant([] { return MaskedSelect{.numel = 3, .selected = 4}.flops(); }) &&
+              !is_constant([] { return MaskedSelect{.numel = most}.bytes(); }));
 
 /// n different indices below V.
-std::vector<std::int64_t> indices(kprof_test::random_shape& random, std::int64_t n, std::int64_t V) {
+std::vector<std::int64_t> indices(kprof_test::random_shape& random, std::int64_t n,
+                                  std::int64_t V) {
   std::set<std::int64_t> out;
   while (static_cast<std::int64_t>(out.size()) < n) out.insert(random(0, V - 1));
   return {out.begin(), out.end()};
@@ -84,15 +107,20 @@ TEST_CASE("ops_indexing.bytes_are_what_a_loop_over_the_indices_touches") {
     CHECK(costs(back, added, 8 * index + 2 * (o + t + t)));
     CHECK(moves(back, 8 * index + 2 * (o + t), 2 * t));
     CHECK(costs(Gather{.n = n, .slice = slice, .type = dtype::f64}, 0, 8 * index + 8 * (t + o)));
-    CHECK(moves(IndexSelect{.n = n, .slice = slice, .dtypeIndex = dtype::int32}, 4 * index + 4 * t, 4 * o));
+    CHECK(moves(IndexSelect{.n = n, .slice = slice, .dtypeIndex = dtype::int32}, 4 * index + 4 * t,
+                4 * o));
     CHECK(moves(Scatter{.n = n, .slice = slice}, 8 * index + 4 * o, 4 * t));
     CHECK(costs(ScatterAdd{.n = n, .slice = slice}, added, 8 * index + 4 * (o + 2 * t)));
     CHECK(moves(ScatterAdd{.n = n, .slice = slice}, 8 * index + 4 * (o + t), 4 * t));
 
     std::uint64_t set = 0, unset = 0;
     for (std::int64_t i = 0; i < V * slice; ++i) ++(random.coin() ? set : unset);
-    CHECK(moves(MaskedSelect{.numel = V * slice, .selected = static_cast<std::int64_t>(set), .type = dtype::f16}, 2 * set + set + unset, 2 * set));
-    CHECK(moves(MaskedSelect{.numel = V * slice, .type = dtype::f16}, 3 * (set + unset), 2 * (set + unset)));
+    CHECK(moves(
+        MaskedSelect{
+            .numel = V * slice, .selected = static_cast<std::int64_t>(set), .type = dtype::f16},
+        2 * set + set + unset, 2 * set));
+    CHECK(moves(MaskedSelect{.numel = V * slice, .type = dtype::f16}, 3 * (set + unset),
+                2 * (set + unset)));
   }
 }
 
@@ -124,7 +152,8 @@ TEST_CASE("ops_indexing.senseless_parameters_are_refused_and_do_not_trap") {
   CHECK_FALSE(kprof::flops_of(MaskedSelect{.numel = most}).valid());
   CHECK(is_refused(MaskedSelect{.selected = most}));
   CHECK(is_refused(MaskedSelect{.numel = 3, .selected = 4}));
-  for (const pass p : {pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(77)}) CHECK(is_refused(Embedding{.pass = p}));
+  for (const pass p : {pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(77)})
+    CHECK(is_refused(Embedding{.pass = p}));
   CHECK(is_refused(Embedding{.type = dtype::unknown}));
   CHECK(is_refused(Embedding{.dtypeIndex = dtype::unknown}));
   CHECK(is_refused(Gather{.type = dtype::unknown}));

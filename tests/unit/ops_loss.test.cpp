@@ -23,36 +23,74 @@ static_assert(costs(CrossEntropy{.rows = 32, .classes = 1000}, 128000, 128388));
 static_assert(costs(Mse{.numel = 4096}, 12288, 32772));
 
 // 3 rows of 5 classes: 15 logits, targets 24 bytes, logsumexp 12, a loss of 4.
-static_assert(moves(CrossEntropy{.rows = 3, .classes = 5, .type = dtype::f16}, 30 + 24, 12 + 4) && CrossEntropy{.rows = 3, .classes = 5}.flops() == 60);
-static_assert(costs(CrossEntropy{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16}, 45, 2 * 30 + 24 + 12 + 4));
-static_assert(moves(CrossEntropy{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::bf16, .dtypeTarget = dtype::int32}, 30 + 12 + 12 + 4, 30));
-static_assert(costs(CrossEntropy{.rows = 32, .classes = 1000, .pass = pass::bprop}, 96000, 2 * 128000 + 256 + 128 + 4));
-static_assert(moves(CrossEntropy{.rows = 1, .classes = 5, .type = dtype::fp4_e2m1}, 3 + 8, 8) && CrossEntropy{.rows = 3, .classes = 5}.transcendentals() == 15);
-static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::f16}, 6 + 24, 2) && Nll{.rows = 3, .classes = 5}.flops() == 3);
-static_assert(moves(Nll{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16}, 24 + 2, 30));
-static_assert(costs(Nll{.rows = 1001, .classes = 7}, 1001, 4004 + 8008 + 4) && costs(NllLoss{.rows = 3, .classes = 5, .pass = pass::bprop}, 3, 24 + 4 + 60));
-static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::int4, .dtypeTarget = dtype::int16}, 2 + 6, 1));
-static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none}, 18, 108) && moves(Mse{.numel = 9, .reduction = loss_reduction::sum}, 72, 4));
-static_assert(costs(MseLoss{.numel = 9, .pass = pass::bprop}, 18, 3 * 36 + 4) && moves(Mse{.numel = 9, .pass = pass::bprop}, 76, 36));
-static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none, .pass = pass::bprop}, 18, 4 * 36));
-static_assert(costs(Mse{.numel = 9, .type = dtype::fp6_e2m3}, 27, 7 + 7 + 1) && costs(Mse{.numel = 0}, 0, 4));
-static_assert(costs(CrossEntropy{}, 4, 20) && costs(Nll{}, 1, 16) && costs(Nll{.pass = pass::bprop}, 1, 16) && costs(Mse{}, 3, 12));
-static_assert(CrossEntropy{.type = dtype::bf16}.arithmetic().type == dtype::bf16 && Mse{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(moves(CrossEntropy{.rows = 3, .classes = 5, .type = dtype::f16}, 30 + 24, 12 + 4) &&
+              CrossEntropy{.rows = 3, .classes = 5}.flops() == 60);
+static_assert(costs(CrossEntropy{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16},
+                    45, 2 * 30 + 24 + 12 + 4));
+static_assert(moves(CrossEntropy{.rows = 3,
+                                 .classes = 5,
+                                 .pass = pass::bprop,
+                                 .type = dtype::bf16,
+                                 .dtypeTarget = dtype::int32},
+                    30 + 12 + 12 + 4, 30));
+static_assert(costs(CrossEntropy{.rows = 32, .classes = 1000, .pass = pass::bprop}, 96000,
+                    2 * 128000 + 256 + 128 + 4));
+static_assert(moves(CrossEntropy{.rows = 1, .classes = 5, .type = dtype::fp4_e2m1}, 3 + 8, 8) &&
+              CrossEntropy{.rows = 3, .classes = 5}.transcendentals() == 15);
+static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::f16}, 6 + 24, 2) &&
+              Nll{.rows = 3, .classes = 5}.flops() == 3);
+static_assert(moves(Nll{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16}, 24 + 2,
+                    30));
+static_assert(costs(Nll{.rows = 1001, .classes = 7}, 1001, 4004 + 8008 + 4) &&
+              costs(NllLoss{.rows = 3, .classes = 5, .pass = pass::bprop}, 3, 24 + 4 + 60));
+static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::int4, .dtypeTarget = dtype::int16},
+                    2 + 6, 1));
+static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none}, 18, 108) &&
+              moves(Mse{.numel = 9, .reduction = loss_reduction::sum}, 72, 4));
+static_assert(costs(MseLoss{.numel = 9, .pass = pass::bprop}, 18, 3 * 36 + 4) &&
+              moves(Mse{.numel = 9, .pass = pass::bprop}, 76, 36));
+static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none, .pass = pass::bprop}, 18,
+                    4 * 36));
+static_assert(costs(Mse{.numel = 9, .type = dtype::fp6_e2m3}, 27, 7 + 7 + 1) &&
+              costs(Mse{.numel = 0}, 0, 4));
+static_assert(costs(CrossEntropy{}, 4, 20) && costs(Nll{}, 1, 16) &&
+              costs(Nll{.pass = pass::bprop}, 1, 16) && costs(Mse{}, 3, 12));
+static_assert(CrossEntropy{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
+              Mse{}.arithmetic().on == kprof::unit::cuda_core);
 
-static_assert(!is_constant([] { return CrossEntropy{.rows = -1}.flops(); }) && !is_constant([] { return CrossEntropy{.rows = most, .classes = 3}.flops(); }));
-static_assert(!is_constant([] { return CrossEntropy{.classes = 0}.bytes(); }) && !is_constant([] { return CrossEntropy{.pass = pass::dgrad}.flops(); }));
-static_assert(!is_constant([] { return Nll{.rows = -1}.flops(); }) && !is_constant([] { return Nll{.classes = most, .pass = pass::bprop}.bytes(); }));
-static_assert(!is_constant([] { return Mse{.numel = -1}.flops(); }) && !is_constant([] { return Mse{.numel = most}.bytes(); }));
+static_assert(!is_constant([] { return CrossEntropy{.rows = -1}.flops(); }) &&
+              !is_constant([] { return CrossEntropy{.rows = most, .classes = 3}.flops(); }));
+static_assert(!is_constant([] { return CrossEntropy{.classes = 0}.bytes(); }) &&
+              !is_constant([] { return CrossEntropy{.pass = pass::dgrad}.flops(); }));
+static_assert(!is_constant([] { return Nll{.rows = -1}.flops(); }) &&
+              !is_constant([] { return Nll{.classes = most, .pass = pass::bprop}.bytes(); }));
+static_assert(!is_constant([] { return Mse{.numel = -1}.flops(); }) &&
+              !is_constant([] { return Mse{.numel = most}.bytes(); }));
 
 struct number {
   double value;
   static inline std::uint64_t done = 0, exponentials = 0;
 };
-number operator+(number x, number y) { ++number::done; return {x.value + y.value}; }
-number operator-(number x, number y) { ++number::done; return {x.value - y.value}; }
-number operator*(number x, number y) { ++number::done; return {x.value * y.value}; }
-number highest(number x, number y) { ++number::done; return {x.value < y.value ? y.value : x.value}; }
-number exponential(number x) { ++number::done, ++number::exponentials; return {std::exp(x.value)}; }
+number operator+(number x, number y) {
+  ++number::done;
+  return {x.value + y.value};
+}
+number operator-(number x, number y) {
+  ++number::done;
+  return {x.value - y.value};
+}
+number operator*(number x, number y) {
+  ++number::done;
+  return {x.value * y.value};
+}
+number highest(number x, number y) {
+  ++number::done;
+  return {x.value < y.value ? y.value : x.value};
+}
+number exponential(number x) {
+  ++number::done, ++number::exponentials;
+  return {std::exp(x.value)};
+}
 
 using numbers = std::vector<number>;
 
@@ -76,7 +114,8 @@ TEST_CASE("ops_loss.flops_are_what_naive_losses_do") {
   kprof_test::random_shape random(19);
   for (int round = 0; round < 1500; ++round) {
     const std::int64_t rows = random(0, 6), classes = random(1, 9);
-    std::vector<numbers> logits(static_cast<std::size_t>(rows), numbers(static_cast<std::size_t>(classes), number{0.5}));
+    std::vector<numbers> logits(static_cast<std::size_t>(rows),
+                                numbers(static_cast<std::size_t>(classes), number{0.5}));
     number::done = number::exponentials = 0;
     std::vector<double> lse;
     for (const numbers& row : logits) lse.push_back(log_sum(row));
@@ -87,12 +126,14 @@ TEST_CASE("ops_loss.flops_are_what_naive_losses_do") {
 
     number::done = number::exponentials = 0;
     std::uint64_t written = 0;
-    for (std::size_t r = 0; r < logits.size(); ++r) written += gradient(logits[r], lse[r], 0, {0.1}).size();
+    for (std::size_t r = 0; r < logits.size(); ++r)
+      written += gradient(logits[r], lse[r], 0, {0.1}).size();
     const CrossEntropy backward{.rows = rows, .classes = classes, .pass = pass::bprop};
     CHECK(backward.flops() == number::done);
     CHECK(backward.transcendentals() == number::exponentials);
     CHECK(backward.bytes().written == 4 * written);
-    CHECK(Nll{.rows = rows, .classes = classes, .pass = pass::bprop}.bytes().written == 4 * written);
+    CHECK(Nll{.rows = rows, .classes = classes, .pass = pass::bprop}.bytes().written ==
+          4 * written);
 
     number::done = 0;
     number loss{0};
@@ -100,7 +141,7 @@ TEST_CASE("ops_loss.flops_are_what_naive_losses_do") {
     CHECK(Nll{.rows = rows, .classes = classes}.flops() == number::done);
 
     const std::int64_t n = rows * classes;
-    std::uint64_t done[2][2] = {};   // [backward][reduced]
+    std::uint64_t done[2][2] = {};  // [backward][reduced]
     for (const int reduced : {0, 1}) {
       number::done = 0;
       number sum{0};
@@ -110,8 +151,9 @@ TEST_CASE("ops_loss.flops_are_what_naive_losses_do") {
       }
       done[0][reduced] = number::done;
       number::done = 0;
-      const number twice_the_gradient{0.1};   // of the loss; the constant factor is free
-      for (std::int64_t i = 0; i < n; ++i) static_cast<void>((number{1} - number{3}) * twice_the_gradient);
+      const number twice_the_gradient{0.1};  // of the loss; the constant factor is free
+      for (std::int64_t i = 0; i < n; ++i)
+        static_cast<void>((number{1} - number{3}) * twice_the_gradient);
       done[1][reduced] = number::done;
     }
     for (const int back : {0, 1}) {
@@ -140,7 +182,7 @@ TEST_CASE("ops_loss.senseless_parameters_are_refused_and_do_not_trap") {
     CHECK_FALSE(kprof::flops_of(Nll{.rows = most, .pass = p}).valid());
     CHECK_FALSE(kprof::flops_of(Mse{.numel = most, .pass = p}).valid());
   }
-  CHECK(Nll{.classes = most}.bytes().total() == 4 + 8 + 4);   // the others are not read
+  CHECK(Nll{.classes = most}.bytes().total() == 4 + 8 + 4);  // the others are not read
   CHECK_FALSE(kprof::flops_of(Nll{.classes = most, .pass = pass::bprop}).valid());
   for (const pass p : {pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(77)}) {
     CHECK(is_refused(CrossEntropy{.pass = p}));

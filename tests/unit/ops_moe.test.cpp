@@ -21,37 +21,63 @@ using kprof::dtype;
 
 namespace {
 
-static_assert(costs(MoeMlp::of(std::array{3, 0, 5}, {.hidden = 64, .ffn = 128, .gated = true}), 393216, 106496));
-static_assert(costs(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 64, .ffn = 128, .gated = true, .type = dtype::bf16}, 393216, 106496));
+static_assert(costs(MoeMlp::of(std::array{3, 0, 5}, {.hidden = 64, .ffn = 128, .gated = true}),
+                    393216, 106496));
+static_assert(costs(MoeMlp{.tokens = 8,
+                           .active_experts = 2,
+                           .hidden = 64,
+                           .ffn = 128,
+                           .gated = true,
+                           .type = dtype::bf16},
+                    393216, 106496));
 
-// 8 rows, h 3, F 5. Up: rows 24, weights 15 an expert, result 40; down: 40, 15 and 24. Gated: the first has 30 and 80.
-static_assert(moves(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 5, .gated = false}, 2 * (24 + 30 + 40 + 30), 2 * (40 + 24)));
-static_assert(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 5, .gated = false}.flops() == 4 * 8 * 15);
-static_assert(moves(MoeMlp{.tokens = 8, .active_experts = 3, .hidden = 3, .ffn = 5, .dtypeW = dtype::fp4_e2m1}, 2 * (24 + 40) + 45 + 23, 2 * (80 + 24)));
-static_assert(MoeMlp{.tokens = 8, .active_experts = 3, .hidden = 3, .ffn = 5}.flops() == 6 * 8 * 15);
+// 8 rows, h 3, F 5. Up: rows 24, weights 15 an expert, result 40; down: 40, 15 and 24. Gated: the
+// first has 30 and 80.
+static_assert(moves(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 5, .gated = false},
+                    2 * (24 + 30 + 40 + 30), 2 * (40 + 24)));
+static_assert(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 5, .gated = false}
+                  .flops() == 4 * 8 * 15);
+static_assert(moves(
+    MoeMlp{.tokens = 8, .active_experts = 3, .hidden = 3, .ffn = 5, .dtypeW = dtype::fp4_e2m1},
+    2 * (24 + 40) + 45 + 23, 2 * (80 + 24)));
+static_assert(MoeMlp{.tokens = 8, .active_experts = 3, .hidden = 3, .ffn = 5}.flops() ==
+              6 * 8 * 15);
 static_assert(MoeMlp{.experts = 7, .hidden = 3, .ffn = 5}.parameters() == 315);
 static_assert(MoeMlp{.experts = 7, .hidden = 3, .ffn = 5, .gated = false}.parameters() == 210);
-static_assert(MoeMlp::of(std::array{3, 0, 5}, {}).experts == 3 && MoeMlp::of(std::array{3, 0, 5}, {}).active_experts == 2);
+static_assert(MoeMlp::of(std::array{3, 0, 5}, {}).experts == 3 &&
+              MoeMlp::of(std::array{3, 0, 5}, {}).active_experts == 2);
 static_assert(MoeMlp::of(std::array{3, 0, 5}, {}).tokens == 8);
 static_assert(costs(MoeMlp::of(std::array<std::int64_t, 4>{}, {.hidden = 64, .ffn = 128}), 0, 0));
-static_assert(costs(MoeMlp{}, 6, 2 * (1 + 2 + 2) + 2 * (1 + 1 + 1)) && costs(MoeRouter{}, 2, 6) && MoeRouter{}.parameters() == 1 && MoeMlp{}.parameters() == 0);
-static_assert(costs(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 0}, 0, 48));   // the second product has no depth: zeros
+static_assert(costs(MoeMlp{}, 6, 2 * (1 + 2 + 2) + 2 * (1 + 1 + 1)) && costs(MoeRouter{}, 2, 6) &&
+              MoeRouter{}.parameters() == 1 && MoeMlp{}.parameters() == 0);
+// the second product has no depth: zeros
+static_assert(costs(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 0}, 0, 48));
 static_assert(MoeMlp{.type = dtype::fp8_e4m3}.arithmetic().on == kprof::unit::tensor_core);
 
-static_assert(costs(MoeRouter{.tokens = 8, .hidden = 3, .experts = 5}, 240, 2 * (24 + 15 + 40)) && MoeRouter{.hidden = 3, .experts = 5}.parameters() == 15);
-static_assert(costs(MoeRouter{.tokens = 8, .hidden = 3, .experts = 5, .softmax = true}, 240 + 200, 2 * (24 + 15 + 40)));
-static_assert(moves(MoeRouter{.tokens = 7, .hidden = 3, .experts = 5, .dtypeOut = dtype::f32}, 2 * (21 + 15), 4 * 35));
-static_assert(MoeRouter{.tokens = 8, .experts = 5, .softmax = true}.transcendentals() == 40 && MoeRouter{}.transcendentals() == 0);
-static_assert(costs(MoeRouter{.tokens = 3, .hidden = 3, .experts = 3, .type = dtype::int4}, 54, 5 + 5 + 5));
+static_assert(costs(MoeRouter{.tokens = 8, .hidden = 3, .experts = 5}, 240, 2 * (24 + 15 + 40)) &&
+              MoeRouter{.hidden = 3, .experts = 5}.parameters() == 15);
+static_assert(costs(MoeRouter{.tokens = 8, .hidden = 3, .experts = 5, .softmax = true}, 240 + 200,
+                    2 * (24 + 15 + 40)));
+static_assert(moves(MoeRouter{.tokens = 7, .hidden = 3, .experts = 5, .dtypeOut = dtype::f32},
+                    2 * (21 + 15), 4 * 35));
+static_assert(MoeRouter{.tokens = 8, .experts = 5, .softmax = true}.transcendentals() == 40 &&
+              MoeRouter{}.transcendentals() == 0);
+static_assert(costs(MoeRouter{.tokens = 3, .hidden = 3, .experts = 3, .type = dtype::int4}, 54,
+                    5 + 5 + 5));
 static_assert(costs(MoeRouter{.tokens = 0, .hidden = 9, .experts = 9}, 0, 0));
 
-static_assert(!is_constant([] { return MoeMlp{.tokens = -1}.flops(); }) && !is_constant([] { return MoeMlp{.tokens = 3, .active_experts = 4}.flops(); }));
-static_assert(!is_constant([] { return MoeMlp{.tokens = 3, .active_experts = 0}.bytes(); }) && !is_constant([] { return MoeMlp{.ffn = most}.flops(); }));
-static_assert(!is_constant([] { return MoeMlp{.tokens = 8, .active_experts = 3, .experts = 2}.flops(); }));
+static_assert(!is_constant([] { return MoeMlp{.tokens = -1}.flops(); }) &&
+              !is_constant([] { return MoeMlp{.tokens = 3, .active_experts = 4}.flops(); }));
+static_assert(!is_constant([] { return MoeMlp{.tokens = 3, .active_experts = 0}.bytes(); }) &&
+              !is_constant([] { return MoeMlp{.ffn = most}.flops(); }));
+static_assert(!is_constant([] {
+  return MoeMlp{.tokens = 8, .active_experts = 3, .experts = 2}.flops();
+}));
 static_assert(!is_constant([] { return MoeMlp{.ffn = least}.bytes(); }));
 static_assert(!is_constant([] { return MoeMlp::of(std::array{3, -1}, {}).flops(); }));
 static_assert(!is_constant([] { return MoeMlp::of(std::array{most, most, most}, {}).flops(); }));
-static_assert(!is_constant([] { return MoeRouter{.experts = 0}.flops(); }) && !is_constant([] { return MoeRouter{.tokens = most, .hidden = 3}.flops(); }));
+static_assert(!is_constant([] { return MoeRouter{.experts = 0}.flops(); }) &&
+              !is_constant([] { return MoeRouter{.tokens = most, .hidden = 3}.flops(); }));
 
 template <class Op>
 Op with_size(std::int64_t Op::*field, std::int64_t value) {
@@ -71,7 +97,8 @@ TEST_CASE("ops_moe.experts_are_two_products_for_each_row") {
     const bool gated = random.coin();
     const std::int64_t wide = gated ? 2 * F : F;
     std::uint64_t multiply_adds = 0, row = 0;
-    // Elements of x, of the first product's weights and result, of the second's input, weights and result.
+    // Elements of x, of the first product's weights and result, of the second's input, weights and
+    // result.
     std::set<std::tuple<std::uint64_t, std::int64_t, std::int64_t>> x, w1, y1, x2, w2, y;
     for (std::size_t e = 0; e < rows.size(); ++e)
       for (std::int64_t t = 0; t < rows[e]; ++t, ++row) {
@@ -86,9 +113,11 @@ TEST_CASE("ops_moe.experts_are_two_products_for_each_row") {
             x2.insert({row, k, 0}), w2.insert({e, k, n}), y.insert({row, n, 0});
           }
       }
-    const MoeMlp op = MoeMlp::of(rows, {.hidden = h, .ffn = F, .gated = gated, .dtypeW = dtype::int8});
+    const MoeMlp op =
+        MoeMlp::of(rows, {.hidden = h, .ffn = F, .gated = gated, .dtypeW = dtype::int8});
     CHECK(op.flops() == 2 * multiply_adds);
-    CHECK(moves(op, 2 * (x.size() + x2.size()) + w1.size() + w2.size(), 2 * (y1.size() + y.size())));
+    CHECK(
+        moves(op, 2 * (x.size() + x2.size()) + w1.size() + w2.size(), 2 * (y1.size() + y.size())));
   }
 }
 
@@ -100,7 +129,7 @@ TEST_CASE("ops_moe.the_router_is_a_product_and_a_softmax") {
     for (std::int64_t t = 0; t < T; ++t)
       for (std::int64_t e = 0; e < E; ++e, ++logits) {
         for (std::int64_t k = 0; k < h; ++k) flops += 2;
-        flops += 5, ++exponentials;   // max, subtract, exp, add, divide
+        flops += 5, ++exponentials;  // max, subtract, exp, add, divide
       }
     const MoeRouter op{.tokens = T, .hidden = h, .experts = E, .softmax = true, .type = dtype::f32};
     CHECK(op.flops() == flops);
@@ -114,7 +143,8 @@ TEST_CASE("ops_moe.senseless_parameters_are_refused_and_do_not_trap") {
   for (const std::int64_t bad : {least, least + 1, std::int64_t{-1}, most}) {
     const bool negative = bad < 0;
     for (const bool gated : {false, true})
-      for (const auto field : {&MoeMlp::tokens, &MoeMlp::active_experts, &MoeMlp::hidden, &MoeMlp::ffn}) {
+      for (const auto field :
+           {&MoeMlp::tokens, &MoeMlp::active_experts, &MoeMlp::hidden, &MoeMlp::ffn}) {
         MoeMlp op = with_size(field, bad);
         op.gated = gated;
         if (negative) CHECK(is_refused(op));

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Elementwise operators: published vectors, loops over broadcast index spaces, functions of a number that counts.
+// SPDX-License-Identifier: MIT Elementwise operators: published vectors, loops over broadcast index
+// spaces, functions of a number that counts.
 #include <kprof/ops/pointwise.hpp>
 
 #include "catch.hpp"
@@ -22,125 +22,240 @@ using kprof::dtype;
 namespace {
 
 template <class... Sizes>
-concept sizes_of_a_shape = requires(Sizes... sizes) { shape{sizes...}; };
-static_assert(sizes_of_a_shape<int, int, int, int, int, int> && !sizes_of_a_shape<int, int, int, int, int, int, int> && !sizes_of_a_shape<double>);
+concept sizes_of_a_shape = requires(Sizes... sizes) {
+  shape{sizes...};
+};
+static_assert(sizes_of_a_shape<int, int, int, int, int, int> &&
+              !sizes_of_a_shape<int, int, int, int, int, int, int> && !sizes_of_a_shape<double>);
 
 // Published vectors.
 static_assert(costs(Add{.a = {128, 256}, .b = {128, 256}, .type = dtype::f16}, 32768, 196608));
 static_assert(costs(Mul{.a = {64, 1}, .b = {1, 32}}, 2048, 8576));
 static_assert(costs(Eq{.a = {1000}, .type = dtype::f16}, 1000, 3002));
-static_assert(costs(Ternary{.function = ternary_function::addcmul, .a = {100, 10}, .b = {100, 10}, .c = {100, 10}}, 3000, 16000));
+static_assert(costs(
+    Ternary{.function = ternary_function::addcmul, .a = {100, 10}, .b = {100, 10}, .c = {100, 10}},
+    3000, 16000));
 static_assert(costs(Dropout{.numel = 65536, .type = dtype::f16}, 131072, 327680));
 // Rows of a profile of ResNet-50.
-static_assert(costs(Add{.a = {32, 256, 56, 56}, .b = {32, 256, 56, 56}, .type = dtype::f16}, 25690112, 154140672));
-static_assert(costs(Add{.type = dtype::int64}, 1, 24));   // a counter and a scalar, both in memory
+static_assert(costs(Add{.a = {32, 256, 56, 56}, .b = {32, 256, 56, 56}, .type = dtype::f16},
+                    25690112, 154140672));
+static_assert(costs(Add{.type = dtype::int64}, 1, 24));  // a counter and a scalar, both in memory
 
 // Unary.
-static_assert(costs(Unary{.function = unary_function::exp, .numel = 1001, .type = dtype::f64}, 1001, 16016));
-static_assert(Unary{.function = unary_function::exp, .numel = 1001}.flops(cost_model::pyprof) == 20020);
-static_assert(Unary{.function = unary_function::square, .numel = 9}.flops(cost_model::pyprof) == 9 && Unary{.numel = 9}.flops(cost_model::expressions) == 9);
-static_assert(Unary{.function = unary_function::erfinv, .numel = 9}.transcendentals() == 9 && Unary{.function = unary_function::square}.transcendentals() == 0);
-static_assert(moves(Unary{.function = unary_function::is_nan, .numel = 9, .type = dtype::f16}, 18, 9));
-static_assert(moves(Unary{.function = unary_function::round, .numel = 9, .dtypeOut = dtype::int8}, 36, 9));
-static_assert(moves(Unary{.function = unary_function::exp, .numel = 9, .pass = pass::bprop}, 72, 36));
-static_assert(moves(Unary{.function = unary_function::neg, .numel = 9, .pass = pass::bprop}, 36, 36));
+static_assert(costs(Unary{.function = unary_function::exp, .numel = 1001, .type = dtype::f64}, 1001,
+                    16016));
+static_assert(Unary{.function = unary_function::exp, .numel = 1001}.flops(cost_model::pyprof) ==
+              20020);
+static_assert(Unary{.function = unary_function::square, .numel = 9}.flops(cost_model::pyprof) ==
+                  9 &&
+              Unary{.numel = 9}.flops(cost_model::expressions) == 9);
+static_assert(Unary{.function = unary_function::erfinv, .numel = 9}.transcendentals() == 9 &&
+              Unary{.function = unary_function::square}.transcendentals() == 0);
+static_assert(moves(Unary{.function = unary_function::is_nan, .numel = 9, .type = dtype::f16}, 18,
+                    9));
+static_assert(moves(Unary{.function = unary_function::round, .numel = 9, .dtypeOut = dtype::int8},
+                    36, 9));
+static_assert(moves(Unary{.function = unary_function::exp, .numel = 9, .pass = pass::bprop}, 72,
+                    36));
+static_assert(moves(Unary{.function = unary_function::neg, .numel = 9, .pass = pass::bprop}, 36,
+                    36));
 static_assert(moves(Unary{.numel = 9, .type = dtype::uint4}, 5, 5));
 
-static_assert(costs(Exp{.numel = 7, .type = dtype::f16}, 7, 28) && Exp{.numel = 7}.flops(cost_model::pyprof) == 140 && Exp{.numel = 7}.transcendentals() == 7);
-static_assert(costs(Neg{.numel = 7, .pass = pass::bprop}, 7, 56) && costs(Sqrt{.numel = 7, .pass = pass::bprop}, 7, 84) && costs(Abs{}, 1, 8));
+static_assert(costs(Exp{.numel = 7, .type = dtype::f16}, 7, 28) &&
+              Exp{.numel = 7}.flops(cost_model::pyprof) == 140 &&
+              Exp{.numel = 7}.transcendentals() == 7);
+static_assert(costs(Neg{.numel = 7, .pass = pass::bprop}, 7, 56) &&
+              costs(Sqrt{.numel = 7, .pass = pass::bprop}, 7, 84) && costs(Abs{}, 1, 8));
 
 // Binary. [2,3,1] with [5] is [2,3,5]: 30 elements of 6 and 5.
 static_assert(costs(Add{.a = {2, 3, 1}, .b = {5}, .type = dtype::f16}, 30, 2 * (6 + 5 + 30)));
-static_assert(moves(Sub{.a = {3, 5}, .b = {5}, .dtypeB = dtype::f16, .dtypeOut = dtype::f64}, 60 + 10, 120));
+static_assert(moves(Sub{.a = {3, 5}, .b = {5}, .dtypeB = dtype::f16, .dtypeOut = dtype::f64},
+                    60 + 10, 120));
 static_assert(moves(Ge{.a = {3, 5}, .b = {3, 1}, .type = dtype::f64}, 120 + 24, 15));
-static_assert(moves(Binary{.function = binary_function::logical_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56, 7));
-static_assert(moves(Binary{.function = binary_function::bitwise_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56, 28));
+static_assert(moves(
+    Binary{.function = binary_function::logical_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56,
+    7));
+static_assert(moves(
+    Binary{.function = binary_function::bitwise_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56,
+    28));
 static_assert(costs(Maximum{.a = {3, 5}, .b = {3, 5}, .type = dtype::fp4_e2m1}, 15, 24));
-static_assert(Pow{.a = {3, 5}}.flops(cost_model::pyprof) == 300 && Pow{.a = {3, 5}}.flops() == 15 && Pow{.a = {3, 5}}.transcendentals() == 15);
-static_assert(Div{.a = {3, 5}}.flops(cost_model::pyprof) == 15 && Div{.a = {3, 5}}.transcendentals() == 0);
+static_assert(Pow{.a = {3, 5}}.flops(cost_model::pyprof) == 300 && Pow{.a = {3, 5}}.flops() == 15 &&
+              Pow{.a = {3, 5}}.transcendentals() == 15);
+static_assert(Div{.a = {3, 5}}.flops(cost_model::pyprof) == 15 &&
+              Div{.a = {3, 5}}.transcendentals() == 0);
 // Backward, after PyProf: 0 and 2 E s of a sum, E and 3 E s of a product, for each operand.
-static_assert(costs(Add{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16}, 0, 4 * 32768));
-static_assert(costs(Mul{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16}, 32768, 6 * 32768));
-static_assert(costs(Div{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .gradient = gradient_of::both, .type = dtype::f16}, 65536, 10 * 32768));
-static_assert(costs(Sub{.a = {6}, .b = {6}, .pass = pass::bprop, .gradient = gradient_of::both}, 0, 3 * 24));
+static_assert(costs(Add{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16},
+                    0, 4 * 32768));
+static_assert(costs(Mul{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16},
+                    32768, 6 * 32768));
+static_assert(costs(Div{.a = {128, 256},
+                        .b = {128, 256},
+                        .pass = pass::bprop,
+                        .gradient = gradient_of::both,
+                        .type = dtype::f16},
+                    65536, 10 * 32768));
+static_assert(costs(Sub{.a = {6}, .b = {6}, .pass = pass::bprop, .gradient = gradient_of::both}, 0,
+                    3 * 24));
 static_assert(moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop}, 4 * (30 + 5), 120));
-static_assert(moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop, .gradient = gradient_of::b, .type = dtype::f16, .dtypeB = dtype::f32},
-              2 * (30 + 6), 60));
-static_assert(moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop, .gradient = gradient_of::both}, 4 * (30 + 5 + 6), 240));
+static_assert(moves(Mul{.a = {6, 1},
+                        .b = {1, 5},
+                        .pass = pass::bprop,
+                        .gradient = gradient_of::b,
+                        .type = dtype::f16,
+                        .dtypeB = dtype::f32},
+                    2 * (30 + 6), 60));
+static_assert(
+    moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop, .gradient = gradient_of::both},
+          4 * (30 + 5 + 6), 240));
 
 // Ternary.
 static_assert(costs(Ternary{.a = {6}, .b = {6}, .c = {1}}, 12, 4 * (6 + 6 + 1 + 6)));
-static_assert(costs(Ternary{.function = ternary_function::where, .a = {3, 1}, .b = {1, 5}, .type = dtype::f16}, 15, 3 + 10 + 2 + 30));
-static_assert(costs(Ternary{.function = ternary_function::clamp, .a = {7, 3}, .type = dtype::bf16}, 42, 42 + 2 + 2 + 42));
-static_assert(costs(Ternary{.function = ternary_function::lerp, .a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1}, 9, 8));
-static_assert(moves(Ternary{.a = {6}, .b = {6}, .c = {6}, .type = dtype::f32, .dtypeA = dtype::int8}, 6 + 24 + 24, 24));
+static_assert(costs(
+    Ternary{.function = ternary_function::where, .a = {3, 1}, .b = {1, 5}, .type = dtype::f16}, 15,
+    3 + 10 + 2 + 30));
+static_assert(costs(Ternary{.function = ternary_function::clamp, .a = {7, 3}, .type = dtype::bf16},
+                    42, 42 + 2 + 2 + 42));
+static_assert(costs(
+    Ternary{
+        .function = ternary_function::lerp, .a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1},
+    9, 8));
+static_assert(
+    moves(Ternary{.a = {6}, .b = {6}, .c = {6}, .type = dtype::f32, .dtypeA = dtype::int8},
+          6 + 24 + 24, 24));
 
 static_assert(costs(Addcmul{.a = {100, 10}, .b = {100, 10}, .c = {100, 10}}, 3000, 16000));
 static_assert(costs(Where{.a = {3}, .b = {3}, .type = dtype::f16}, 3, 3 + 6 + 2 + 6));
-static_assert(costs(Fma{}, 2, 16) && costs(Clamp{}, 2, 16) && costs(Lerp{}, 3, 16) && costs(Addcdiv{.dtypeA = dtype::f64}, 3, 20));
+static_assert(costs(Fma{}, 2, 16) && costs(Clamp{}, 2, 16) && costs(Lerp{}, 3, 16) &&
+              costs(Addcdiv{.dtypeA = dtype::f64}, 3, 20));
 // Every one under its own name.
 template <class... Ops>
 constexpr bool unary_of_one_flop(std::uint64_t bytes_backward) {
-  return ((costs(Ops{.numel = 7}, 7, 56) && costs(Ops{.numel = 7, .pass = pass::bprop}, 7, bytes_backward) &&
-           costs(Ops{.numel = 9, .type = dtype::uint4, .dtypeOut = dtype::f16}, 9, 5 + 18)) && ...);
+  return ((costs(Ops{.numel = 7}, 7, 56) &&
+           costs(Ops{.numel = 7, .pass = pass::bprop}, 7, bytes_backward) &&
+           costs(Ops{.numel = 9, .type = dtype::uint4, .dtypeOut = dtype::f16}, 9, 5 + 18)) &&
+          ...);
 }
-static_assert(unary_of_one_flop<Abs, Reciprocal, Square, Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>(84) && unary_of_one_flop<Neg>(56));
+static_assert(
+    unary_of_one_flop<Abs, Reciprocal, Square, Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>(84) &&
+    unary_of_one_flop<Neg>(56));
 template <class... Ops>
 constexpr int transcendental_in_seven() {
-  return ((Ops{.numel = 7}.transcendentals() == 7 && Ops{.numel = 7}.flops(cost_model::pyprof) == 140 ? 1 : 0) + ...);
+  return (
+      (Ops{.numel = 7}.transcendentals() == 7 && Ops{.numel = 7}.flops(cost_model::pyprof) == 140
+           ? 1
+           : 0) +
+      ...);
 }
-static_assert(transcendental_in_seven<Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>() == 7 && transcendental_in_seven<Neg, Abs, Reciprocal, Square>() == 0);
+static_assert(transcendental_in_seven<Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>() == 7 &&
+              transcendental_in_seven<Neg, Abs, Reciprocal, Square>() == 0);
 template <class... Ops>
 constexpr bool binary_of_one_flop(std::uint64_t out_bits) {
-  return ((costs(Ops{.a = {3, 5}, .b = {5}, .type = dtype::f16}, 15, 30 + 10 + 15 * (out_bits == 0 ? 16 : out_bits) / 8) &&
-           costs(Ops{.a = {6, 1}, .b = {1, 5}}, 30, 24 + 20 + 30 * (out_bits == 0 ? 32 : out_bits) / 8) &&
-           costs(Ops{.a = {7}, .b = {1}, .type = dtype::int8, .dtypeB = dtype::int4, .dtypeOut = dtype::f32}, 7, 7 + 1 + 28)) && ...);
+  return ((costs(Ops{.a = {3, 5}, .b = {5}, .type = dtype::f16}, 15,
+                 30 + 10 + 15 * (out_bits == 0 ? 16 : out_bits) / 8) &&
+           costs(Ops{.a = {6, 1}, .b = {1, 5}}, 30,
+                 24 + 20 + 30 * (out_bits == 0 ? 32 : out_bits) / 8) &&
+           costs(Ops{.a = {7},
+                     .b = {1},
+                     .type = dtype::int8,
+                     .dtypeB = dtype::int4,
+                     .dtypeOut = dtype::f32},
+                 7, 7 + 1 + 28)) &&
+          ...);
 }
-static_assert(binary_of_one_flop<Add, Sub, Mul, Div, Pow, Maximum, Minimum>(0) && binary_of_one_flop<Eq, Ne, Lt, Le, Gt, Ge>(8));
+static_assert(binary_of_one_flop<Add, Sub, Mul, Div, Pow, Maximum, Minimum>(0) &&
+              binary_of_one_flop<Eq, Ne, Lt, Le, Gt, Ge>(8));
 template <class... Ops>
 constexpr bool ternary_of(std::uint64_t flops) {
-  return ((costs(Ops{.a = {3, 5}, .b = {5}, .c = {1}, .type = dtype::f16, .dtypeA = dtype::f16}, 15 * flops, 30 + 10 + 2 + 30) &&
-           costs(Ops{.a = {2, 1, 3}, .b = {5, 1}, .c = {3}, .dtypeA = dtype::int8}, 30 * flops, 6 + 20 + 12 + 120) &&
-           costs(Ops{.a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1, .dtypeA = dtype::fp4_e2m1}, 3 * flops, 8)) && ...);
+  return (
+      (costs(Ops{.a = {3, 5}, .b = {5}, .c = {1}, .type = dtype::f16, .dtypeA = dtype::f16},
+             15 * flops, 30 + 10 + 2 + 30) &&
+       costs(Ops{.a = {2, 1, 3}, .b = {5, 1}, .c = {3}, .dtypeA = dtype::int8}, 30 * flops,
+             6 + 20 + 12 + 120) &&
+       costs(Ops{.a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1, .dtypeA = dtype::fp4_e2m1},
+             3 * flops, 8)) &&
+      ...);
 }
-static_assert(ternary_of<Where>(1) && ternary_of<Fma, Clamp>(2) && ternary_of<Addcmul, Addcdiv, Lerp>(3));
+static_assert(ternary_of<Where>(1) && ternary_of<Fma, Clamp>(2) &&
+              ternary_of<Addcmul, Addcdiv, Lerp>(3));
 
-static_assert(costs(Unary{}, 1, 8) && costs(Binary{}, 1, 12) && costs(Add{}, 1, 12) && costs(Ternary{}, 2, 16) && costs(Dropout{}, 2, 9));
+static_assert(costs(Unary{}, 1, 8) && costs(Binary{}, 1, 12) && costs(Add{}, 1, 12) &&
+              costs(Ternary{}, 2, 16) && costs(Dropout{}, 2, 9));
 
 // Dropout: x, y and a mask of bytes.
-static_assert(moves(Dropout{.numel = 7, .type = dtype::f16}, 14, 21) && moves(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::f16}, 21, 14));
-static_assert(costs(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::fp6_e2m3}, 14, 6 + 6 + 7) && costs(Dropout{.numel = 0}, 0, 0));
+static_assert(moves(Dropout{.numel = 7, .type = dtype::f16}, 14, 21) &&
+              moves(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::f16}, 21, 14));
+static_assert(costs(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::fp6_e2m3}, 14,
+                    6 + 6 + 7) &&
+              costs(Dropout{.numel = 0}, 0, 0));
 
 // Shapes: a size may be 0 wherever it stands, and a negative one is no size that is left out.
-static_assert(costs(Add{.a = {0}, .b = {0}}, 0, 0) && costs(Add{.a = {0}}, 0, 0) && costs(Add{.a = {0, 5}, .b = {5}}, 0, 0));
-static_assert(costs(Add{.a = {4, 0, 3}, .b = {4, 1, 1}}, 0, 0) && costs(Add{.a = {4, 0}, .b = {4, 0}}, 0, 0) && costs(Add{.a = {4, 0}, .b = {4, 1}}, 0, 0));
-static_assert(!Add{.a = {4, 0}, .b = {4, 5}}.valid() && !Add{.a = {0}, .b = {5}}.valid() && costs(Add{.a = {1, 2, 3, 4, 5, 0}}, 0, 0));
-static_assert(!Add{.a = {-1}}.valid() && !Add{.a = {2, -1}, .b = {2}}.valid() && !Add{.a = {2, 3, -1}}.valid() && !Add{.a = {}}.valid());
-static_assert(shape_of(std::array{2U, 3U}) == shape{2, 3} && shape_of(std::array<std::int64_t, 2>{4, 0}) == shape{4, 0} && shape_of(std::array<int, 0>{}) == shape{1});
-static_assert(!Add{.a = shape_of(std::array<int, 7>{})}.valid() && !Add{.a = shape_of(std::array{2, -1})}.valid() && shape{2, 3}.rank() == 2);
-static_assert(!Add{.a = {2, 3}, .b = {3, 2}}.valid() && !Ternary{.a = {2}, .b = {1}, .c = {3}}.valid());
+static_assert(costs(Add{.a = {0}, .b = {0}}, 0, 0) && costs(Add{.a = {0}}, 0, 0) &&
+              costs(Add{.a = {0, 5}, .b = {5}}, 0, 0));
+static_assert(costs(Add{.a = {4, 0, 3}, .b = {4, 1, 1}}, 0, 0) &&
+              costs(Add{.a = {4, 0}, .b = {4, 0}}, 0, 0) &&
+              costs(Add{.a = {4, 0}, .b = {4, 1}}, 0, 0));
+static_assert(!Add{.a = {4, 0}, .b = {4, 5}}.valid() && !Add{.a = {0}, .b = {5}}.valid() &&
+              costs(Add{.a = {1, 2, 3, 4, 5, 0}}, 0, 0));
+static_assert(!Add{.a = {-1}}.valid() && !Add{.a = {2, -1}, .b = {2}}.valid() &&
+              !Add{.a = {2, 3, -1}}.valid() && !Add{.a = {}}.valid());
+static_assert(shape_of(std::array{2U, 3U}) == shape{2, 3} &&
+              shape_of(std::array<std::int64_t, 2>{4, 0}) == shape{4, 0} &&
+              shape_of(std::array<int, 0>{}) == shape{1});
+static_assert(!Add{.a = shape_of(std::array<int, 7>{})}.valid() &&
+              !Add{.a = shape_of(std::array{2, -1})}.valid() && shape{2, 3}.rank() == 2);
+static_assert(!Add{.a = {2, 3}, .b = {3, 2}}.valid() &&
+              !Ternary{.a = {2}, .b = {1}, .c = {3}}.valid());
 
 // What makes no sense does not compile in a constant expression.
-static_assert(is_constant([] { return Add{.a = {2}, .b = {2}}.flops(); }) && !is_constant([] { return Add{.a = {2}, .b = {3}}.flops(); }));
-static_assert(!is_constant([] { return Add{.a = {2}, .b = {3}}.bytes(); }) && !is_constant([] { return Add{.a = {-1}}.flops(); }));
-static_assert(!is_constant([] { return Add{.a = {most, most}}.flops(); }) && !is_constant([] { return Maximum{.pass = pass::bprop}.flops(); }));
+static_assert(is_constant([] { return Add{.a = {2}, .b = {2}}.flops(); }) &&
+              !is_constant([] { return Add{.a = {2}, .b = {3}}.flops(); }));
+static_assert(!is_constant([] { return Add{.a = {2}, .b = {3}}.bytes(); }) &&
+              !is_constant([] { return Add{.a = {-1}}.flops(); }));
+static_assert(!is_constant([] {
+  return Add{.a = {most, most}}.flops();
+}) && !is_constant([] { return Maximum{.pass = pass::bprop}.flops(); }));
 static_assert(!is_constant([] { return Unary{.numel = -1}.flops(); }));
-static_assert(!is_constant([] { return Unary{.function = unary_function::floor, .pass = pass::bprop}.bytes(); }));
-static_assert(!is_constant([] { return Ternary{.a = {2}, .b = {3}}.flops(); }) && !is_constant([] { return Ternary{.type = dtype::unknown}.bytes(); }));
-static_assert(!is_constant([] { return Dropout{.numel = -1}.flops(); }) && !is_constant([] { return Dropout{.numel = most}.bytes(); }));
+static_assert(!is_constant([] {
+  return Unary{.function = unary_function::floor, .pass = pass::bprop}.bytes();
+}));
+static_assert(!is_constant([] { return Ternary{.a = {2}, .b = {3}}.flops(); }) &&
+              !is_constant([] { return Ternary{.type = dtype::unknown}.bytes(); }));
+static_assert(!is_constant([] { return Dropout{.numel = -1}.flops(); }) &&
+              !is_constant([] { return Dropout{.numel = most}.bytes(); }));
 
 /// Counts what is done with it.
 struct number {
   double value;
   static inline int done = 0;
 };
-number operator+(number x, number y) { ++number::done; return {x.value + y.value}; }
-number operator-(number x, number y) { ++number::done; return {x.value - y.value}; }
-number operator*(number x, number y) { ++number::done; return {x.value * y.value}; }
-number operator/(number x, number y) { ++number::done; return {x.value / y.value}; }
-number highest(number x, number y) { ++number::done; return {std::max(x.value, y.value)}; }
-number lowest(number x, number y) { ++number::done; return {std::min(x.value, y.value)}; }
-number select(bool which, number x, number y) { ++number::done; return which ? x : y; }
+number operator+(number x, number y) {
+  ++number::done;
+  return {x.value + y.value};
+}
+number operator-(number x, number y) {
+  ++number::done;
+  return {x.value - y.value};
+}
+number operator*(number x, number y) {
+  ++number::done;
+  return {x.value * y.value};
+}
+number operator/(number x, number y) {
+  ++number::done;
+  return {x.value / y.value};
+}
+number highest(number x, number y) {
+  ++number::done;
+  return {std::max(x.value, y.value)};
+}
+number lowest(number x, number y) {
+  ++number::done;
+  return {std::min(x.value, y.value)};
+}
+number select(bool which, number x, number y) {
+  ++number::done;
+  return which ? x : y;
+}
 
 number defined(ternary_function f, number a, number b, number c) {
   const number s{2};
@@ -173,7 +288,7 @@ sizes broadcast(const std::vector<sizes>& operands) {
 
 struct walked {
   std::uint64_t out = 0;
-  std::vector<std::uint64_t> touched;   // distinct elements of each operand
+  std::vector<std::uint64_t> touched;  // distinct elements of each operand
 };
 /// Walks all elements of the result and marks the element of each operand that it needs.
 walked walk(const std::vector<sizes>& operands, const sizes& out) {
@@ -205,7 +320,9 @@ sizes random_sizes(kprof_test::random_shape& random, const sizes& like) {
   sizes s = like;
   for (std::int64_t& n : s)
     if (random(0, 2) == 0) n = 1;
-  if (random(0, 3) == 0 && !s.empty()) s[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(s.size()) - 1))] = random(0, 5);   // may not fit
+  // may not fit
+  if (random(0, 3) == 0 && !s.empty())
+    s[static_cast<std::size_t>(random(0, static_cast<std::int64_t>(s.size()) - 1))] = random(0, 5);
   s.erase(s.begin(), s.begin() + random(0, static_cast<std::int64_t>(s.size())));
   return s;
 }
@@ -218,11 +335,16 @@ TEST_CASE("ops_pointwise.broadcast_operators_touch_what_a_walk_over_the_result_t
   for (int round = 0; round < 2000; ++round) {
     sizes like(static_cast<std::size_t>(random(0, 6)));
     for (std::int64_t& n : like) n = random(0, 19) == 0 ? 0 : random(1, 3);
-    const std::vector<sizes> of{random_sizes(random, like), random_sizes(random, like), random_sizes(random, like)};
+    const std::vector<sizes> of{random_sizes(random, like), random_sizes(random, like),
+                                random_sizes(random, like)};
     const sizes two = broadcast({of[0], of[1]}), three = broadcast(of);
     const Add add{.a = shape_of(of[0]), .b = shape_of(of[1]), .dtypeB = dtype::f16};
     const Lt less{.a = shape_of(of[0]), .b = shape_of(of[1])};
-    const Ternary fma{.a = shape_of(of[0]), .b = shape_of(of[1]), .c = shape_of(of[2]), .type = dtype::f64, .dtypeA = dtype::f32};
+    const Ternary fma{.a = shape_of(of[0]),
+                      .b = shape_of(of[1]),
+                      .c = shape_of(of[2]),
+                      .type = dtype::f64,
+                      .dtypeA = dtype::f32};
     INFO("round " << round);
     if (two.empty()) {
       CHECK(is_refused(add));
@@ -239,7 +361,8 @@ TEST_CASE("ops_pointwise.broadcast_operators_touch_what_a_walk_over_the_result_t
       CHECK(is_refused(fma));
     } else {
       const walked w = walk(of, three);
-      CHECK(costs(fma, 2 * w.out, 4 * w.touched[0] + 8 * (w.touched[1] + w.touched[2]) + 8 * w.out));
+      CHECK(
+          costs(fma, 2 * w.out, 4 * w.touched[0] + 8 * (w.touched[1] + w.touched[2]) + 8 * w.out));
     }
   }
   CHECK(fit > 1000);
@@ -263,16 +386,20 @@ TEST_CASE("ops_pointwise.functions_are_transcendental_by_name") {
     n += op.transcendentals() == 1 ? 1 : 0;
   }
   CHECK(n == 21);
-  for (const unary_function f : {unary_function::exp, unary_function::log, unary_function::sqrt, unary_function::rsqrt, unary_function::sin,
-                                 unary_function::cos, unary_function::tan, unary_function::tanh, unary_function::erf,
-                                 unary_function::log1p, unary_function::expm1})
+  for (const unary_function f :
+       {unary_function::exp, unary_function::log, unary_function::sqrt, unary_function::rsqrt,
+        unary_function::sin, unary_function::cos, unary_function::tan, unary_function::tanh,
+        unary_function::erf, unary_function::log1p, unary_function::expm1})
     CHECK(Unary{.function = f}.transcendentals() == 1);
-  for (const unary_function f : {unary_function::abs, unary_function::neg, unary_function::reciprocal, unary_function::square, unary_function::floor})
+  for (const unary_function f :
+       {unary_function::abs, unary_function::neg, unary_function::reciprocal,
+        unary_function::square, unary_function::floor})
     CHECK(Unary{.function = f}.transcendentals() == 0);
   for (int f = 0; f <= static_cast<int>(binary_function::atan2); ++f) {
     const Binary op{.function = static_cast<binary_function>(f)};
     CHECK(op.flops() == 1);
-    CHECK((op.flops(cost_model::pyprof) == 20) == (op.function == binary_function::pow || op.function == binary_function::atan2));
+    CHECK((op.flops(cost_model::pyprof) == 20) ==
+          (op.function == binary_function::pow || op.function == binary_function::atan2));
     Binary back = op;
     back.pass = pass::bprop;
     CHECK(back.valid() == (op.function <= binary_function::div));
@@ -302,7 +429,7 @@ TEST_CASE("ops_pointwise.senseless_parameters_are_refused_and_do_not_trap") {
       std::array<std::int64_t, 6> sizes{2, 2, 2, 2, 2, 2};
       sizes[d] = bad;
       const shape s = shape_of(sizes);
-      const bool fits = bad == most;   // but is too large
+      const bool fits = bad == most;  // but is too large
       CHECK_FALSE(kprof::flops_of(Add{.a = s}).valid());
       CHECK_FALSE(kprof::flops_of(Add{.b = s}).valid());
       CHECK_FALSE(Ternary{.a = s, .b = s, .c = s}.bytes().total().valid());

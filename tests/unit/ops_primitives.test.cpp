@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Data-parallel primitives: published vectors, loops with numbers that count, and parameters that make no sense.
+// SPDX-License-Identifier: MIT Data-parallel primitives: published vectors, loops with numbers that
+// count, and parameters that make no sense.
 #include <kprof/ops/primitives.hpp>
 
 #include "catch.hpp"
@@ -19,67 +19,102 @@ using kprof::dtype;
 
 namespace {
 
-constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(),
+                       smallest = std::numeric_limits<std::int64_t>::min();
 
 // formulas.md
 static_assert(costs(Sort{.n = 65'536, .type = dtype::int32}, 0, 524'288));
-static_assert(costs(Histogram{.n = 1'000'000, .bins = 128, .type = dtype::int32}, 1'000'000, 4'000'512));
+static_assert(costs(Histogram{.n = 1'000'000, .bins = 128, .type = dtype::int32}, 1'000'000,
+                    4'000'512));
 static_assert(costs(TransposeMatrix{.m = 512, .n = 512, .type = dtype::f64}, 0, 4'194'304));
 
 // By hand.
-static_assert(costs(Sort{.n = 1001, .type = dtype::int64, .dtypeValue = dtype::f32}, 0, 2 * 1001 * 12) && moves(Sort{.n = 7}, 28, 28));
-static_assert(costs(Sort{.n = 7, .type = dtype::uint4, .dtypeValue = dtype::f16}, 0, 2 * (4 + 14)));   // 3.5 bytes of keys
+static_assert(costs(Sort{.n = 1001, .type = dtype::int64, .dtypeValue = dtype::f32}, 0,
+                    2 * 1001 * 12) &&
+              moves(Sort{.n = 7}, 28, 28));
+// 3.5 bytes of keys
+static_assert(costs(Sort{.n = 7, .type = dtype::uint4, .dtypeValue = dtype::f16}, 0, 2 * (4 + 14)));
 static_assert(costs(Sort{.n = 0}, 0, 0));
-static_assert(Sort{.n = 100, .type = dtype::int32}.radix_bytes().total() == 2 * 400 * 4);          // 4 digits of 8 bits
-static_assert(Sort{.n = 100, .type = dtype::uint16, .dtypeValue = dtype::int32}.radix_bytes().read == 2 * 600);
+// 4 digits of 8 bits
+static_assert(Sort{.n = 100, .type = dtype::int32}.radix_bytes().total() == 2 * 400 * 4);
+static_assert(
+    Sort{.n = 100, .type = dtype::uint16, .dtypeValue = dtype::int32}.radix_bytes().read ==
+    2 * 600);
 static_assert(Sort{.n = 100, .type = dtype::fp6_e2m3}.radix_bytes().written == 75);
 
 static_assert(costs(Scan{.n = 1001}, 1001, 8008) && moves(Scan{.n = 1001}, 4004, 4004));
-static_assert(costs(Scan{.n = 13, .type = dtype::int4}, 13, 14) && costs(Scan{.n = 13, .type = dtype::c64}, 26, 208) && costs(Scan{.n = 0}, 0, 0));
+static_assert(costs(Scan{.n = 13, .type = dtype::int4}, 13, 14) &&
+              costs(Scan{.n = 13, .type = dtype::c64}, 26, 208) && costs(Scan{.n = 0}, 0, 0));
 
-static_assert(costs(Histogram{.n = 999, .bins = 17, .type = dtype::uint8, .dtypeCounter = dtype::int64}, 999, 999 + 136));
+static_assert(
+    costs(Histogram{.n = 999, .bins = 17, .type = dtype::uint8, .dtypeCounter = dtype::int64}, 999,
+          999 + 136));
 static_assert(moves(Histogram{.n = 999, .bins = 17, .type = dtype::uint8}, 999, 68));
-static_assert(costs(Histogram{.n = 999, .bins = 16, .type = dtype::uint4}, 999, 500 + 64) && costs(Histogram{.n = 0, .bins = 3}, 0, 12));   // zeros are written
+// zeros are written
+static_assert(costs(Histogram{.n = 999, .bins = 16, .type = dtype::uint4}, 999, 500 + 64) &&
+              costs(Histogram{.n = 0, .bins = 3}, 0, 12));
 
 static_assert(costs(ReduceArray{.n = 1000}, 1000, 4004) && moves(ReduceArray{.n = 1000}, 4000, 4));
-static_assert(costs(ReduceArray{.n = 9, .type = dtype::int4}, 9, 5 + 1) && costs(ReduceArray{.n = 9, .type = dtype::c128}, 18, 160));
+static_assert(costs(ReduceArray{.n = 9, .type = dtype::int4}, 9, 5 + 1) &&
+              costs(ReduceArray{.n = 9, .type = dtype::c128}, 18, 160));
 static_assert(costs(ReduceArray{.n = 0, .type = dtype::f64}, 0, 8));
 
-static_assert(costs(TransposeMatrix{.m = 3, .n = 5}, 0, 120) && moves(TransposeMatrix{.m = 3, .n = 5, .type = dtype::f16}, 30, 30));
-static_assert(costs(TransposeMatrix{.m = 3, .n = 5, .type = dtype::int4}, 0, 16) && costs(TransposeMatrix{.m = 0, .n = 5}, 0, 0));
+static_assert(costs(TransposeMatrix{.m = 3, .n = 5}, 0, 120) &&
+              moves(TransposeMatrix{.m = 3, .n = 5, .type = dtype::f16}, 30, 30));
+static_assert(costs(TransposeMatrix{.m = 3, .n = 5, .type = dtype::int4}, 0, 16) &&
+              costs(TransposeMatrix{.m = 0, .n = 5}, 0, 0));
 
-constexpr Stream stream(stream_kernel k, std::int64_t n, dtype t = dtype::f64) { return {.kernel = k, .n = n, .type = t}; }
-static_assert(costs(stream(stream_kernel::copy, 1000), 0, 16'000) && moves(stream(stream_kernel::copy, 1000), 8'000, 8'000));
-static_assert(costs(stream(stream_kernel::mul, 1000), 1'000, 16'000) && moves(stream(stream_kernel::mul, 1000), 8'000, 8'000));
-static_assert(costs(stream(stream_kernel::add, 1000), 1'000, 24'000) && moves(stream(stream_kernel::add, 1000), 16'000, 8'000));
-static_assert(costs(stream(stream_kernel::triad, 1000), 2'000, 24'000) && moves(stream(stream_kernel::triad, 1000), 16'000, 8'000));
-static_assert(costs(stream(stream_kernel::dot, 1000), 2'000, 16'000) && moves(stream(stream_kernel::dot, 1000), 16'000, 0));
-static_assert(costs(stream(stream_kernel::nstream, 1000), 3'000, 32'000) && moves(stream(stream_kernel::nstream, 1000), 24'000, 8'000));
-static_assert(costs(stream(stream_kernel::nstream, 7, dtype::c64), 70, 224) && costs(stream(stream_kernel::mul, 7, dtype::c128), 42, 224));
-static_assert(costs(stream(stream_kernel::triad, 7, dtype::int4), 14, 12) && costs(stream(stream_kernel::nstream, 7, dtype::fp6_e3m2), 21, 24));
+constexpr Stream stream(stream_kernel k, std::int64_t n, dtype t = dtype::f64) {
+  return {.kernel = k, .n = n, .type = t};
+}
+static_assert(costs(stream(stream_kernel::copy, 1000), 0, 16'000) &&
+              moves(stream(stream_kernel::copy, 1000), 8'000, 8'000));
+static_assert(costs(stream(stream_kernel::mul, 1000), 1'000, 16'000) &&
+              moves(stream(stream_kernel::mul, 1000), 8'000, 8'000));
+static_assert(costs(stream(stream_kernel::add, 1000), 1'000, 24'000) &&
+              moves(stream(stream_kernel::add, 1000), 16'000, 8'000));
+static_assert(costs(stream(stream_kernel::triad, 1000), 2'000, 24'000) &&
+              moves(stream(stream_kernel::triad, 1000), 16'000, 8'000));
+static_assert(costs(stream(stream_kernel::dot, 1000), 2'000, 16'000) &&
+              moves(stream(stream_kernel::dot, 1000), 16'000, 0));
+static_assert(costs(stream(stream_kernel::nstream, 1000), 3'000, 32'000) &&
+              moves(stream(stream_kernel::nstream, 1000), 24'000, 8'000));
+static_assert(costs(stream(stream_kernel::nstream, 7, dtype::c64), 70, 224) &&
+              costs(stream(stream_kernel::mul, 7, dtype::c128), 42, 224));
+static_assert(costs(stream(stream_kernel::triad, 7, dtype::int4), 14, 12) &&
+              costs(stream(stream_kernel::nstream, 7, dtype::fp6_e3m2), 21, 24));
 
-static_assert(costs(Sort{}, 0, 8) && costs(Scan{}, 1, 8) && costs(Histogram{}, 1, 8) && costs(ReduceArray{}, 1, 8) && costs(TransposeMatrix{}, 0, 8));
+static_assert(costs(Sort{}, 0, 8) && costs(Scan{}, 1, 8) && costs(Histogram{}, 1, 8) &&
+              costs(ReduceArray{}, 1, 8) && costs(TransposeMatrix{}, 0, 8));
 static_assert(costs(Stream{}, 2, 24));
 template <class... Ops>
 constexpr bool on_cores = ((Ops{}.arithmetic().on == kprof::unit::cuda_core) && ...);
 static_assert(on_cores<Sort, Scan, Histogram, ReduceArray, TransposeMatrix, Stream>);
-static_assert(Stream{}.arithmetic().type == dtype::f64 && Histogram{.dtypeCounter = dtype::uint32}.arithmetic().type == dtype::uint32);
+static_assert(Stream{}.arithmetic().type == dtype::f64 &&
+              Histogram{.dtypeCounter = dtype::uint32}.arithmetic().type == dtype::uint32);
 
-static_assert(!is_constant([] { return Sort{.n = -1}.flops(); }) && !is_constant([] { return Sort{.n = -1}.bytes(); }));
-static_assert(!is_constant([] { return Sort{.n = -1}.radix_bytes(); }) && !is_constant([] { return Sort{.n = biggest}.bytes(); }));
+static_assert(!is_constant([] { return Sort{.n = -1}.flops(); }) &&
+              !is_constant([] { return Sort{.n = -1}.bytes(); }));
+static_assert(!is_constant([] { return Sort{.n = -1}.radix_bytes(); }) &&
+              !is_constant([] { return Sort{.n = biggest}.bytes(); }));
 static_assert(!is_constant([] { return Sort{.type = dtype::unknown}.bytes(); }));
-static_assert(!is_constant([] { return Scan{.n = -1}.flops(); }) && !is_constant([] { return Scan{.n = biggest}.bytes(); }));
+static_assert(!is_constant([] { return Scan{.n = -1}.flops(); }) &&
+              !is_constant([] { return Scan{.n = biggest}.bytes(); }));
 static_assert(!is_constant([] { return Scan{.type = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return Histogram{.bins = 0}.flops(); }) && !is_constant([] { return Histogram{.n = -1}.bytes(); }));
+static_assert(!is_constant([] { return Histogram{.bins = 0}.flops(); }) &&
+              !is_constant([] { return Histogram{.n = -1}.bytes(); }));
 static_assert(!is_constant([] { return Histogram{.bins = biggest}.bytes(); }) &&
               !is_constant([] { return Histogram{.dtypeCounter = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return ReduceArray{.n = -1}.flops(); }) &&
-              !is_constant([] { return ReduceArray{.n = biggest, .type = dtype::c64}.flops() + ReduceArray{.n = biggest}.bytes().read; }));
+static_assert(!is_constant([] { return ReduceArray{.n = -1}.flops(); }) && !is_constant([] {
+  return ReduceArray{.n = biggest, .type = dtype::c64}.flops() +
+         ReduceArray{.n = biggest}.bytes().read;
+}));
 static_assert(!is_constant([] { return ReduceArray{.type = dtype::unknown}.flops(); }));
 static_assert(!is_constant([] { return TransposeMatrix{.m = -1}.flops(); }) &&
               !is_constant([] { return TransposeMatrix{.m = biggest, .n = biggest}.bytes(); }));
 static_assert(!is_constant([] { return TransposeMatrix{.type = dtype::unknown}.bytes(); }));
-static_assert(!is_constant([] { return Stream{.n = -1}.flops(); }) && !is_constant([] { return Stream{.n = biggest}.bytes(); }));
+static_assert(!is_constant([] { return Stream{.n = -1}.flops(); }) &&
+              !is_constant([] { return Stream{.n = biggest}.bytes(); }));
 static_assert(!is_constant([] { return stream(stream_kernel::nstream, biggest).flops(); }) &&
               !is_constant([] { return Stream{.type = dtype::unknown}.bytes(); }));
 
@@ -88,8 +123,14 @@ template <class T>
 struct counted {
   T value{};
   static inline std::uint64_t muls = 0, adds = 0;
-  friend counted operator+(counted a, counted b) { ++adds; return {a.value + b.value}; }
-  friend counted operator*(counted a, counted b) { ++muls; return {a.value * b.value}; }
+  friend counted operator+(counted a, counted b) {
+    ++adds;
+    return {a.value + b.value};
+  }
+  friend counted operator*(counted a, counted b) {
+    ++muls;
+    return {a.value * b.value};
+  }
 };
 
 template <class T>
@@ -97,8 +138,14 @@ struct array {
   std::vector<counted<T>> data;
   std::vector<bool> read, written;
   explicit array(std::size_t n) : data(n), read(n), written(n) {}
-  counted<T> operator[](std::size_t i) { read[i] = true; return data[i]; }
-  void put(std::size_t i, counted<T> v) { written[i] = true; data[i] = v; }
+  counted<T> operator[](std::size_t i) {
+    read[i] = true;
+    return data[i];
+  }
+  void put(std::size_t i, counted<T> v) {
+    written[i] = true;
+    data[i] = v;
+  }
   std::uint64_t reads() const { return sum(read); }
   std::uint64_t writes() const { return sum(written); }
   static std::uint64_t sum(const std::vector<bool>& marks) {
@@ -114,8 +161,8 @@ void walk(std::size_t n, dtype type, std::uint64_t mul, std::uint64_t add) {
   const auto flops = [&] { return number::muls * mul + number::adds * add; };
   const auto clear = [] { number::muls = number::adds = 0; };
   const auto size = static_cast<std::int64_t>(n);
-  for (const stream_kernel k : {stream_kernel::copy, stream_kernel::mul, stream_kernel::add, stream_kernel::triad, stream_kernel::dot,
-      stream_kernel::nstream}) {
+  for (const stream_kernel k : {stream_kernel::copy, stream_kernel::mul, stream_kernel::add,
+                                stream_kernel::triad, stream_kernel::dot, stream_kernel::nstream}) {
     array<T> a(n), b(n), c(n);
     const number s{T(3)};
     number sum;
@@ -149,8 +196,9 @@ void walk(std::size_t n, dtype type, std::uint64_t mul, std::uint64_t add) {
 }
 
 template <class Op>
-void walk_extremes(std::int64_t Op::* field, std::int64_t lowest) {
-  for (const std::int64_t value : {smallest, smallest + 1, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, biggest - 1, biggest}) {
+void walk_extremes(std::int64_t Op::*field, std::int64_t lowest) {
+  for (const std::int64_t value : {smallest, smallest + 1, std::int64_t{-1}, std::int64_t{0},
+                                   std::int64_t{1}, biggest - 1, biggest}) {
     Op op;
     op.*field = value;
     CAPTURE(value);
@@ -173,8 +221,11 @@ TEST_CASE("ops_primitives.loops_do_what_the_formulas_say") {
 TEST_CASE("ops_primitives.sorts_histograms_and_transposes_touch_what_the_formulas_say") {
   kprof_test::random_shape random(5);
   for (int i = 0; i < 300; ++i) {
-    const auto n = static_cast<std::size_t>(random(0, 60)), bins = static_cast<std::size_t>(random(1, 9)), rows = static_cast<std::size_t>(random(0, 9));
-    array<double> samples(n), counters(bins), keys(n), values(n), sorted_keys(n), sorted_values(n), from(rows * bins), to(rows * bins);
+    const auto n = static_cast<std::size_t>(random(0, 60)),
+               bins = static_cast<std::size_t>(random(1, 9)),
+               rows = static_cast<std::size_t>(random(0, 9));
+    array<double> samples(n), counters(bins), keys(n), values(n), sorted_keys(n), sorted_values(n),
+        from(rows * bins), to(rows * bins);
     for (std::size_t b = 0; b < bins; ++b) counters.put(b, {});
     using number = counted<double>;
     number::adds = 0;
@@ -184,7 +235,10 @@ TEST_CASE("ops_primitives.sorts_histograms_and_transposes_touch_what_the_formula
       counter = counter + number{1};
     }
     for (std::size_t b = 0; b < bins; ++b) counters.put(b, local[b]);
-    const Histogram histogram{.n = static_cast<std::int64_t>(n), .bins = static_cast<std::int64_t>(bins), .type = dtype::f64, .dtypeCounter = dtype::int64};
+    const Histogram histogram{.n = static_cast<std::int64_t>(n),
+                              .bins = static_cast<std::int64_t>(bins),
+                              .type = dtype::f64,
+                              .dtypeCounter = dtype::int64};
     REQUIRE(histogram.flops() == number::adds);
     REQUIRE(histogram.bytes().read == samples.reads() * 8);
     REQUIRE(histogram.bytes().written == counters.writes() * 8);
@@ -192,10 +246,13 @@ TEST_CASE("ops_primitives.sorts_histograms_and_transposes_touch_what_the_formula
     // Four passes of a radix sort of 32-bit keys, each of which moves all of it.
     std::uint64_t read = 0, written = 0;
     for (int pass = 0; pass < 4; ++pass) {
-      for (std::size_t k = 0; k < n; ++k) sorted_keys.put(k, keys[k]), sorted_values.put(k, values[k]);
-      read += keys.reads() * 4 + values.reads() * 8, written += sorted_keys.writes() * 4 + sorted_values.writes() * 8;
+      for (std::size_t k = 0; k < n; ++k)
+        sorted_keys.put(k, keys[k]), sorted_values.put(k, values[k]);
+      read += keys.reads() * 4 + values.reads() * 8,
+          written += sorted_keys.writes() * 4 + sorted_values.writes() * 8;
     }
-    const Sort sort{.n = static_cast<std::int64_t>(n), .type = dtype::int32, .dtypeValue = dtype::int64};
+    const Sort sort{
+        .n = static_cast<std::int64_t>(n), .type = dtype::int32, .dtypeValue = dtype::int64};
     REQUIRE(sort.radix_bytes().read == read);
     REQUIRE(sort.radix_bytes().written == written);
     REQUIRE(sort.bytes().read * 4 == read);
@@ -203,7 +260,9 @@ TEST_CASE("ops_primitives.sorts_histograms_and_transposes_touch_what_the_formula
 
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t c = 0; c < bins; ++c) to.put(c * rows + r, from[r * bins + c]);
-    const TransposeMatrix transpose{.m = static_cast<std::int64_t>(rows), .n = static_cast<std::int64_t>(bins), .type = dtype::f64};
+    const TransposeMatrix transpose{.m = static_cast<std::int64_t>(rows),
+                                    .n = static_cast<std::int64_t>(bins),
+                                    .type = dtype::f64};
     REQUIRE(transpose.bytes().read == from.reads() * 8);
     REQUIRE(transpose.bytes().written == to.writes() * 8);
   }
@@ -219,7 +278,8 @@ TEST_CASE("ops_primitives.senseless_parameters_have_no_numbers") {
   walk_extremes(&TransposeMatrix::n, 0);
   walk_extremes(&Stream::n, 0);
   for (const std::int64_t m : {smallest, std::int64_t{-1}, biggest})
-    for (const std::int64_t n : {smallest, std::int64_t{-1}, biggest}) CHECK(!TransposeMatrix{.m = m, .n = n}.bytes().total().valid());
+    for (const std::int64_t n : {smallest, std::int64_t{-1}, biggest})
+      CHECK(!TransposeMatrix{.m = m, .n = n}.bytes().total().valid());
   CHECK(!Sort{.n = biggest}.radix_bytes().total().valid());
   CHECK(!Sort{.n = smallest}.radix_bytes().total().valid());
   CHECK(is_refused(Sort{.type = dtype::unknown}));

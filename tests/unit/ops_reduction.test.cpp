@@ -23,44 +23,80 @@ static_assert(costs(Sum{.n_in = 200, .n_out = 10}, 200, 840));
 static_assert(costs(Mean{.n_in = 4096, .type = dtype::f16}, 4097, 8194));
 
 static_assert(costs(Max{.n_in = 1001, .n_out = 7, .type = dtype::f64}, 1001, 8008 + 56));
-static_assert(costs(Min{.n_in = 15, .n_out = 5, .type = dtype::int4}, 15, 8 + 3));                    // ceil(60 / 8), ceil(20 / 8)
+// ceil(60 / 8), ceil(20 / 8)
+static_assert(costs(Min{.n_in = 15, .n_out = 5, .type = dtype::int4}, 15, 8 + 3));
 static_assert(costs(Prod{.n_in = 15, .n_out = 15, .type = dtype::bf16}, 15, 60));
-static_assert(costs(Norm2{.n_in = 15, .n_out = 3}, 33, 72) && Norm2{.n_in = 15, .n_out = 3}.transcendentals() == 3);
-static_assert(costs(Var{.n_in = 15, .n_out = 3, .type = dtype::f16, .dtypeOut = dtype::f32}, 60, 30 + 12) && Var{}.transcendentals() == 0);
+static_assert(costs(Norm2{.n_in = 15, .n_out = 3}, 33, 72) &&
+              Norm2{.n_in = 15, .n_out = 3}.transcendentals() == 3);
+static_assert(costs(Var{.n_in = 15, .n_out = 3, .type = dtype::f16, .dtypeOut = dtype::f32}, 60,
+                    30 + 12) &&
+              Var{}.transcendentals() == 0);
 static_assert(costs(Argmax{.n_in = 20, .n_out = 10, .type = dtype::f16}, 20, 40 + 80));
-static_assert(costs(Argmin{.n_in = 20, .n_out = 10, .type = dtype::f16, .dtypeOut = dtype::int32}, 20, 40 + 40));
-static_assert(costs(Reduce{.kind = reduction::var, .n_in = 100'000'000'000}, 400'000'000'000, 400'000'000'004));
-static_assert(Sum{.n_in = 200, .n_out = 10}.bytes().read == 800 && Sum{.n_in = 200, .n_out = 10}.bytes().written == 40);
+static_assert(costs(Argmin{.n_in = 20, .n_out = 10, .type = dtype::f16, .dtypeOut = dtype::int32},
+                    20, 40 + 40));
+static_assert(costs(Reduce{.kind = reduction::var, .n_in = 100'000'000'000}, 400'000'000'000,
+                    400'000'000'004));
+static_assert(Sum{.n_in = 200, .n_out = 10}.bytes().read == 800 &&
+              Sum{.n_in = 200, .n_out = 10}.bytes().written == 40);
 // Every one under its own name: FLOPs of 1001 elements to 7, of 9 to 9, and of 5 packed ones to 1.
 template <class Op>
 constexpr bool reduces(std::uint64_t many, std::uint64_t each, std::uint64_t packed) {
-  return costs(Op{.n_in = 1001, .n_out = 7, .type = dtype::f16, .dtypeOut = dtype::f32}, many, 2002 + 28) &&
+  return costs(Op{.n_in = 1001, .n_out = 7, .type = dtype::f16, .dtypeOut = dtype::f32}, many,
+               2002 + 28) &&
          costs(Op{.n_in = 9, .n_out = 9, .type = dtype::f64, .dtypeOut = dtype::f64}, each, 144) &&
-         costs(Op{.n_in = 5, .n_out = 1, .type = dtype::int4, .dtypeOut = dtype::int8}, packed, 3 + 1);
+         costs(Op{.n_in = 5, .n_out = 1, .type = dtype::int4, .dtypeOut = dtype::int8}, packed,
+               3 + 1);
 }
-static_assert(reduces<Sum>(1001, 9, 5) && reduces<Max>(1001, 9, 5) && reduces<Min>(1001, 9, 5) && reduces<Prod>(1001, 9, 5));
-static_assert(reduces<Argmax>(1001, 9, 5) && reduces<Argmin>(1001, 9, 5) && reduces<Mean>(1008, 18, 6) && reduces<Norm2>(2009, 27, 11) && reduces<Var>(4004, 36, 20));
+static_assert(reduces<Sum>(1001, 9, 5) && reduces<Max>(1001, 9, 5) && reduces<Min>(1001, 9, 5) &&
+              reduces<Prod>(1001, 9, 5));
+static_assert(reduces<Argmax>(1001, 9, 5) && reduces<Argmin>(1001, 9, 5) &&
+              reduces<Mean>(1008, 18, 6) && reduces<Norm2>(2009, 27, 11) &&
+              reduces<Var>(4004, 36, 20));
 
 static_assert(costs(Reduce{}, 1, 8) && costs(Sum{}, 1, 8));
-static_assert(Mean{.type = dtype::f16}.arithmetic().type == dtype::f16 && Mean{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(Mean{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
+              Mean{}.arithmetic().on == kprof::unit::cuda_core);
 // Of nothing: a sum is 0, which is written; there is no greatest element.
-static_assert(costs(Sum{.n_in = 0, .n_out = 5}, 0, 20) && costs(Max{.n_in = 0, .n_out = 0}, 0, 0) && !Max{.n_in = 0}.valid() && !Argmin{.n_in = 0}.valid());
+static_assert(costs(Sum{.n_in = 0, .n_out = 5}, 0, 20) && costs(Max{.n_in = 0, .n_out = 0}, 0, 0) &&
+              !Max{.n_in = 0}.valid() && !Argmin{.n_in = 0}.valid());
 
-static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 3}.flops(); }) && is_constant([] { return Sum{.n_in = 9, .n_out = 3}.flops(); }));
-static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 0}.flops(); }) && !is_constant([] { return Sum{.n_in = -1}.bytes(); }));
-static_assert(!is_constant([] { return Sum{.n_in = 2, .n_out = 4}.flops(); }) && !is_constant([] { return Reduce{.type = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return Var{.n_in = most, .n_out = 1}.bytes(); }) && !is_constant([] { return Argmax{.n_in = 0}.transcendentals(); }));
+static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 3}.flops(); }) &&
+              is_constant([] { return Sum{.n_in = 9, .n_out = 3}.flops(); }));
+static_assert(!is_constant([] { return Sum{.n_in = 10, .n_out = 0}.flops(); }) &&
+              !is_constant([] { return Sum{.n_in = -1}.bytes(); }));
+static_assert(!is_constant([] { return Sum{.n_in = 2, .n_out = 4}.flops(); }) &&
+              !is_constant([] { return Reduce{.type = dtype::unknown}.flops(); }));
+static_assert(!is_constant([] { return Var{.n_in = most, .n_out = 1}.bytes(); }) &&
+              !is_constant([] { return Argmax{.n_in = 0}.transcendentals(); }));
 
 struct number {
   double value;
   static inline std::uint64_t done = 0;
 };
-number operator+(number x, number y) { ++number::done; return {x.value + y.value}; }
-number operator-(number x, number y) { ++number::done; return {x.value - y.value}; }
-number operator*(number x, number y) { ++number::done; return {x.value * y.value}; }
-number operator/(number x, number y) { ++number::done; return {x.value / y.value}; }
-bool operator<(number x, number y) { ++number::done; return x.value < y.value; }
-number root(number x) { ++number::done; return {std::sqrt(x.value)}; }
+number operator+(number x, number y) {
+  ++number::done;
+  return {x.value + y.value};
+}
+number operator-(number x, number y) {
+  ++number::done;
+  return {x.value - y.value};
+}
+number operator*(number x, number y) {
+  ++number::done;
+  return {x.value * y.value};
+}
+number operator/(number x, number y) {
+  ++number::done;
+  return {x.value / y.value};
+}
+bool operator<(number x, number y) {
+  ++number::done;
+  return x.value < y.value;
+}
+number root(number x) {
+  ++number::done;
+  return {std::sqrt(x.value)};
+}
 
 /// One result of `x`, what is done once a result left out for the variance.
 void reduce(reduction kind, const std::vector<number>& x) {
@@ -68,17 +104,25 @@ void reduce(reduction kind, const std::vector<number>& x) {
   const number n{static_cast<double>(x.size())};
   double mean = 0;
   switch (kind) {
-    case reduction::sum: for (const number v : x) sum = sum + v; break;
+    case reduction::sum:
+      for (const number v : x) sum = sum + v;
+      break;
     case reduction::mean:
       for (const number v : x) sum = sum + v;
       sum = sum / n;
       break;
-    case reduction::prod: for (const number v : x) product = product * v; break;
-    case reduction::max: case reduction::argmax:
-      for (const number v : x) if (high < v) high = v;
+    case reduction::prod:
+      for (const number v : x) product = product * v;
       break;
-    case reduction::min: case reduction::argmin:
-      for (const number v : x) if (v < low) low = v;
+    case reduction::max:
+    case reduction::argmax:
+      for (const number v : x)
+        if (high < v) high = v;
+      break;
+    case reduction::min:
+    case reduction::argmin:
+      for (const number v : x)
+        if (v < low) low = v;
       break;
     case reduction::norm2:
       for (const number v : x) squares = squares + v * v;
@@ -110,7 +154,8 @@ TEST_CASE("ops_reduction.flops_are_what_a_naive_reduction_does") {
     }
     const bool position = kind == reduction::argmax || kind == reduction::argmin;
     INFO("kind " << static_cast<int>(kind) << ", " << n_out << " of " << of_each);
-    CHECK(costs(Reduce{.kind = kind, .n_in = n_out * of_each, .n_out = n_out, .type = dtype::f16}, number::done,
+    CHECK(costs(Reduce{.kind = kind, .n_in = n_out * of_each, .n_out = n_out, .type = dtype::f16},
+                number::done,
                 static_cast<std::uint64_t>(n_out * of_each * 2 + n_out * (position ? 8 : 2))));
   }
 }

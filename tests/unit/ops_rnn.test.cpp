@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Recurrent networks: published vectors, networks unrolled over steps, layers and directions with tensors that know which
-// of their elements were touched, and parameters that make no sense.
+// SPDX-License-Identifier: MIT Recurrent networks: published vectors, networks unrolled over steps,
+// layers and directions with tensors that know which of their elements were touched, and parameters
+// that make no sense.
 #include <kprof/ops/rnn.hpp>
 
 #include "catch.hpp"
@@ -21,63 +21,113 @@ namespace {
 
 // Of formulas.md.
 static_assert(costs(LstmCell{.B = 1, .input_size = 256, .H = 256}, 1'048'576, 2'110'464));
-static_assert(costs(GruCell{.B = 32, .input_size = 128, .H = 64, .type = dtype::f16}, 2'359'296, 90'880));
+static_assert(costs(GruCell{.B = 32, .input_size = 128, .H = 64, .type = dtype::f16}, 2'359'296,
+                    90'880));
 
-// By hand: B = 2, I = 3, H = 5. x 6, h 10, c 10; for each gate 5 * 8 weights, 10 biases, 10 saved elements.
+// By hand: B = 2, I = 3, H = 5. x 6, h 10, c 10; for each gate 5 * 8 weights, 10 biases, 10 saved
+// elements.
 template <class Op>
-constexpr Op cell(pass p, bool bias = true, dtype type = dtype::f32, dtype weights = dtype::unknown) {
-  return {.B = 2, .input_size = 3, .H = 5, .bias = bias, .pass = p, .type = type, .dtypeW = weights};
+constexpr Op cell(pass p, bool bias = true, dtype type = dtype::f32,
+                  dtype weights = dtype::unknown) {
+  return {
+      .B = 2, .input_size = 3, .H = 5, .bias = bias, .pass = p, .type = type, .dtypeW = weights};
 }
-static_assert(costs(cell<RnnCell>(pass::fprop), 2 * 2 * 40, 304) && moves(cell<RnnCell>(pass::fprop), 4 * (6 + 10 + 40 + 10), 40));
-static_assert(costs(cell<RnnCell>(pass::bprop), 320, 568) && moves(cell<RnnCell>(pass::bprop), 4 * (6 + 10 + 40 + 10 + 10), 4 * (6 + 10 + 40 + 10)));
-static_assert(moves(cell<RnnCell>(pass::fprop, false, dtype::f16, dtype::f64), 32 + 320, 20) && cell<RnnCell>(pass::fprop).parameters() == 50);
-static_assert(costs(cell<LstmCell>(pass::fprop), 640, 984) && moves(cell<LstmCell>(pass::fprop), 4 * (6 + 20 + 160 + 40), 80));
-static_assert(costs(cell<LstmCell>(pass::bprop), 1'280, 1'888) && moves(cell<LstmCell>(pass::bprop), 4 * (6 + 20 + 160 + 40 + 20), 4 * (6 + 20 + 160 + 40)));
-static_assert(moves(cell<LstmCell>(pass::bprop, false, dtype::bf16, dtype::f32), 2 * 86 + 640, 2 * 26 + 640) &&
+static_assert(costs(cell<RnnCell>(pass::fprop), 2 * 2 * 40, 304) &&
+              moves(cell<RnnCell>(pass::fprop), 4 * (6 + 10 + 40 + 10), 40));
+static_assert(costs(cell<RnnCell>(pass::bprop), 320, 568) &&
+              moves(cell<RnnCell>(pass::bprop), 4 * (6 + 10 + 40 + 10 + 10),
+                    4 * (6 + 10 + 40 + 10)));
+static_assert(moves(cell<RnnCell>(pass::fprop, false, dtype::f16, dtype::f64), 32 + 320, 20) &&
+              cell<RnnCell>(pass::fprop).parameters() == 50);
+static_assert(costs(cell<LstmCell>(pass::fprop), 640, 984) &&
+              moves(cell<LstmCell>(pass::fprop), 4 * (6 + 20 + 160 + 40), 80));
+static_assert(costs(cell<LstmCell>(pass::bprop), 1'280, 1'888) &&
+              moves(cell<LstmCell>(pass::bprop), 4 * (6 + 20 + 160 + 40 + 20),
+                    4 * (6 + 20 + 160 + 40)));
+static_assert(moves(cell<LstmCell>(pass::bprop, false, dtype::bf16, dtype::f32), 2 * 86 + 640,
+                    2 * 26 + 640) &&
               cell<LstmCell>(pass::bprop, false).parameters() == 160);
-static_assert(moves(cell<LstmCell>(pass::fprop, true, dtype::fp6_e2m3, dtype::int4), 5 + 16 + 80 + 20, 16));   // 36, twice 60 bits; 160 and 40 of 4 bits
-static_assert(costs(cell<GruCell>(pass::fprop), 480, 704) && moves(cell<GruCell>(pass::bprop), 4 * (6 + 10 + 120 + 30 + 10), 4 * (6 + 10 + 120 + 30)));
-static_assert(costs(cell<GruCell>(pass::bprop, true, dtype::f64), 960, 8 * 342) && cell<GruCell>(pass::fprop).parameters() == 150);
+// 36, twice 60 bits; 160 and 40 of 4 bits
+static_assert(moves(cell<LstmCell>(pass::fprop, true, dtype::fp6_e2m3, dtype::int4),
+                    5 + 16 + 80 + 20, 16));
+static_assert(costs(cell<GruCell>(pass::fprop), 480, 704) &&
+              moves(cell<GruCell>(pass::bprop), 4 * (6 + 10 + 120 + 30 + 10),
+                    4 * (6 + 10 + 120 + 30)));
+static_assert(costs(cell<GruCell>(pass::bprop, true, dtype::f64), 960, 8 * 342) &&
+              cell<GruCell>(pass::fprop).parameters() == 150);
 
-// Four steps, two layers, both directions. Layers of 2 * 5 * (3 + 5) = 80 and 2 * 5 * (10 + 5) = 150 weights a gate; biases
-// 2 * 2 * 10 = 40; x 24, state 2 * 2 * 10 = 40, y 80; saved 4 * 40 = 160 a gate.
+// Four steps, two layers, both directions. Layers of 2 * 5 * (3 + 5) = 80 and 2 * 5 * (10 + 5) =
+// 150 weights a gate; biases 2 * 2 * 10 = 40; x 24, state 2 * 2 * 10 = 40, y 80; saved 4 * 40 = 160
+// a gate.
 template <class Op>
 constexpr Op deep(pass p, dtype type = dtype::f32, dtype weights = dtype::unknown) {
-  return {.B = 2, .input_size = 3, .H = 5, .seq_len = 4, .layers = 2, .bidirectional = true, .pass = p, .type = type, .dtypeW = weights};
+  return {.B = 2,
+          .input_size = 3,
+          .H = 5,
+          .seq_len = 4,
+          .layers = 2,
+          .bidirectional = true,
+          .pass = p,
+          .type = type,
+          .dtypeW = weights};
 }
-static_assert(costs(deep<Rnn>(pass::fprop), 2 * 2 * 4 * 230, 4 * 454) && moves(deep<Rnn>(pass::fprop), 4 * (24 + 40 + 230 + 40), 4 * (80 + 40)));
-static_assert(costs(deep<Rnn>(pass::bprop), 7'360, 4 * 908) && moves(deep<Rnn>(pass::bprop), 4 * (24 + 40 + 230 + 160 + 80 + 40), 4 * (24 + 40 + 230 + 40)));
+static_assert(costs(deep<Rnn>(pass::fprop), 2 * 2 * 4 * 230, 4 * 454) &&
+              moves(deep<Rnn>(pass::fprop), 4 * (24 + 40 + 230 + 40), 4 * (80 + 40)));
+static_assert(costs(deep<Rnn>(pass::bprop), 7'360, 4 * 908) &&
+              moves(deep<Rnn>(pass::bprop), 4 * (24 + 40 + 230 + 160 + 80 + 40),
+                    4 * (24 + 40 + 230 + 40)));
 static_assert(deep<Rnn>(pass::bprop).parameters() == 270);
-static_assert(costs(deep<Lstm>(pass::fprop), 14'720, 4 * (24 + 80 + 920 + 160 + 160)) && moves(deep<Lstm>(pass::fprop, dtype::f16), 2 * 1'184, 2 * 160));
-static_assert(costs(deep<Lstm>(pass::bprop), 29'440, 4 * (24 + 80 + 920 + 640 + 160 + 1'184)) && deep<Lstm>(pass::fprop).parameters() == 1'080);
-static_assert(moves(deep<Lstm>(pass::bprop, dtype::bf16, dtype::f32), 2 * (24 + 80 + 640 + 160) + 4 * 920, 2 * 104 + 4 * 1'080));
+static_assert(costs(deep<Lstm>(pass::fprop), 14'720, 4 * (24 + 80 + 920 + 160 + 160)) &&
+              moves(deep<Lstm>(pass::fprop, dtype::f16), 2 * 1'184, 2 * 160));
+static_assert(costs(deep<Lstm>(pass::bprop), 29'440, 4 * (24 + 80 + 920 + 640 + 160 + 1'184)) &&
+              deep<Lstm>(pass::fprop).parameters() == 1'080);
+static_assert(moves(deep<Lstm>(pass::bprop, dtype::bf16, dtype::f32),
+                    2 * (24 + 80 + 640 + 160) + 4 * 920, 2 * 104 + 4 * 1'080));
 static_assert(costs(deep<Gru>(pass::fprop), 11'040, 4 * (24 + 40 + 690 + 120 + 120)) &&
               moves(deep<Gru>(pass::fprop, dtype::int4), 12 + 20 + 345 + 60, 40 + 20));
-static_assert(costs(deep<Gru>(pass::bprop), 22'080, 4 * (24 + 40 + 690 + 480 + 120 + 874)) && deep<Gru>(pass::fprop).parameters() == 810);
-static_assert(costs(Lstm{.B = 32, .input_size = 512, .H = 1024, .seq_len = 50, .layers = 2, .type = dtype::f16}, 2ull * 32 * 50 * 4096 * (1'536 + 2'048),
-                    2 * (50 * 32 * 512 + 4 * 2 * 32 * 1'024 + 4'096 * 3'584 + 2 * 2 * 4'096 + 50 * 32 * 1'024)));
-static_assert(costs(Gru{.B = 3, .input_size = 0, .H = 2}, 2 * 3 * 3 * 4, 4 * (6 + 12 + 12 + 6 + 6)));   // nothing but the state
+static_assert(costs(deep<Gru>(pass::bprop), 22'080, 4 * (24 + 40 + 690 + 480 + 120 + 874)) &&
+              deep<Gru>(pass::fprop).parameters() == 810);
+static_assert(costs(
+    Lstm{.B = 32, .input_size = 512, .H = 1024, .seq_len = 50, .layers = 2, .type = dtype::f16},
+    2ull * 32 * 50 * 4096 * (1'536 + 2'048),
+    2 * (50 * 32 * 512 + 4 * 2 * 32 * 1'024 + 4'096 * 3'584 + 2 * 2 * 4'096 + 50 * 32 * 1'024)));
+// nothing but the state
+static_assert(costs(Gru{.B = 3, .input_size = 0, .H = 2}, 2 * 3 * 3 * 4,
+                    4 * (6 + 12 + 12 + 6 + 6)));
 
 // Of an empty batch nothing is read; gradients of the weights are written, as zeros.
-static_assert(costs(LstmCell{.B = 0, .input_size = 3, .H = 5}, 0, 0) && costs(Gru{.B = 0, .input_size = 3, .H = 5}, 0, 0));
-static_assert(moves(RnnCell{.B = 0, .input_size = 3, .H = 5, .pass = pass::bprop}, 0, 200) && moves(Lstm{.B = 0, .bias = false, .pass = pass::bprop}, 0, 32));
+static_assert(costs(LstmCell{.B = 0, .input_size = 3, .H = 5}, 0, 0) &&
+              costs(Gru{.B = 0, .input_size = 3, .H = 5}, 0, 0));
+static_assert(moves(RnnCell{.B = 0, .input_size = 3, .H = 5, .pass = pass::bprop}, 0, 200) &&
+              moves(Lstm{.B = 0, .bias = false, .pass = pass::bprop}, 0, 32));
 
-static_assert(LstmCell{.type = dtype::f16}.arithmetic().type == dtype::f16 && Gru{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);
-static_assert(Rnn{}.arithmetic().type == dtype::f32 && Rnn{}.arithmetic().on == kprof::unit::unknown);
+static_assert(LstmCell{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
+              Gru{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);
+static_assert(Rnn{}.arithmetic().type == dtype::f32 &&
+              Rnn{}.arithmetic().on == kprof::unit::unknown);
 
 // A senseless call is no constant.
-static_assert(is_constant([] { return RnnCell{}.flops(); }) && is_constant([] { return Lstm{}.bytes(); }) && is_constant([] { return Gru{}.parameters(); }));
-static_assert(!is_constant([] { return RnnCell{.B = -1}.flops(); }) && !is_constant([] { return RnnCell{.H = 0}.bytes(); }) &&
-              !is_constant([] { return RnnCell{.H = -1}.parameters(); }));
-static_assert(!is_constant([] { return LstmCell{.input_size = -1}.bytes(); }) && !is_constant([] { return LstmCell{.pass = pass::dgrad}.flops(); }));
-static_assert(!is_constant([] { return LstmCell{.B = most}.flops(); }) && !is_constant([] { return LstmCell{.input_size = most}.parameters(); }));
-static_assert(!is_constant([] { return GruCell{.type = dtype::unknown}.flops(); }) && !is_constant([] { return GruCell{.pass = pass::wgrad}.bytes(); }) &&
+static_assert(is_constant([] { return RnnCell{}.flops(); }) &&
+              is_constant([] { return Lstm{}.bytes(); }) &&
+              is_constant([] { return Gru{}.parameters(); }));
+static_assert(!is_constant([] { return RnnCell{.B = -1}.flops(); }) && !is_constant([] {
+  return RnnCell{.H = 0}.bytes();
+}) && !is_constant([] { return RnnCell{.H = -1}.parameters(); }));
+static_assert(!is_constant([] { return LstmCell{.input_size = -1}.bytes(); }) &&
+              !is_constant([] { return LstmCell{.pass = pass::dgrad}.flops(); }));
+static_assert(!is_constant([] { return LstmCell{.B = most}.flops(); }) &&
+              !is_constant([] { return LstmCell{.input_size = most}.parameters(); }));
+static_assert(!is_constant([] { return GruCell{.type = dtype::unknown}.flops(); }) &&
+              !is_constant([] { return GruCell{.pass = pass::wgrad}.bytes(); }) &&
               !is_constant([] { return GruCell{.B = -1}.flops(); }));
-static_assert(!is_constant([] { return Rnn{.seq_len = 0}.flops(); }) && !is_constant([] { return Rnn{.layers = 0}.bytes(); }) &&
-              !is_constant([] { return Rnn{.layers = -1}.parameters(); }));
-static_assert(!is_constant([] { return Lstm{.layers = most}.flops(); }) && !is_constant([] { return Lstm{.seq_len = -1}.bytes(); }) &&
-              !is_constant([] { return Lstm{.type = dtype::unknown}.bytes(); }));
-static_assert(!is_constant([] { return Gru{.seq_len = most, .layers = 2}.flops(); }) && !is_constant([] { return Gru{.pass = pass::bgrad}.flops(); }) &&
+static_assert(!is_constant([] { return Rnn{.seq_len = 0}.flops(); }) && !is_constant([] {
+  return Rnn{.layers = 0}.bytes();
+}) && !is_constant([] { return Rnn{.layers = -1}.parameters(); }));
+static_assert(!is_constant([] { return Lstm{.layers = most}.flops(); }) && !is_constant([] {
+  return Lstm{.seq_len = -1}.bytes();
+}) && !is_constant([] { return Lstm{.type = dtype::unknown}.bytes(); }));
+static_assert(!is_constant([] { return Gru{.seq_len = most, .layers = 2}.flops(); }) &&
+              !is_constant([] { return Gru{.pass = pass::bgrad}.flops(); }) &&
               !is_constant([] { return Gru{.H = 0}.flops(); }));
 
 /// A tensor that adds up the bytes of the elements that were read and written, each once.
@@ -85,7 +135,8 @@ class tensor {
  public:
   static inline std::uint64_t read = 0, written = 0;
 
-  tensor(std::int64_t size, unsigned bytes) : seen_(static_cast<std::size_t>(size)), bytes_(bytes) {}
+  tensor(std::int64_t size, unsigned bytes)
+      : seen_(static_cast<std::size_t>(size)), bytes_(bytes) {}
   void get(std::int64_t i) { touch(i, 1, read); }
   void put(std::int64_t i) { touch(i, 2, written); }
 
@@ -110,18 +161,22 @@ struct network {
   unsigned type, weight_type;
 };
 
-/// Runs the products of a network, step by step. Backward, hidden states follow from the gates, without a product.
+/// Runs the products of a network, step by step. Backward, hidden states follow from the gates,
+/// without a product.
 cost run(const network& net, bool backward) {
   const std::int64_t rows = net.gates * net.H;
   tensor::read = tensor::written = 0;
   cost sum;
-  tensor x(net.seq_len * net.B * net.input_size, net.type), dx(x), y(net.seq_len * net.B * net.directions * net.H, net.type), dy(y);
+  tensor x(net.seq_len * net.B * net.input_size, net.type), dx(x),
+      y(net.seq_len * net.B * net.directions * net.H, net.type), dy(y);
   for (std::int64_t layer = 0; layer < net.layers; ++layer)
     for (std::int64_t direction = 0; direction < net.directions; ++direction) {
       const std::int64_t width = layer == 0 ? net.input_size : net.directions * net.H;
       const bool last = layer + 1 == net.layers;
-      tensor w(rows * width, net.weight_type), r(rows * net.H, net.weight_type), b1(rows, net.weight_type), b2(b1), dw(w), dr(r), db1(b1), db2(b2);
-      tensor h0(net.B * net.H, net.type), c0(h0), hn(h0), cn(h0), dh0(h0), dc0(h0), dhn(h0), dcn(h0), gates(net.seq_len * net.B * rows, net.type);
+      tensor w(rows * width, net.weight_type), r(rows * net.H, net.weight_type),
+          b1(rows, net.weight_type), b2(b1), dw(w), dr(r), db1(b1), db2(b2);
+      tensor h0(net.B * net.H, net.type), c0(h0), hn(h0), cn(h0), dh0(h0), dc0(h0), dhn(h0),
+          dcn(h0), gates(net.seq_len * net.B * rows, net.type);
       for (std::int64_t step = 0; step < net.seq_len; ++step)
         for (std::int64_t n = 0; n < net.B; ++n) {
           const std::int64_t time = direction == 0 ? step : net.seq_len - 1 - step;
@@ -133,7 +188,7 @@ cost run(const network& net, bool backward) {
               if (layer == 0 && backward) dx.put(at);
               w.get(row * width + i);
               if (backward) dw.put(row * width + i);
-              sum.flops += backward ? 4 : 2;   // dx += dgate w and dw += dgate x
+              sum.flops += backward ? 4 : 2;  // dx += dgate w and dw += dgate x
             }
             for (std::int64_t k = 0; k < net.H; ++k) {
               if (step == 0) h0.get(n * net.H + k);
@@ -143,7 +198,9 @@ cost run(const network& net, bool backward) {
               sum.flops += backward ? 4 : 2;
             }
             if (!net.bias) continue;
-            for (tensor* b : backward ? std::vector<tensor*>{&db1, &db2} : std::vector<tensor*>{&b1, &b2}) backward ? b->put(row) : b->get(row);
+            for (tensor* b :
+                 backward ? std::vector<tensor*>{&db1, &db2} : std::vector<tensor*>{&b1, &b2})
+              backward ? b->put(row) : b->get(row);
           }
           for (std::int64_t k = 0; k < net.H; ++k) {
             const std::int64_t at = n * net.H + k;
@@ -169,8 +226,18 @@ void compare(std::int64_t gates, unsigned seed) {
   for (int i = 0; i < 250; ++i) {
     constexpr bool sequence = requires(Op o) { o.seq_len; };
     Op op{.B = random(1, 3), .input_size = random(0, 4), .H = random(1, 3)};
-    network net{.gates = gates, .B = op.B, .input_size = op.input_size, .H = op.H, .seq_len = 1, .layers = 1, .directions = 1, .cell_state = gates == 4,
-                .bias = random.coin(), .sequence = sequence, .type = 4, .weight_type = 4};
+    network net{.gates = gates,
+                .B = op.B,
+                .input_size = op.input_size,
+                .H = op.H,
+                .seq_len = 1,
+                .layers = 1,
+                .directions = 1,
+                .cell_state = gates == 4,
+                .bias = random.coin(),
+                .sequence = sequence,
+                .type = 4,
+                .weight_type = 4};
     if constexpr (sequence) {
       net.seq_len = op.seq_len = random(1, 4);
       net.layers = op.layers = random(1, 3);
@@ -192,9 +259,11 @@ void compare(std::int64_t gates, unsigned seed) {
       REQUIRE(op.bytes().written.value() == c.written);
     }
     // Weights and biases are what bprop writes beside the gradients of x and of the state.
-    const auto states = static_cast<std::uint64_t>(net.layers * net.directions * net.B * net.H * (net.cell_state ? 2 : 1) +
+    const auto states = static_cast<std::uint64_t>(net.layers * net.directions * net.B * net.H *
+                                                       (net.cell_state ? 2 : 1) +
                                                    net.seq_len * net.B * net.input_size);
-    REQUIRE(op.parameters().value() * net.weight_type + states * net.type == op.bytes().written.value());
+    REQUIRE(op.parameters().value() * net.weight_type + states * net.type ==
+            op.bytes().written.value());
   }
 }
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Softmax: published vectors, the algorithms written out with numbers that count their operations, and parameters that make
-// no sense.
+// SPDX-License-Identifier: MIT Softmax: published vectors, the algorithms written out with numbers
+// that count their operations, and parameters that make no sense.
 #include <kprof/ops/softmax.hpp>
 
 #include "catch.hpp"
@@ -26,35 +25,51 @@ constexpr Op of(std::int64_t rows, std::int64_t cols, pass p = pass::fprop, dtyp
   return {.rows = rows, .cols = cols, .pass = p, .type = t};
 }
 // Of formulas.md.
-static_assert(costs(of<Softmax>(16, 1000), 80'000, 128'000) && costs(of<Softmax>(16, 1000, pass::bprop), 64'000, 192'000));
-static_assert(moves(of<Softmax>(16, 1000), 64'000, 64'000) && moves(of<Softmax>(16, 1000, pass::bprop), 128'000, 64'000));
-static_assert(of<Softmax>(16, 1000).transcendentals() == 16'000 && of<Softmax>(16, 1000, pass::bprop).transcendentals() == 0);
-static_assert(costs(of<LogSoftmax>(16, 1000), 80'000, 128'000) && costs(of<LogSoftmax>(16, 1000, pass::bprop), 64'000, 192'000));
-static_assert(of<LogSoftmax>(16, 1000).transcendentals() == 16'000 && of<LogSoftmax>(16, 1000, pass::bprop).transcendentals() == 16'000);
+static_assert(costs(of<Softmax>(16, 1000), 80'000, 128'000) &&
+              costs(of<Softmax>(16, 1000, pass::bprop), 64'000, 192'000));
+static_assert(moves(of<Softmax>(16, 1000), 64'000, 64'000) &&
+              moves(of<Softmax>(16, 1000, pass::bprop), 128'000, 64'000));
+static_assert(of<Softmax>(16, 1000).transcendentals() == 16'000 &&
+              of<Softmax>(16, 1000, pass::bprop).transcendentals() == 0);
+static_assert(costs(of<LogSoftmax>(16, 1000), 80'000, 128'000) &&
+              costs(of<LogSoftmax>(16, 1000, pass::bprop), 64'000, 192'000));
+static_assert(of<LogSoftmax>(16, 1000).transcendentals() == 16'000 &&
+              of<LogSoftmax>(16, 1000, pass::bprop).transcendentals() == 16'000);
 // By hand: 7 * 13 = 91 elements.
-static_assert(costs(of<Softmax>(7, 13, pass::fprop, dtype::f16), 455, 364) && costs(of<Softmax>(7, 13, pass::bprop, dtype::f64), 364, 2'184));
+static_assert(costs(of<Softmax>(7, 13, pass::fprop, dtype::f16), 455, 364) &&
+              costs(of<Softmax>(7, 13, pass::bprop, dtype::f64), 364, 2'184));
 static_assert(costs(of<Softmax>(7, 13, pass::fprop, dtype::fp4_e2m1), 455, 92) &&
-              moves(of<Softmax>(7, 13, pass::bprop, dtype::fp4_e2m1), 92, 46));   // each 45.5
+              moves(of<Softmax>(7, 13, pass::bprop, dtype::fp4_e2m1), 92, 46));  // each 45.5
 static_assert(costs(of<LogSoftmax>(7, 13, pass::bprop, dtype::fp6_e2m3), 364, 207) &&
-              costs(of<LogSoftmax>(1, 91, pass::fprop, dtype::bf16), 455, 364));   // 546 bits: 69
-static_assert(costs(of<LogSoftmax>(91, 1, pass::bprop, dtype::int8), 364, 273) && costs(Softmax{}, 5, 8) && costs(LogSoftmax{}, 5, 8));
-static_assert(costs(of<Softmax>(0, 5), 0, 0) && costs(of<Softmax>(5, 0, pass::bprop), 0, 0) && costs(of<LogSoftmax>(0, 0), 0, 0));
+              costs(of<LogSoftmax>(1, 91, pass::fprop, dtype::bf16), 455, 364));  // 546 bits: 69
+static_assert(costs(of<LogSoftmax>(91, 1, pass::bprop, dtype::int8), 364, 273) &&
+              costs(Softmax{}, 5, 8) && costs(LogSoftmax{}, 5, 8));
+static_assert(costs(of<Softmax>(0, 5), 0, 0) && costs(of<Softmax>(5, 0, pass::bprop), 0, 0) &&
+              costs(of<LogSoftmax>(0, 0), 0, 0));
 static_assert(of<LogSoftmax>(0, 5).transcendentals() == 0);
-static_assert(of<Softmax>(1, 1, pass::fprop, dtype::f16).arithmetic().type == dtype::f16 && Softmax{}.arithmetic().on == kprof::unit::cuda_core);
-static_assert(of<LogSoftmax>(1, 1, pass::fprop, dtype::bf16).arithmetic().type == dtype::bf16 && LogSoftmax{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(of<Softmax>(1, 1, pass::fprop, dtype::f16).arithmetic().type == dtype::f16 &&
+              Softmax{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(of<LogSoftmax>(1, 1, pass::fprop, dtype::bf16).arithmetic().type == dtype::bf16 &&
+              LogSoftmax{}.arithmetic().on == kprof::unit::cuda_core);
 
 // A senseless call is no constant.
-static_assert(is_constant([] { return Softmax{}.flops(); }) && is_constant([] { return LogSoftmax{}.bytes(); }) &&
+static_assert(is_constant([] { return Softmax{}.flops(); }) &&
+              is_constant([] { return LogSoftmax{}.bytes(); }) &&
               is_constant([] { return Softmax{}.transcendentals(); }));
-static_assert(!is_constant([] { return Softmax{.rows = -1}.flops(); }) && !is_constant([] { return Softmax{.cols = -1}.bytes(); }));
-static_assert(!is_constant([] { return Softmax{.rows = -1}.transcendentals(); }) && !is_constant([] { return Softmax{.rows = most}.flops(); }));
-static_assert(!is_constant([] { return Softmax{.pass = pass::dgrad}.flops(); }) && !is_constant([] { return Softmax{.type = dtype::unknown}.bytes(); }));
+static_assert(!is_constant([] { return Softmax{.rows = -1}.flops(); }) &&
+              !is_constant([] { return Softmax{.cols = -1}.bytes(); }));
+static_assert(!is_constant([] { return Softmax{.rows = -1}.transcendentals(); }) &&
+              !is_constant([] { return Softmax{.rows = most}.flops(); }));
+static_assert(!is_constant([] { return Softmax{.pass = pass::dgrad}.flops(); }) &&
+              !is_constant([] { return Softmax{.type = dtype::unknown}.bytes(); }));
 static_assert(!is_constant([] { return Softmax{.rows = 1LL << 32, .cols = 1LL << 32}.flops(); }) &&
               !is_constant([] { return Softmax{.cols = most, .type = dtype::int4}.bytes(); }));
-static_assert(!is_constant([] { return LogSoftmax{.rows = least}.flops(); }) && !is_constant([] { return LogSoftmax{.cols = -1}.bytes(); }));
+static_assert(!is_constant([] { return LogSoftmax{.rows = least}.flops(); }) &&
+              !is_constant([] { return LogSoftmax{.cols = -1}.bytes(); }));
 static_assert(!is_constant([] { return LogSoftmax{.cols = -1}.transcendentals(); }) &&
               !is_constant([] { return LogSoftmax{.pass = pass::wgrad}.transcendentals(); }));
-static_assert(!is_constant([] { return LogSoftmax{.pass = pass::bgrad}.bytes(); }) && !is_constant([] { return LogSoftmax{.type = dtype::unknown}.flops(); }));
+static_assert(!is_constant([] { return LogSoftmax{.pass = pass::bgrad}.bytes(); }) &&
+              !is_constant([] { return LogSoftmax{.type = dtype::unknown}.flops(); }));
 
 /// A number whose operations are counted. Those on a scalar of a row are done with double.
 struct counted {
@@ -65,7 +80,9 @@ struct counted {
   friend counted operator*(counted a, counted b) { return ++operations, counted{a.v * b.v}; }
   friend counted operator/(counted a, counted b) { return ++operations, counted{a.v / b.v}; }
   friend counted larger(counted a, counted b) { return ++operations, a.v < b.v ? b : a; }
-  friend counted exponential(counted a) { return ++operations, ++transcendentals, counted{std::exp(a.v)}; }
+  friend counted exponential(counted a) {
+    return ++operations, ++transcendentals, counted{std::exp(a.v)};
+  }
 };
 
 struct row {
@@ -82,7 +99,8 @@ void forward(row& r, bool logarithm) {
     sum = sum + e.back();
   }
   const counted log_sum{std::log(sum.v)};
-  for (std::size_t i = 0; i < r.x.size(); ++i) r.y.push_back(logarithm ? shifted[i] - log_sum : e[i] / sum);
+  for (std::size_t i = 0; i < r.x.size(); ++i)
+    r.y.push_back(logarithm ? shifted[i] - log_sum : e[i] / sum);
 }
 
 void backward(row& r, bool logarithm) {
@@ -96,7 +114,8 @@ void backward(row& r, bool logarithm) {
       sum = sum + product[i];
     }
   }
-  for (std::size_t i = 0; i < r.x.size(); ++i) r.dx.push_back(logarithm ? r.dy[i] - exponential(r.y[i]) * sum : (r.dy[i] - sum) * r.y[i]);
+  for (std::size_t i = 0; i < r.x.size(); ++i)
+    r.dx.push_back(logarithm ? r.dy[i] - exponential(r.y[i]) * sum : (r.dy[i] - sum) * r.y[i]);
 }
 
 template <class Op>
@@ -124,7 +143,8 @@ void compare(bool logarithm, unsigned seed) {
     REQUIRE(op.transcendentals().value() == counted::transcendentals);
     REQUIRE(op.bytes().read.value() == 4 * elements);
     REQUIRE(op.bytes().written.value() == 2 * elements);
-    for (const row& r : rows) {   // what was counted is softmax: a row adds up to 1, its gradient to 0
+    // what was counted is softmax: a row adds up to 1, its gradient to 0
+    for (const row& r : rows) {
       double ones = 0, zero = 0;
       for (const counted y : r.y) ones += logarithm ? std::exp(y.v) : y.v;
       for (const counted x : r.dx) zero += x.v;
@@ -136,16 +156,21 @@ void compare(bool logarithm, unsigned seed) {
 
 template <class Op>
 void hostile() {
-  const std::int64_t ends[] = {least, least + 1, -1, 0, 1, 1 << 30, std::int64_t{1} << 32, std::int64_t{1} << 62, most - 1, most};
-  for (const pass p : {pass::fprop, pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(9)})
+  const std::int64_t ends[] = {
+      least,    least + 1, -1, 0, 1, 1 << 30, std::int64_t{1} << 32, std::int64_t{1} << 62,
+      most - 1, most};
+  for (const pass p :
+       {pass::fprop, pass::bprop, pass::dgrad, pass::wgrad, pass::bgrad, static_cast<pass>(9)})
     for (const std::int64_t rows : ends)
       for (const std::int64_t cols : ends)
         for (const dtype t : {dtype::unknown, dtype::int4, dtype::f64, static_cast<dtype>(99)}) {
           const Op op = of<Op>(rows, cols, p, t);
-          const bool sensible = (p == pass::fprop || p == pass::bprop) && rows >= 0 && cols >= 0 && (t == dtype::int4 || t == dtype::f64);
+          const bool sensible = (p == pass::fprop || p == pass::bprop) && rows >= 0 && cols >= 0 &&
+                                (t == dtype::int4 || t == dtype::f64);
           CHECK(op.valid() == sensible);
           if (!sensible) CHECK((is_refused(op) && !op.transcendentals().valid()));
-          else if (rows != 0 && cols != 0 && (rows >= most - 1 || cols >= most - 1)) CHECK(is_refused(op));
+          else if (rows != 0 && cols != 0 && (rows >= most - 1 || cols >= most - 1))
+            CHECK(is_refused(op));
           else static_cast<void>(op.bytes());
         }
 }

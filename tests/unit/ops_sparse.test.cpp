@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Products with sparse matrices: published vectors, products of random matrices that mark what they touch.
+// SPDX-License-Identifier: MIT Products with sparse matrices: published vectors, products of random
+// matrices that mark what they touch.
 #include <kprof/ops/sparse.hpp>
 
 #include "catch.hpp"
@@ -21,55 +21,94 @@ using kprof::dtype;
 
 namespace {
 
-constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(), smallest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t biggest = std::numeric_limits<std::int64_t>::max(),
+                       smallest = std::numeric_limits<std::int64_t>::min();
 
 // formulas.md
-static_assert(costs(SpmvCsr{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64, .dtypeIndex = dtype::int32}, 10'000, 80'004));
-static_assert(costs(SpmmCsr{.M = 100, .N = 8, .K = 100, .nnz = 500, .type = dtype::f32, .dtypeIndex = dtype::int32}, 8'000, 10'804));
+static_assert(costs(
+    SpmvCsr{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64, .dtypeIndex = dtype::int32},
+    10'000, 80'004));
+static_assert(costs(
+    SpmmCsr{.M = 100, .N = 8, .K = 100, .nnz = 500, .type = dtype::f32, .dtypeIndex = dtype::int32},
+    8'000, 10'804));
 
 // By hand. M 3, N 5, nnz 7, f32: offsets 4 4, indices 7 4, values 7 4, x 5 4, y 3 4
 static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7}, 14, 16 + 28 + 28 + 20 + 12));
 static_assert(moves(SpmvCsr{.M = 3, .N = 5, .nnz = 7}, 92, 12));
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 17, 116) && moves(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 104, 12));
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .type = dtype::f16, .dtypeIndex = dtype::uint16, .dtypeOffsets = dtype::int64}, 14,
-              32 + 14 + 14 + 10 + 6));
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c64}, 56 + 6, 16 + 28 + 56 + 40 + 24 + 24));
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .type = dtype::int4}, 14, 16 + 28 + 4 + 3 + 2));   // 3.5, 2.5, 1.5 bytes
+static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 17, 116) &&
+              moves(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 104, 12));
+static_assert(costs(SpmvCsr{.M = 3,
+                            .N = 5,
+                            .nnz = 7,
+                            .type = dtype::f16,
+                            .dtypeIndex = dtype::uint16,
+                            .dtypeOffsets = dtype::int64},
+                    14, 32 + 14 + 14 + 10 + 6));
+static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c64}, 56 + 6,
+                    16 + 28 + 56 + 40 + 24 + 24));
+// 3.5, 2.5, 1.5 bytes
+static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .type = dtype::int4}, 14,
+                    16 + 28 + 4 + 3 + 2));
 static_assert(costs(SpmvCsr{.M = 0, .N = 5, .nnz = 0, .beta = true}, 0, 0));
-static_assert(costs(SpmvCsr{.M = 3, .N = 0, .nnz = 0}, 0, 16 + 12));    // nothing but offsets: zeros are written
+// nothing but offsets: zeros are written
+static_assert(costs(SpmvCsr{.M = 3, .N = 0, .nnz = 0}, 0, 16 + 12));
 
-static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 14, 28 + 28 + 28 + 20 + 12) && moves(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 104, 12));
-static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::f64, .dtypeIndex = dtype::int64}, 17, 56 + 56 + 56 + 40 + 24 + 24));
-static_assert(costs(SpmvCoo{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64}, 10'000, 40'000 + 40'000 + 8'000 + 8'000));
-static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c128}, 62, 56 + 112 + 80 + 48 + 48));
+static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 14, 28 + 28 + 28 + 20 + 12) &&
+              moves(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 104, 12));
+static_assert(costs(
+    SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::f64, .dtypeIndex = dtype::int64},
+    17, 56 + 56 + 56 + 40 + 24 + 24));
+static_assert(costs(SpmvCoo{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64}, 10'000,
+                    40'000 + 40'000 + 8'000 + 8'000));
+static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c128}, 62,
+                    56 + 112 + 80 + 48 + 48));
 static_assert(costs(SpmvCoo{.M = 0, .N = 5, .nnz = 0}, 0, 0));
 
 // M 3, N 2, K 5, nnz 7: offsets 4 4, indices 7 4, values 7 4, B 10 4, C 6 4
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 28, 16 + 28 + 28 + 40 + 24) && moves(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 112, 24));
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true}, 34, 16 + 28 + 28 + 40 + 48));
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true, .type = dtype::c64}, 112 + 12, 16 + 28 + 56 + 80 + 96));
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .type = dtype::bf16, .dtypeIndex = dtype::int64, .dtypeOffsets = dtype::int32}, 28,
-              16 + 56 + 14 + 20 + 12));
+static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 28, 16 + 28 + 28 + 40 + 24) &&
+              moves(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 112, 24));
+static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true}, 34,
+                    16 + 28 + 28 + 40 + 48));
+static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true, .type = dtype::c64},
+                    112 + 12, 16 + 28 + 56 + 80 + 96));
+static_assert(costs(SpmmCsr{.M = 3,
+                            .N = 2,
+                            .K = 5,
+                            .nnz = 7,
+                            .type = dtype::bf16,
+                            .dtypeIndex = dtype::int64,
+                            .dtypeOffsets = dtype::int32},
+                    28, 16 + 56 + 14 + 20 + 12));
 static_assert(costs(SpmmCsr{.M = 3, .N = 0, .K = 5, .nnz = 7, .beta = true}, 0, 0));
 
 // One element by default: offsets 8, index 4, value 4, the other operand 4, result 4.
 static_assert(costs(SpmvCsr{}, 2, 24) && costs(SpmvCoo{}, 2, 20) && costs(SpmmCsr{}, 2, 24));
-static_assert(SpmvCsr{}.arithmetic().on == kprof::unit::cuda_core && SpmvCoo{}.arithmetic().on == kprof::unit::cuda_core);
-static_assert(SpmmCsr{.type = dtype::f16}.arithmetic().type == dtype::f16 && SpmmCsr{}.arithmetic().on == kprof::unit::unknown);
+static_assert(SpmvCsr{}.arithmetic().on == kprof::unit::cuda_core &&
+              SpmvCoo{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(SpmmCsr{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
+              SpmmCsr{}.arithmetic().on == kprof::unit::unknown);
 
-static_assert(!is_constant([] { return SpmvCsr{.M = -1}.flops(); }) && !is_constant([] { return SpmvCsr{.M = -1}.bytes(); }));
+static_assert(!is_constant([] { return SpmvCsr{.M = -1}.flops(); }) &&
+              !is_constant([] { return SpmvCsr{.M = -1}.bytes(); }));
 static_assert(!is_constant([] { return SpmvCsr{.M = 3, .N = 5, .nnz = 16}.flops(); }) &&
               is_constant([] { return SpmvCsr{.M = 3, .N = 5, .nnz = 15}.flops(); }));
 static_assert(!is_constant([] { return SpmvCsr{.dtypeIndex = dtype::f32}.flops(); }) &&
               !is_constant([] { return SpmvCsr{.dtypeIndex = dtype::int4}.flops(); }));
 static_assert(!is_constant([] { return SpmvCsr{.dtypeOffsets = dtype::f64}.flops(); }));
-static_assert(!is_constant([] { return SpmvCsr{.M = biggest, .N = biggest, .nnz = biggest}.bytes(); }));
-static_assert(!is_constant([] { return SpmvCoo{.N = -1}.flops(); }) && !is_constant([] { return SpmvCoo{.M = 3, .N = 0, .nnz = 1}.bytes(); }));
+static_assert(!is_constant([] {
+  return SpmvCsr{.M = biggest, .N = biggest, .nnz = biggest}.bytes();
+}));
+static_assert(!is_constant([] { return SpmvCoo{.N = -1}.flops(); }) &&
+              !is_constant([] { return SpmvCoo{.M = 3, .N = 0, .nnz = 1}.bytes(); }));
 static_assert(!is_constant([] { return SpmvCoo{.type = dtype::unknown}.flops(); }) &&
               !is_constant([] { return SpmvCoo{.dtypeIndex = dtype::unknown}.flops(); }));
-static_assert(!is_constant([] { return SpmmCsr{.nnz = -1}.flops(); }) && !is_constant([] { return SpmmCsr{.N = -1}.bytes(); }));
+static_assert(!is_constant([] { return SpmmCsr{.nnz = -1}.flops(); }) &&
+              !is_constant([] { return SpmmCsr{.N = -1}.bytes(); }));
 static_assert(!is_constant([] { return SpmmCsr{.M = 3, .N = 9, .K = 2, .nnz = 7}.flops(); }));
-static_assert(!is_constant([] { return SpmmCsr{.M = biggest, .N = biggest, .K = 1, .nnz = 4}.flops() + SpmmCsr{.M = biggest, .N = biggest}.bytes().read; }));
+static_assert(!is_constant([] {
+  return SpmmCsr{.M = biggest, .N = biggest, .K = 1, .nnz = 4}.flops() +
+         SpmmCsr{.M = biggest, .N = biggest}.bytes().read;
+}));
 
 /// One operand of a product: which of its elements were read and written.
 struct touched {
@@ -82,7 +121,8 @@ struct product {
 };
 
 /// C[M,N] = A[M,K] B[K,N]. Each column of A has an element, so that all of B is read.
-product multiply(const std::vector<std::vector<bool>>& a, std::int64_t K, std::int64_t N, bool beta, bool coordinates) {
+product multiply(const std::vector<std::vector<bool>>& a, std::int64_t K, std::int64_t N, bool beta,
+                 bool coordinates) {
   product p;
   std::int64_t at = 0;
   const auto M = static_cast<std::int64_t>(a.size());
@@ -111,17 +151,23 @@ product multiply(const std::vector<std::vector<bool>>& a, std::int64_t K, std::i
 }
 
 template <class Op>
-void walk_extremes(Op op, std::int64_t Op::* first, std::int64_t Op::* second, std::int64_t Op::* third) {
-  const std::int64_t values[] = {smallest, smallest + 1, -1, 0, 1, 2, std::int64_t{1} << 32, biggest - 1, biggest};
+void walk_extremes(Op op, std::int64_t Op::*first, std::int64_t Op::*second,
+                   std::int64_t Op::*third) {
+  const std::int64_t values[] = {smallest, smallest + 1,          -1,          0,      1,
+                                 2,        std::int64_t{1} << 32, biggest - 1, biggest};
   for (const std::int64_t a : values)
     for (const std::int64_t b : values)
       for (const std::int64_t c : values) {
         op.*first = a, op.*second = b, op.*third = c;
         CAPTURE(a, b, c);
-        const bool fits = c <= 0 || (a > 0 && b > 0 && (a >= c || b >= c || (a >= c / 2 && b >= 2) || (b >= c / 2 && a >= 2) || (a > 2 && b > 2)));
+        const bool fits = c <= 0 || (a > 0 && b > 0 &&
+                                     (a >= c || b >= c || (a >= c / 2 && b >= 2) ||
+                                      (b >= c / 2 && a >= 2) || (a > 2 && b > 2)));
         if (op.valid() != (a >= 0 && b >= 0 && c >= 0 && fits)) FAIL("valid");
         if (!op.valid() && !is_refused(op)) FAIL("refused");
-        if (op.valid() && (a >= biggest - 1 || c >= biggest - 1) && b != 0 && op.bytes().total().valid()) FAIL("bytes");
+        if (op.valid() && (a >= biggest - 1 || c >= biggest - 1) && b != 0 &&
+            op.bytes().total().valid())
+          FAIL("bytes");
       }
 }
 
@@ -131,11 +177,12 @@ TEST_CASE("ops_sparse.a_product_touches_what_the_formula_says") {
   kprof_test::random_shape random(7);
   for (int i = 0; i < 1500; ++i) {
     const std::int64_t M = random(1, 7), K = random(1, 7), N = random(1, 4), density = random(0, 3);
-    std::vector<std::vector<bool>> a(static_cast<std::size_t>(M), std::vector<bool>(static_cast<std::size_t>(K)));
+    std::vector<std::vector<bool>> a(static_cast<std::size_t>(M),
+                                     std::vector<bool>(static_cast<std::size_t>(K)));
     std::int64_t nnz = 0;
     for (std::int64_t r = 0; r < M; ++r)
       for (std::int64_t k = 0; k < K; ++k)
-        if (r == k % M || random(0, 3) < density) {   // each column has one at least
+        if (r == k % M || random(0, 3) < density) {  // each column has one at least
           a[static_cast<std::size_t>(r)][static_cast<std::size_t>(k)] = true;
           ++nnz;
         }
@@ -143,17 +190,32 @@ TEST_CASE("ops_sparse.a_product_touches_what_the_formula_says") {
     const auto same = [&](const auto& op, const product& p, std::uint64_t offset_size) {
       REQUIRE(op.valid());
       REQUIRE(op.flops() == p.operations);
-      REQUIRE(op.bytes().read == p.offsets.read.size() * offset_size + (p.rows.read.size() + p.cols.read.size()) * 4 +
-                                     (p.values.read.size() + p.dense.read.size() + p.out.read.size()) * 8);
+      REQUIRE(op.bytes().read ==
+              p.offsets.read.size() * offset_size + (p.rows.read.size() + p.cols.read.size()) * 4 +
+                  (p.values.read.size() + p.dense.read.size() + p.out.read.size()) * 8);
       REQUIRE(op.bytes().written == p.out.written.size() * 8);
     };
     const product csr = multiply(a, K, 1, beta, false);
     same(SpmvCsr{.M = M, .N = K, .nnz = nnz, .beta = beta, .type = dtype::f64}, csr, 4);
-    same(SpmvCsr{.M = M, .N = K, .nnz = nnz, .beta = beta, .type = dtype::f64, .dtypeOffsets = dtype::int64}, csr, 8);
-    same(SpmvCoo{.M = M, .N = K, .nnz = nnz, .beta = beta, .type = dtype::f64}, multiply(a, K, 1, beta, true), 4);
+    same(SpmvCsr{.M = M,
+                 .N = K,
+                 .nnz = nnz,
+                 .beta = beta,
+                 .type = dtype::f64,
+                 .dtypeOffsets = dtype::int64},
+         csr, 8);
+    same(SpmvCoo{.M = M, .N = K, .nnz = nnz, .beta = beta, .type = dtype::f64},
+         multiply(a, K, 1, beta, true), 4);
     const product dense = multiply(a, K, N, beta, false);
     same(SpmmCsr{.M = M, .N = N, .K = K, .nnz = nnz, .beta = beta, .type = dtype::f64}, dense, 4);
-    same(SpmmCsr{.M = M, .N = N, .K = K, .nnz = nnz, .beta = beta, .type = dtype::f64, .dtypeOffsets = dtype::int64}, dense, 8);
+    same(SpmmCsr{.M = M,
+                 .N = N,
+                 .K = K,
+                 .nnz = nnz,
+                 .beta = beta,
+                 .type = dtype::f64,
+                 .dtypeOffsets = dtype::int64},
+         dense, 8);
   }
 }
 

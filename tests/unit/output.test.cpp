@@ -18,12 +18,15 @@ using kprof::write_output;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string read_descriptor(int descriptor) {
   std::string text;
   char block[4096];
-  for (ssize_t n = 0; (n = read(descriptor, block, sizeof(block))) > 0;) text.append(block, static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = read(descriptor, block, sizeof(block))) > 0;)
+    text.append(block, static_cast<std::size_t>(n));
   close(descriptor);
   return text;
 }
@@ -55,7 +58,8 @@ struct outcome {
   bool ended_well() const { return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0; }
 };
 
-/// Runs `body` in a child whose stdout is a pipe, or closed, or a pipe nobody reads; gives what the status said.
+/// Runs `body` in a child whose stdout is a pipe, or closed, or a pipe nobody reads; gives what the
+/// status said.
 enum class out { pipe, closed, nobody };
 template <class Body>
 outcome in_child(out where, Body body) {
@@ -71,7 +75,7 @@ outcome in_child(out where, Body body) {
     dup2(output[1], STDOUT_FILENO);
     close(output[1]);
     if (where == out::closed) close(STDOUT_FILENO);
-    if (where == out::nobody) usleep(50'000);   // until the parent has closed its end
+    if (where == out::nobody) usleep(50'000);  // until the parent has closed its end
     const std::string message = body();
     if (write(report[1], message.data(), message.size()) < 0) _exit(3);
     // What exit() does with the streams: nothing may be left that kills the program now.
@@ -114,18 +118,20 @@ TEST_CASE("output.stdout_keeps_the_order_of_what_the_program_printed") {
 TEST_CASE("output.a_full_disk_is_an_error_that_says_so") {
   const kprof::status s = write_output("/dev/full", "text");
   CHECK_FALSE(s.ok());
-  CHECK(
-      s.message ==
-      "cannot write the report to \"/dev/full\": no space left: free some, or choose another disk; what has been written is not complete");
+  CHECK(s.message ==
+        "cannot write the report to \"/dev/full\": no space left: free some, or choose another "
+        "disk; what has been written is not complete");
   CHECK_FALSE(write_output("/dev/full", std::string(1 << 20, 'x')).ok());
 }
 
 TEST_CASE("output.paths_that_cannot_be_written_have_a_remedy") {
   const temporary_folder folder;
-  CHECK(has(write_output(folder.path("no/such/file"), "text").message, "the folder does not exist: create it"));
+  CHECK(has(write_output(folder.path("no/such/file"), "text").message,
+            "the folder does not exist: create it"));
   CHECK(has(write_output(folder.path(), "text").message, "it is a folder: add a file name"));
   CHECK(has(write_output("/no\nsuch/\x1b", "text").message, "\"/no\\nsuch/\\x1b\""));
-  CHECK(has(write_output(folder.path(std::string(300, 'x')), "text").message, ": File name too long; write to a file elsewhere"));
+  CHECK(has(write_output(folder.path(std::string(300, 'x')), "text").message,
+            ": File name too long; write to a file elsewhere"));
 }
 
 TEST_CASE("output.a_missing_permission_has_a_remedy") {
@@ -146,7 +152,8 @@ TEST_CASE("output.a_closed_stdout_is_an_error_and_no_more") {
 
 TEST_CASE("output.a_pipe_whose_reader_has_ended_does_not_kill_the_program") {
   for (const std::size_t size : {std::size_t{10}, std::size_t{1} << 20}) {
-    const outcome o = in_child(out::nobody, [size] { return write_output("", std::string(size, 'x')).message; });
+    const outcome o =
+        in_child(out::nobody, [size] { return write_output("", std::string(size, 'x')).message; });
     CHECK(o.ended_well());
     CHECK(has(o.message, "standard output: its reader has ended"));
   }
@@ -198,15 +205,18 @@ TEST_CASE("output.an_error_leaves_the_stream_usable") {
 
 TEST_CASE("output.the_width_is_the_variable_columns_or_100") {
   const auto width_with = [](const char* columns) {
-    return in_child(out::pipe, [columns] {
-             if (columns == nullptr) unsetenv("COLUMNS");
-             else setenv("COLUMNS", columns, 1);
-             return std::to_string(kprof::output_width(""));
-           }).message;
+    return in_child(out::pipe,
+                    [columns] {
+                      if (columns == nullptr) unsetenv("COLUMNS");
+                      else setenv("COLUMNS", columns, 1);
+                      return std::to_string(kprof::output_width(""));
+                    })
+        .message;
   };
   CHECK(width_with(nullptr) == "100");
   CHECK(width_with("132") == "132");
-  for (const char* wrong : {"", "0", "-5", "wide", "80x", "99999999999999999999"}) CHECK(width_with(wrong) == "100");
+  for (const char* wrong : {"", "0", "-5", "wide", "80x", "99999999999999999999"})
+    CHECK(width_with(wrong) == "100");
 }
 
 TEST_CASE("output.the_width_is_the_terminals_if_there_is_one") {
@@ -218,7 +228,8 @@ TEST_CASE("output.the_width_is_the_terminals_if_there_is_one") {
   const outcome o = in_child(out::pipe, [slave] {
     setenv("COLUMNS", "132", 1);
     dup2(slave, STDOUT_FILENO);
-    return std::to_string(kprof::output_width("")) + ' ' + std::to_string(kprof::output_width("file"));
+    return std::to_string(kprof::output_width("")) + ' ' +
+           std::to_string(kprof::output_width("file"));
   });
   CHECK(o.message == "77 132");
   close(slave);

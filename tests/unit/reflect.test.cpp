@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// What kprof knows about a parameter struct: names, offsets, sizes and kinds of its fields, and names of enumerators.
-// Also compiled as a .cu file, because nvcc's front end prints types and values differently.
+// SPDX-License-Identifier: MIT What kprof knows about a parameter struct: names, offsets, sizes and
+// kinds of its fields, and names of enumerators. Also compiled as a .cu file, because nvcc's front
+// end prints types and values differently.
 #include <kprof/op.hpp>
 
 #include "catch.hpp"
@@ -37,11 +37,13 @@ template <class E>
 std::string enumerators() {
   const kprof::detail::enum_desc& d = kprof::detail::describe_enum<E>();
   std::string out;
-  for (std::uint32_t i = 0; i < d.size; ++i) out += (i == 0 ? "" : " ") + str(d.list[i].name) + "=" + std::to_string(d.list[i].value);
+  for (std::uint32_t i = 0; i < d.size; ++i)
+    out += (i == 0 ? "" : " ") + str(d.list[i].name) + "=" + std::to_string(d.list[i].value);
   return out;
 }
 
-void check_field(const field_desc& f, const char* name, std::size_t offset, std::size_t size, std::uint32_t extent, field_kind kind) {
+void check_field(const field_desc& f, const char* name, std::size_t offset, std::size_t size,
+                 std::uint32_t extent, field_kind kind) {
   CAPTURE(name);
   CHECK(str(f.name) == name);
   CHECK(f.offset == offset);
@@ -99,7 +101,9 @@ TEST_CASE("reflect.every_supported_type_of_field_is_described") {
   CHECK(d.size == sizeof(Everything));
   REQUIRE(d.field_count == 23);
   std::size_t i = 0;
-#define FIELD(name, extent, kind) check_field(d.fields[i++], #name, offsetof(Everything, name), element_size(Everything{}.name), extent, field_kind::kind)
+#define FIELD(name, extent, kind)                                                                \
+  check_field(d.fields[i++], #name, offsetof(Everything, name), element_size(Everything{}.name), \
+              extent, field_kind::kind)
   const auto element_size = [](const auto& value) {
     if constexpr (requires { value[0][0]; }) return sizeof(value[0][0]);
     else if constexpr (requires { value[0]; }) return sizeof(value[0]);
@@ -113,7 +117,7 @@ TEST_CASE("reflect.every_supported_type_of_field_is_described") {
   FIELD(u16, 0, unsigned_integer);
   FIELD(u32, 0, unsigned_integer);
   FIELD(u64, 0, unsigned_integer);
-  CHECK(str(d.fields[i++].name) == "letter");   // signed or not: the machine's choice
+  CHECK(str(d.fields[i++].name) == "letter");  // signed or not: the machine's choice
   FIELD(flag, 0, boolean);
   FIELD(f32, 0, floating);
   FIELD(f64, 0, floating);
@@ -198,7 +202,8 @@ struct Enclosing {
   };
 };
 struct Wide {
-  int a1, a2, a3, a4, a5, a6, a7, a8, b1, b2, b3, b4, b5, b6, b7, b8, c1, c2, c3, c4, c5, c6, c7, c8, d1, d2, d3, d4, d5, d6, d7, d8;
+  int a1, a2, a3, a4, a5, a6, a7, a8, b1, b2, b3, b4, b5, b6, b7, b8, c1, c2, c3, c4, c5, c6, c7,
+      c8, d1, d2, d3, d4, d5, d6, d7, d8;
 };
 struct Nothing {};
 struct One {
@@ -230,7 +235,8 @@ TEST_CASE("reflect.templates_and_nested_types_have_names") {
   CHECK(str(described<demo::Tile<float, 2>>().name) == "Tile<float, 2>");
   CHECK(str(described<demo::Enclosing::Inner>().name) == "Inner");
   CHECK(field_names<demo::Enclosing::Inner>() == std::vector<std::string>{"deep"});
-  CHECK(field_names<demo::Confusing>() == std::vector<std::string>{"name", "fields", "value", "pointer", "T"});
+  CHECK(field_names<demo::Confusing>() ==
+        std::vector<std::string>{"name", "fields", "value", "pointer", "T"});
 }
 
 TEST_CASE("reflect.thirty_two_fields_are_told_apart") {
@@ -238,7 +244,8 @@ TEST_CASE("reflect.thirty_two_fields_are_told_apart") {
   REQUIRE(d.field_count == 32);
   for (std::uint32_t i = 0; i < 32; ++i) {
     const std::string name = {static_cast<char>('a' + i / 8), static_cast<char>('1' + i % 8)};
-    check_field(d.fields[i], name.c_str(), i * sizeof(int), sizeof(int), 0, field_kind::signed_integer);
+    check_field(d.fields[i], name.c_str(), i * sizeof(int), sizeof(int), 0,
+                field_kind::signed_integer);
   }
 }
 
@@ -289,7 +296,8 @@ struct vendor_renamed {
 
 template <>
 struct kprof::op_traits<demo::vendor_conv> {
-  using fields = members<&demo::vendor_conv::batch, &demo::vendor_conv::alpha, &demo::vendor_conv::version>;
+  using fields =
+      members<&demo::vendor_conv::batch, &demo::vendor_conv::alpha, &demo::vendor_conv::version>;
 };
 template <>
 struct kprof::op_traits<demo::vendor_renamed> {
@@ -307,7 +315,8 @@ TEST_CASE("reflect.listed_members_are_the_fields_in_that_order") {
   const struct_desc& d = described<demo::Listed>();
   const demo::Listed object{};
   const auto offset = [&](const auto& member) {
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&object));
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(&member) -
+                                    reinterpret_cast<const char*>(&object));
   };
   REQUIRE(d.field_count == 2);
   check_field(d.fields[0], "last", offset(object.last), 4, 2, field_kind::signed_integer);
@@ -320,7 +329,8 @@ TEST_CASE("reflect.a_foreign_struct_with_pointers_and_c_arrays_lists_its_fields"
   const struct_desc& d = described<demo::vendor_conv>();
   const demo::vendor_conv object{};
   const auto offset = [&](const auto& member) {
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&object));
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(&member) -
+                                    reinterpret_cast<const char*>(&object));
   };
   REQUIRE(d.field_count == 3);
   check_field(d.fields[0], "batch", offset(object.batch), 8, 0, field_kind::signed_integer);
@@ -331,7 +341,14 @@ TEST_CASE("reflect.a_foreign_struct_with_pointers_and_c_arrays_lists_its_fields"
 
 namespace demo {
 enum class plain { red, green, blue };
-enum class sparse : int { low = -1, zero = 0, seven = 7, sixty_three = 63, beyond = 64, far_below = -2 };
+enum class sparse : int {
+  low = -1,
+  zero = 0,
+  seven = 7,
+  sixty_three = 63,
+  beyond = 64,
+  far_below = -2
+};
 enum class byte_wide : std::uint8_t { a = 0, b = 1, z = 63 };
 enum class narrow : std::int8_t { minus = -1, plus = 1 };
 enum class huge : std::uint64_t { small_one = 1, large = ~std::uint64_t{0} };
@@ -364,7 +381,9 @@ TEST_CASE("reflect.enumerators_have_their_names_and_values") {
   CHECK(str(kprof::detail::describe_enum<demo::plain>().name) == "plain");
 }
 
-TEST_CASE("reflect.enumerators_of_a_bool_are_named") { CHECK(enumerators<demo::truth>() == "no=0 yes=1"); }
+TEST_CASE("reflect.enumerators_of_a_bool_are_named") {
+  CHECK(enumerators<demo::truth>() == "no=0 yes=1");
+}
 
 TEST_CASE("reflect.an_enumerator_with_two_names_has_one_of_them") {
   const std::string list = enumerators<demo::aliases>();
@@ -374,7 +393,8 @@ TEST_CASE("reflect.an_enumerator_with_two_names_has_one_of_them") {
 TEST_CASE("reflect.enumerators_of_unscoped_enums_are_named") {
   CHECK(enumerators<demo::unscoped>() == "first_one=0 second_one=3 third_one=4");
   CHECK(enumerators<demo::unscoped_fixed>() == "fixed_b=-1 fixed_a=2");
-  // The range of an enum without a fixed type is probed from 0: below it lies no value on every compiler.
+  // The range of an enum without a fixed type is probed from 0: below it lies no value on every
+  // compiler.
   const std::string negative = enumerators<demo::unscoped_negative>();
   CHECK((negative == "above=1" || negative == "below=-1 above=1"));
 }
@@ -389,7 +409,9 @@ TEST_CASE("reflect.enumerators_of_classes_functions_and_anonymous_namespaces_are
 }
 
 TEST_CASE("reflect.all_dtypes_are_named") {
-  CHECK(enumerators<kprof::dtype>() ==
-        "unknown=0 f64=1 f32=2 tf32=3 f16=4 bf16=5 fp8_e4m3=6 fp8_e5m2=7 fp6_e2m3=8 fp6_e3m2=9 fp4_e2m1=10 int64=11 int32=12 int16=13 "
-        "int8=14 int4=15 uint64=16 uint32=17 uint16=18 uint8=19 uint4=20 boolean=21 c64=22 c128=23");
+  CHECK(
+      enumerators<kprof::dtype>() ==
+      "unknown=0 f64=1 f32=2 tf32=3 f16=4 bf16=5 fp8_e4m3=6 fp8_e5m2=7 fp6_e2m3=8 fp6_e3m2=9 "
+      "fp4_e2m1=10 int64=11 int32=12 int16=13 "
+      "int8=14 int4=15 uint64=16 uint32=17 uint16=18 uint8=19 uint4=20 boolean=21 c64=22 c128=23");
 }

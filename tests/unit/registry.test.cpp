@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The list that the compiler checks, and the list of what the process knows. Also compiled as a .cu file.
+// SPDX-License-Identifier: MIT The list that the compiler checks, and the list of what the process
+// knows. Also compiled as a .cu file.
 #include <kprof/registry.hpp>
 
 #include "catch.hpp"
@@ -46,10 +46,14 @@ struct OnlyNamed {
 
 using ops = kprof::op_registry<Gemm, Conv2d, Cast<float>, Renamed>;
 static_assert(ops::size == 4);
-static_assert(ops::contains("Gemm") && ops::contains("Conv2d") && ops::contains("soft_max") && ops::contains("Cast<float>"));
-static_assert(!ops::contains("Renamed") && !ops::contains("Gem") && !ops::contains("Gemms") && !ops::contains(""));
-static_assert(ops::index_of("Gemm") == 0 && ops::index_of("soft_max") == 3 && ops::index_of("gemm") == ops::npos);
-static_assert(ops::has<Conv2d> && ops::has<Cast<float>> && !ops::has<Cast<double>> && !ops::has<OnlyNamed>);
+static_assert(ops::contains("Gemm") && ops::contains("Conv2d") && ops::contains("soft_max") &&
+              ops::contains("Cast<float>"));
+static_assert(!ops::contains("Renamed") && !ops::contains("Gem") && !ops::contains("Gemms") &&
+              !ops::contains(""));
+static_assert(ops::index_of("Gemm") == 0 && ops::index_of("soft_max") == 3 &&
+              ops::index_of("gemm") == ops::npos);
+static_assert(ops::has<Conv2d> && ops::has<Cast<float>> && !ops::has<Cast<double>> &&
+              !ops::has<OnlyNamed>);
 static_assert(kprof::op_registry<>::size == 0 && !kprof::op_registry<>::contains("Gemm"));
 
 constexpr std::size_t bytes_of_all() {
@@ -57,7 +61,8 @@ constexpr std::size_t bytes_of_all() {
   ops::for_each([&](auto op) { bytes += sizeof(typename decltype(op)::type); });
   return bytes;
 }
-static_assert(bytes_of_all() == sizeof(Gemm) + sizeof(Conv2d) + sizeof(Cast<float>) + sizeof(Renamed));
+static_assert(bytes_of_all() ==
+              sizeof(Gemm) + sizeof(Conv2d) + sizeof(Cast<float>) + sizeof(Renamed));
 
 using only_named = kprof::op_registry<OnlyNamed>;
 static_assert(only_named::size == 1);
@@ -72,7 +77,9 @@ namespace {
 [[maybe_unused, gnu::used]] void guarded() { KPROF_OP(demo::Guarded, {.size = 1}); }
 // In a template too, which nvcc compiles in another way.
 template <class Op>
-void guarded_in_a_template(const Op& params) { KPROF_OP(Op, params); }
+void guarded_in_a_template(const Op& params) {
+  KPROF_OP(Op, params);
+}
 [[maybe_unused, gnu::used]] void guarded_by_a_template() { guarded_in_a_template(demo::Guarded{}); }
 [[maybe_unused, gnu::used]] void enrolled() { kprof::op_registry<demo::EnrolledByCall>::enroll(); }
 
@@ -87,7 +94,8 @@ std::vector<std::string> listed() {
 
 TEST_CASE("registry.operators_are_visited_in_the_order_of_the_list") {
   std::vector<std::string> names;
-  demo::ops::for_each([&](auto op) { names.push_back(str(kprof::name_of<typename decltype(op)::type>())); });
+  demo::ops::for_each(
+      [&](auto op) { names.push_back(str(kprof::name_of<typename decltype(op)::type>())); });
   CHECK(names == std::vector<std::string>{"Gemm", "Conv2d", "Cast<float>", "soft_max"});
   kprof::op_registry<>::for_each([](auto) { FAIL("there is nothing to visit"); });
 }
@@ -95,7 +103,8 @@ TEST_CASE("registry.operators_are_visited_in_the_order_of_the_list") {
 #if KPROF_ENABLE
 
 TEST_CASE("registry.the_process_lists_each_operator_once") {
-  CHECK(listed() == std::vector<std::string>{"Cast<float>", "Conv2d", "EnrolledByCall", "Gemm", "Guarded", "soft_max"});
+  CHECK(listed() == std::vector<std::string>{"Cast<float>", "Conv2d", "EnrolledByCall", "Gemm",
+                                             "Guarded", "soft_max"});
 }
 
 TEST_CASE("registry.a_listed_operator_shows_its_fields") {

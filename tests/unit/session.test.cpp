@@ -102,7 +102,8 @@ TEST_CASE("session.times_are_those_of_the_steady_clock") {
     KPROF_REGION("child");
     spin(std::chrono::milliseconds(8));
   }
-  const double outside = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const double outside =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   const kprof::profile p = kprof::snapshot();
   const kprof::scope_node parent = only(p, "parent"), child = only(p, "parent/child");
   CHECK(parent.total_ns >= 12e6);
@@ -114,7 +115,8 @@ TEST_CASE("session.times_are_those_of_the_steady_clock") {
   CHECK(parent.min_ns == parent.total_ns);
   CHECK(p.wall_ns >= parent.total_ns);
   CHECK(p.clock.residual_ns < 100'000);
-  CHECK((p.clock.source == "tsc" || p.clock.source == "cntvct" || p.clock.source == "clock_gettime"));
+  CHECK(
+      (p.clock.source == "tsc" || p.clock.source == "cntvct" || p.clock.source == "clock_gettime"));
 }
 
 TEST_CASE("session.the_system_clock_gives_the_same_times") {
@@ -123,7 +125,8 @@ TEST_CASE("session.the_system_clock_gives_the_same_times") {
   settings.clock = kprof::clock_choice::system;
   REQUIRE(kprof::start(settings));
   bool said = false;
-  for (const std::string& note : kprof::snapshot().notes) said = said || note.find("the clock cannot change") != std::string::npos;
+  for (const std::string& note : kprof::snapshot().notes)
+    said = said || note.find("the clock cannot change") != std::string::npos;
   CHECK((said || kprof::snapshot().clock.source == "clock_gettime"));
 }
 
@@ -132,7 +135,8 @@ TEST_CASE("session.padding_never_splits_or_merges_a_row") {
   alignas(Padded) unsigned char storage[sizeof(Padded)];
   for (const int garbage : {0x00, 0xFF, 0x5A, 0xA5}) {
     std::memset(storage, garbage, sizeof storage);
-    auto* p = new (storage) Padded;   // members are set one by one, what lies between them keeps the garbage
+    // members are set one by one, what lies between them keeps the garbage
+    auto* p = new (storage) Padded;
     p->a = 1;
     p->b = 2;
     p->c = {3, 4, 5};
@@ -206,7 +210,8 @@ TEST_CASE("session.a_scope_open_at_start_counts_from_then") {
     KPROF_OP(Silent, {9});
   }
   const kprof::profile p = kprof::snapshot();
-  const double since = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const double since =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   CHECK(calls(p, "around/Silent k=9") + calls(p, "Silent k=9") == 1);
   for (const kprof::scope_node& n : p.nodes)
     if (n.name == "around") CHECK(n.open_ns <= since);
@@ -284,7 +289,8 @@ TEST_CASE("session.too_little_memory_is_raised_and_said_once") {
   CHECK(calls(p, "Silent k=1") == 100'000);
   CHECK(p.cost.memory_limit == 1024 * 1024);
   int said = 0;
-  for (const std::string& note : p.notes) said += note.find("memory=1 is too small") != std::string::npos ? 1 : 0;
+  for (const std::string& note : p.notes)
+    said += note.find("memory=1 is too small") != std::string::npos ? 1 : 0;
   CHECK(said == 1);
 }
 
@@ -295,7 +301,8 @@ TEST_CASE("session.own_cost_is_measured") {
   CHECK(p.cost.scope_ns > 1);
   CHECK(p.cost.scope_ns < 10'000);
   CHECK(p.cost.empty_scope_ns > 0);
-  CHECK(p.cost.empty_scope_ns <= 1.5 * p.cost.scope_ns);   // an empty scope is a part of its cost; both are noisy
+  // an empty scope is a part of its cost; both are noisy
+  CHECK(p.cost.empty_scope_ns <= 1.5 * p.cost.scope_ns);
   CHECK(p.cost.recording_ns == Approx(p.cost.scope_ns * 1000));
   CHECK(p.cost.memory > 0);
   CHECK(p.cost.memory <= p.cost.memory_limit);
@@ -327,7 +334,8 @@ TEST_CASE("session.the_timeline_holds_single_scopes_in_order") {
 
 TEST_CASE("session.call_sites_are_kept") {
   REQUIRE(kprof::start());
-  { KPROF_OP(Silent, {1}); } const int line = __LINE__;
+  { KPROF_OP(Silent, {1}); }
+  const int line = __LINE__;
   { kprof::op_guard guard{Silent{2}}; }
   const kprof::profile p = kprof::snapshot();
   CHECK(only(p, "Silent k=1").line == static_cast<std::uint32_t>(line));
@@ -337,8 +345,8 @@ TEST_CASE("session.call_sites_are_kept") {
 
 TEST_CASE("session.the_clock_names_its_residual_only_when_it_has_one") {
   REQUIRE(kprof::start());
-  CHECK(kprof::snapshot().clock.residual_ns < 0);    // two calibrations: nothing to compare
-  CHECK(kprof::snapshot().clock.residual_ns >= 0);   // three
+  CHECK(kprof::snapshot().clock.residual_ns < 0);   // two calibrations: nothing to compare
+  CHECK(kprof::snapshot().clock.residual_ns >= 0);  // three
 }
 
 TEST_CASE("session.the_process_number_goes_into_the_path") {

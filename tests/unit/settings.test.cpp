@@ -21,9 +21,13 @@ namespace {
 std::string complaint(const std::string& text) {
   const parsed_config p = config::parse(text);
   if (p.errors.empty()) return {};
-  return p.errors.size() == 1 ? p.errors[0] : "(" + std::to_string(p.errors.size()) + " complaints) " + p.errors[0];
+  return p.errors.size() == 1
+             ? p.errors[0]
+             : "(" + std::to_string(p.errors.size()) + " complaints) " + p.errors[0];
 }
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 bool fit_to_print(std::string_view text) {
   while (!text.empty()) {
@@ -57,7 +61,8 @@ TEST_CASE("settings.every_word_is_understood") {
   CHECK_FALSE(config::parse("nvtx=off").value.nvtx);
   CHECK(config::parse("clock=system").value.clock == kprof::clock_choice::system);
   CHECK(config::parse("clock=system,clock=auto").value.clock == kprof::clock_choice::automatic);
-  for (const char* text : {"off", "report", "report()", "report,report=off", "nvtx=off", "clock=system", " on , nvtx = off ,report( ) "}) {
+  for (const char* text : {"off", "report", "report()", "report,report=off", "nvtx=off",
+                           "clock=system", " on , nvtx = off ,report( ) "}) {
     INFO(text);
     CHECK(complaint(text).empty());
   }
@@ -70,7 +75,8 @@ TEST_CASE("settings.sizes_have_units") {
   CHECK(config::parse("memory=4096K").value.memory == 4096 * 1024);
   CHECK(config::parse("memory=256MiB").value.memory == 256U << 20U);
   CHECK(config::parse("memory=2G").value.memory == 2ULL << 30U);
-  for (const char* text : {"memory=", "memory", "memory=lots", "memory=-1", "memory=1.5G", "memory=1TB", "memory=99999999999999999999", "memory=99999999G"}) {
+  for (const char* text : {"memory=", "memory", "memory=lots", "memory=-1", "memory=1.5G",
+                           "memory=1TB", "memory=99999999999999999999", "memory=99999999G"}) {
     INFO(text);
     CHECK(contains(complaint(text), "memory=64MiB"));
     CHECK(config::parse(text).value.memory == 64U << 20U);
@@ -81,14 +87,17 @@ TEST_CASE("settings.too_little_memory_is_told_and_raised") {
   STATIC_REQUIRE(config::smallest_memory == kprof::detail::recorder::smallest_memory);
   for (const char* text : {"memory=0", "memory=1KiB", "memory=1048575"}) {
     INFO(text);
-    CHECK(complaint(text) == std::string(text) + " is too small to work with; the smallest, 1 MiB, is used");
+    CHECK(complaint(text) ==
+          std::string(text) + " is too small to work with; the smallest, 1 MiB, is used");
     CHECK(config::parse(text).value.memory == 1U << 20U);
   }
   CHECK(complaint("memory=1MiB").empty());
 }
 
 TEST_CASE("settings.report_options_are_read") {
-  const parsed_config p = config::parse("report(path=run-%p.txt,width=160,top=7,sort=total,by=call_site,filter=\"^(Gemm|Conv),\\\"x\",columns=operator+calls+p99,table=off,tree=on,ascii,legend),memory=1MiB");
+  const parsed_config p = config::parse(
+      "report(path=run-%p.txt,width=160,top=7,sort=total,by=call_site,filter=\"^(Gemm|Conv),"
+      "\\\"x\",columns=operator+calls+p99,table=off,tree=on,ascii,legend),memory=1MiB");
   CHECK(p.errors.empty());
   const kprof::report_options& r = p.value.report;
   CHECK(p.value.report_at_exit);
@@ -111,7 +120,8 @@ TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
   CHECK(contains(complaint("trace(path=x)"), "unknown setting 'trace(...)'"));
   CHECK(contains(complaint("nvtx=maybe"), "valid: nvtx=on, nvtx=off"));
   CHECK(contains(complaint("clock=atomic"), "valid: clock=auto, clock=system"));
-  CHECK(contains(complaint("report(colour=red)"), "unknown option 'colour=red' of report; valid: path=FILE"));
+  CHECK(contains(complaint("report(colour=red)"),
+                 "unknown option 'colour=red' of report; valid: path=FILE"));
   CHECK(contains(complaint("report(width=wide)"), "no number from 40 to 1000"));
   CHECK(contains(complaint("report(width=39)"), "no number"));
   CHECK(contains(complaint("report(by=colour)"), "valid: op, parameters, call_site, thread"));
@@ -123,7 +133,8 @@ TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
 }
 
 TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
-  const parsed_config p = config::parse("bad,memory=2MiB,report(bad=1,width=80,top=x)garbage,nvtx=off");
+  const parsed_config p =
+      config::parse("bad,memory=2MiB,report(bad=1,width=80,top=x)garbage,nvtx=off");
   CHECK(p.value.memory == 2U << 20U);
   CHECK(p.value.report.width == 80);
   CHECK(p.value.report.top == kprof::report_options{}.top);
@@ -132,7 +143,8 @@ TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
 }
 
 TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
-  const parsed_config p = config::parse("report(sort=gflosp,columns=operator+colour,filter=\"(\",top=7)");
+  const parsed_config p =
+      config::parse("report(sort=gflosp,columns=operator+colour,filter=\"(\",top=7)");
   REQUIRE(p.errors.size() == 3);
   CHECK(contains(p.errors[0], "unknown sort \"gflosp\"; choose from: operator, parameters, "));
   CHECK(contains(p.errors[1], "unknown column \"colour\"; choose from: operator, parameters, "));
@@ -143,8 +155,10 @@ TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
   CHECK(p.value.report.filter.empty());
   CHECK(p.value.report.top == 7);
   CHECK(contains(complaint("report(columns=)"), "unknown column \"\""));
-  for (const char* text : {"report(sort=name)", "report(sort=GFLOP/s)", "report(columns=name+p99)", "report(filter=)", "report(sort=)",
-                           "report(kernels=off,copies=off,full_names)", "cupti=auto", "cupti=on", "cupti=off", "cupti"}) {
+  for (const char* text :
+       {"report(sort=name)", "report(sort=GFLOP/s)", "report(columns=name+p99)", "report(filter=)",
+        "report(sort=)", "report(kernels=off,copies=off,full_names)", "cupti=auto", "cupti=on",
+        "cupti=off", "cupti"}) {
     INFO(text);
     CHECK(complaint(text).empty());
   }
@@ -155,14 +169,18 @@ TEST_CASE("settings.a_value_with_parentheses_wants_quotes") {
   const parsed_config p = config::parse("report(filter=^(Gemm|Conv),top=7),memory=2MiB");
   REQUIRE(p.errors.size() == 1);
   CHECK(p.errors[0] ==
-        "unexpected '(' after \"filter=^\" in report(...); options are separated by commas, and a value with parentheses or commas goes in double quotes");
+        "unexpected '(' after \"filter=^\" in report(...); options are separated by commas, and a "
+        "value with parentheses or commas goes in double quotes");
   CHECK(p.value.report.filter.empty());
   CHECK(p.value.report.top == 7);
   CHECK(p.value.memory == 2U << 20U);
-  CHECK(contains(complaint("report(filter=\"^(Gemm)\"x)"), "unexpected 'x' after \"filter=^(Gemm)\" in report(...); options are separated by commas"));
+  CHECK(contains(
+      complaint("report(filter=\"^(Gemm)\"x)"),
+      "unexpected 'x' after \"filter=^(Gemm)\" in report(...); options are separated by commas"));
   CHECK_FALSE(contains(complaint("report(filter=\"a\"x)"), "double quotes"));
   // What is not read to its end is not half applied.
-  const parsed_config half = config::parse("nvtx=off,nvtx=(on),clock=\"system\"x,report(ascii(off))");
+  const parsed_config half =
+      config::parse("nvtx=off,nvtx=(on),clock=\"system\"x,report(ascii(off))");
   CHECK(half.errors.size() == 3);
   CHECK_FALSE(half.value.nvtx);
   CHECK(half.value.clock == kprof::clock_choice::automatic);
@@ -172,11 +190,29 @@ TEST_CASE("settings.a_value_with_parentheses_wants_quotes") {
 TEST_CASE("settings.complaints_are_fit_to_print") {
   const std::string esc = "\x1b[31mred\n\xff", much(100'000, 'x');
   for (const std::string& bad : {esc, much, much + "\u202e"})
-    for (const std::string& text :
-         {bad, bad + "=" + bad, bad + "(" + bad + ")", "nvtx=" + bad, "memory=" + bad, "memory=1" + bad, "clock=" + bad, "report=" + bad, "=" + bad, "on,," + bad,
-          "report(" + bad + ")", "report(" + bad + "=" + bad + ")", "report(width=" + bad + ")", "report(by=" + bad + ")", "report(tree=" + bad + ")",
-          "report(sort=" + bad + ")", "report(columns=" + bad + ")", "report(filter=\"(" + bad + "\")", "report()" + bad, "report(filter=\"a\"" + bad + ")",
-          "report(" + bad, "report(filter=\"" + bad, "memory=" + std::string(100'000, '0')}) {
+    for (const std::string& text : {bad,
+                                    bad + "=" + bad,
+                                    bad + "(" + bad + ")",
+                                    "nvtx=" + bad,
+                                    "memory=" + bad,
+                                    "memory=1" + bad,
+                                    "clock=" + bad,
+                                    "report=" + bad,
+                                    "=" + bad,
+                                    "on,," + bad,
+                                    "report(" + bad + ")",
+                                    "report(" + bad + "=" + bad + ")",
+                                    "report(width=" + bad + ")",
+                                    "report(by=" + bad + ")",
+                                    "report(tree=" + bad + ")",
+                                    "report(sort=" + bad + ")",
+                                    "report(columns=" + bad + ")",
+                                    "report(filter=\"(" + bad + "\")",
+                                    "report()" + bad,
+                                    "report(filter=\"a\"" + bad + ")",
+                                    "report(" + bad,
+                                    "report(filter=\"" + bad,
+                                    "memory=" + std::string(100'000, '0')}) {
       const parsed_config p = config::parse(text);
       CHECK_FALSE(p.errors.empty());
       for (const std::string& error : p.errors) {

@@ -74,8 +74,8 @@ TEST_CASE("summary.rows_are_split_as_the_grouping_says") {
 TEST_CASE("summary.recursion_counts_once") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"), between = b.region(inner, "merge"),
-             innermost = b.op(between, "Sort", "n=4");
+  const auto outer = b.op(main, "Sort", "n=8"), inner = b.op(outer, "Sort", "n=4"),
+             between = b.region(inner, "merge"), innermost = b.op(between, "Sort", "n=4");
   b.calls(outer, 1, 1000).calls(inner, 2, 300).calls(between, 2, 200).calls(innermost, 4, 40);
   b.work(outer, 800, 80, 0).work(inner, 400, 40, 0).work(innermost, 400, 40, 0);
   const kprof::profile p = b.done();
@@ -87,7 +87,7 @@ TEST_CASE("summary.recursion_counts_once") {
   CHECK(all.flops_per_call.value == Approx(800));
   CHECK(all.flops_per_s.value == Approx(800e9 / 1000));
   CHECK(all.mean_ns.value == Approx((1000 + 600 + 160) / 7.0));
-  CHECK(all.self_ns == Approx(400 + 200 + 240 + 160));   // the region between them too
+  CHECK(all.self_ns == Approx(400 + 200 + 240 + 160));  // the region between them too
 
   const auto rows = operator_table(p, grouping::parameters);
   REQUIRE(rows.size() == 2);
@@ -125,7 +125,8 @@ TEST_CASE("summary.a_call_that_is_open_covers_nothing") {
 TEST_CASE("summary.rates_are_work_over_total_time") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  const auto small = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"), child = b.op(large, "Copy");
+  const auto small = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"),
+             child = b.op(large, "Copy");
   b.calls(small, 10, 100).calls(large, 5, 1000).calls(child, 5, 900);
   b.work(small, 50, 20, 5).work(large, 4000, 500, 300);
   const kprof::profile p = b.done();
@@ -151,18 +152,25 @@ TEST_CASE("summary.shares_are_of_all_scopes_regions_too") {
 TEST_CASE("summary.regions_inside_an_operator_count_to_its_self_time") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  const auto before = b.region(main, "before"), outer = b.op(before, "Outer"), kernel = b.region(outer, "kernel"), loop = b.region(kernel, "loop"),
+  const auto before = b.region(main, "before"), outer = b.op(before, "Outer"),
+             kernel = b.region(outer, "kernel"), loop = b.region(kernel, "loop"),
              inner = b.op(loop, "Inner"), copy = b.region(inner, "copy");
-  b.calls(before, 1, 1000).calls(outer, 1, 900).calls(kernel, 1, 880).calls(loop, 1, 800).calls(inner, 1, 500).calls(copy, 1, 450);
+  b.calls(before, 1, 1000)
+      .calls(outer, 1, 900)
+      .calls(kernel, 1, 880)
+      .calls(loop, 1, 800)
+      .calls(inner, 1, 500)
+      .calls(copy, 1, 450);
   const kprof::profile p = b.done();
-  for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+  for (const grouping by :
+       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
     const operator_row all = row_of(p, "Outer", by), nested = row_of(p, "Inner", by);
     CHECK(all.self_ns == Approx(20 + 80 + 300));
     CHECK(all.share == Approx(0.4));
     CHECK(nested.self_ns == Approx(50 + 450));
     CHECK(nested.share == Approx(0.5));
   }
-  CHECK(kprof::call_tree(p)[1].self_ns == Approx(20));   // the tree has the scope's own
+  CHECK(kprof::call_tree(p)[1].self_ns == Approx(20));  // the tree has the scope's own
 }
 
 // On the worker the path that came with a context has nodes in which nothing ran.
@@ -171,13 +179,15 @@ TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
   const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
   const auto batch = b.op(main, "Batch", "n=1");
   b.calls(batch, 1, 1000).work(batch, 500, 10, 10).site(batch, "a.cpp", 1);
-  const auto handed = b.op(worker, "Batch", "n=1"), part = b.op(handed, "Part"), annotation = b.region(handed, "copy");
+  const auto handed = b.op(worker, "Batch", "n=1"), part = b.op(handed, "Part"),
+             annotation = b.region(handed, "copy");
   b.work(handed, 500, 10, 10).site(handed, "a.cpp", 1).calls(part, 4, 200).calls(annotation, 1, 50);
-  const auto never = b.op(worker, "Batch", "n=2");   // handed over by a thread whose log is lost
+  const auto never = b.op(worker, "Batch", "n=2");  // handed over by a thread whose log is lost
   b.site(never, "b.cpp", 2);
   const kprof::profile p = b.done();
 
-  for (const grouping by : {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+  for (const grouping by :
+       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
     INFO("grouping " << static_cast<int>(by));
     const auto rows = operator_table(p, by);
     REQUIRE(rows.size() == 2);
@@ -189,7 +199,8 @@ TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
     CHECK_FALSE(rows[0].several_sites);
     CHECK(rows[0].calls == 1);
     CHECK(rows[0].flops_per_s.known());
-    CHECK(rows[0].self_ns == Approx(by == grouping::thread ? 1000 : 1050));   // a row of one thread has no time of another
+    // a row of one thread has no time of another
+    CHECK(rows[0].self_ns == Approx(by == grouping::thread ? 1000 : 1050));
     CHECK(rows[1].name == "Part");
     CHECK(rows[1].thread == 1);
   }
@@ -201,26 +212,33 @@ TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
 TEST_CASE("summary.a_table_of_some_calls_sums_these_alone") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  const auto large = b.op(main, "Sort", "n=8"), pack = b.region(large, "pack"), small = b.op(pack, "Sort", "n=4"), copy = b.region(small, "copy"),
+  const auto large = b.op(main, "Sort", "n=8"), pack = b.region(large, "pack"),
+             small = b.op(pack, "Sort", "n=4"), copy = b.region(small, "copy"),
              other = b.op(copy, "Copy", "n=4");
-  b.calls(large, 1, 1000).calls(pack, 1, 500).calls(small, 2, 200).calls(copy, 2, 150).calls(other, 2, 50);
+  b.calls(large, 1, 1000)
+      .calls(pack, 1, 500)
+      .calls(small, 2, 200)
+      .calls(copy, 2, 150)
+      .calls(other, 2, 50);
   b.work(large, 800, 80, 0).work(small, 400, 40, 0);
   b.p.nodes[large].work.valid = false;
   const kprof::profile p = b.done();
-  const auto rows = operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters == "n=4"; });
+  const auto rows =
+      operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters == "n=4"; });
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].name == "Sort");
   CHECK(rows[0].variants == 1);
   CHECK(rows[0].parameters == "n=4");
   CHECK_FALSE(rows[0].invalid);
   CHECK(rows[0].calls == 2);
-  CHECK(rows[0].total_ns == Approx(400));        // what is around them is not in the table
+  CHECK(rows[0].total_ns == Approx(400));  // what is around them is not in the table
   CHECK(rows[0].flops.value == Approx(2 * 400));
   CHECK(rows[0].self_ns == Approx(100 + 200));
-  CHECK(rows[0].share == Approx(0.3));           // of all scopes
-  const auto rest = operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters != "n=4"; });
+  CHECK(rows[0].share == Approx(0.3));  // of all scopes
+  const auto rest =
+      operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters != "n=4"; });
   REQUIRE(rest.size() == 1);
-  CHECK(rest[0].self_ns == Approx(500 + 100));   // not the region in the call left out
+  CHECK(rest[0].self_ns == Approx(500 + 100));  // not the region in the call left out
   CHECK(operator_table(p, grouping::op, [](const scope_node&) { return false; }).empty());
 }
 
@@ -250,17 +268,26 @@ TEST_CASE("summary.what_is_not_known_has_a_reason") {
   CHECK(invalid.invalid_calls == 2);
   CHECK(invalid.flops_per_s.why == absence::invalid);
   CHECK(invalid.mean_ns.known());
-  const operator_row merged = why("merged", [](scope_node& n) { n.work = {}; n.merged = true; });
+  const operator_row merged = why("merged", [](scope_node& n) {
+    n.work = {};
+    n.merged = true;
+  });
   CHECK(merged.flops_per_s.why == absence::merged);
   CHECK(merged.bytes_per_s.why == absence::merged);
-  const operator_row instant = why("instant", [](scope_node& n) { n.total_ns = n.min_ns = n.max_ns = 0; });
+  const operator_row instant =
+      why("instant", [](scope_node& n) { n.total_ns = n.min_ns = n.max_ns = 0; });
   CHECK(instant.flops_per_s.why == absence::no_time);
   CHECK(instant.flops_per_byte.known());
-  const operator_row no_traffic = why("no traffic", [](scope_node& n) { n.work.bytes_read = n.work.bytes_written = 0; });
+  const operator_row no_traffic =
+      why("no traffic", [](scope_node& n) { n.work.bytes_read = n.work.bytes_written = 0; });
   CHECK(no_traffic.bytes_per_s.known());
   CHECK(no_traffic.bytes_per_s.value == 0);
   CHECK(no_traffic.flops_per_byte.why == absence::zero_bytes);
-  const operator_row unfinished = why("unfinished", [](scope_node& n) { n.calls = 0; n.open = 1; n.total_ns = 0; });
+  const operator_row unfinished = why("unfinished", [](scope_node& n) {
+    n.calls = 0;
+    n.open = 1;
+    n.total_ns = 0;
+  });
   CHECK(unfinished.flops_per_s.why == absence::no_calls);
   CHECK(unfinished.mean_ns.why == absence::no_calls);
   CHECK(unfinished.min_ns.why == absence::no_calls);
@@ -343,13 +370,16 @@ TEST_CASE("summary.totals_agree_with_a_slow_reading_of_the_definition") {
       if (n.kind == scope_kind::root) continue;
       std::uint32_t nearest = static_cast<std::uint32_t>(i);
       while (p.nodes[nearest].kind == scope_kind::region) nearest = p.nodes[nearest].parent;
-      const auto row = p.nodes[nearest].kind == scope_kind::root ? expected.end() : expected.find(p.nodes[nearest].name);
+      const auto row = p.nodes[nearest].kind == scope_kind::root
+                           ? expected.end()
+                           : expected.find(p.nodes[nearest].name);
       if (row == expected.end()) outside += std::max(0.0, n.self_ns);
       else std::get<1>(row->second) += std::max(0.0, n.self_ns);
       if (n.kind != scope_kind::op || n.calls + n.open == 0) continue;
       bool covered = false;
       for (std::uint32_t up = n.parent; up != scope_node::none; up = p.nodes[up].parent)
-        covered = covered || (p.nodes[up].kind == scope_kind::op && p.nodes[up].name == n.name && p.nodes[up].calls > 0);
+        covered = covered || (p.nodes[up].kind == scope_kind::op && p.nodes[up].name == n.name &&
+                              p.nodes[up].calls > 0);
       auto& [total, self, calls] = row->second;
       if (!covered) total += n.total_ns;
       calls += n.calls;
@@ -375,8 +405,13 @@ TEST_CASE("call_tree.threads_and_call_sites_are_merged_by_path") {
   profile_builder b;
   for (const std::uint64_t id : {1U, 2U}) {
     const auto root = b.thread("t", id);
-    const auto step = b.region(root, "step"), op = b.op(step, "A", "n=1"), again = b.op(step, "A", "n=1");
-    b.calls(step, 1, 100).calls(op, 1, 30).site(op, "a.cpp", 1).calls(again, 1, 20).site(again, "b.cpp", 2);
+    const auto step = b.region(root, "step"), op = b.op(step, "A", "n=1"),
+               again = b.op(step, "A", "n=1");
+    b.calls(step, 1, 100)
+        .calls(op, 1, 30)
+        .site(op, "a.cpp", 1)
+        .calls(again, 1, 20)
+        .site(again, "b.cpp", 2);
   }
   const auto tree = kprof::call_tree(b.done());
   REQUIRE(tree.size() == 2);
@@ -397,7 +432,10 @@ TEST_CASE("call_tree.threads_and_call_sites_are_merged_by_path") {
 TEST_CASE("call_tree.what_differs_in_kind_name_or_parameters_is_apart") {
   profile_builder b;
   const auto main = b.thread("main", 1);
-  b.calls(b.region(main, "A"), 1, 5).calls(b.op(main, "A"), 1, 4).calls(b.op(main, "A", "n=1"), 1, 3).calls(b.op(main, "B"), 1, 2);
+  b.calls(b.region(main, "A"), 1, 5)
+      .calls(b.op(main, "A"), 1, 4)
+      .calls(b.op(main, "A", "n=1"), 1, 3)
+      .calls(b.op(main, "B"), 1, 2);
   const auto merged = b.op(main, "B");
   b.calls(merged, 1, 1);
   b.p.nodes[merged].merged = true;
@@ -443,7 +481,8 @@ TEST_CASE("call_tree.a_thread_has_the_time_of_what_it_ran_for_another") {
   const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
   const auto step = b.region(main, "step");
   b.calls(step, 1, 1000);
-  const auto handed = b.region(worker, "step"), deeper = b.op(handed, "Batch"), part = b.op(deeper, "Part"), inside = b.op(part, "Inside");
+  const auto handed = b.region(worker, "step"), deeper = b.op(handed, "Batch"),
+             part = b.op(deeper, "Part"), inside = b.op(part, "Inside");
   b.calls(part, 2, 1200).calls(inside, 2, 100).calls(b.op(worker, "Own"), 1, 7);
   b.p.nodes[part].open = 1;
   b.p.nodes[part].open_ns = 30;
@@ -477,14 +516,16 @@ TEST_CASE("call_tree.nothing_is_lost_in_merging") {
     const kprof::profile p = kprof_test::random_profile(seed);
     std::uint64_t calls = 0, tree_calls = 0;
     double self = 0, tree_self = 0, shares = 0;
-    for (const auto& n : p.nodes) calls += n.calls, self += n.kind == scope_kind::root ? 0 : std::max(0.0, n.self_ns);
+    for (const auto& n : p.nodes)
+      calls += n.calls, self += n.kind == scope_kind::root ? 0 : std::max(0.0, n.self_ns);
     const auto tree = kprof::call_tree(p);
     for (std::size_t i = 0; i < tree.size(); ++i) {
       tree_calls += tree[i].calls;
       tree_self += tree[i].self_ns;
       shares += tree[i].self_share;
-      REQUIRE((tree[i].parent == scope_node::none ? tree[i].depth == 0
-                                                  : tree[i].parent < i && tree[i].depth == tree[tree[i].parent].depth + 1));
+      REQUIRE((tree[i].parent == scope_node::none
+                   ? tree[i].depth == 0
+                   : tree[i].parent < i && tree[i].depth == tree[tree[i].parent].depth + 1));
     }
     REQUIRE(tree_calls == calls);
     REQUIRE(tree_self == Approx(self));

@@ -29,11 +29,15 @@ std::string page_of(const kprof::profile& p, const report_options& options) {
   return page;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++n;
   return n;
 }
 
@@ -70,7 +74,9 @@ report_options at_width(int width) {
 kprof::profile small_profile() {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto step = b.region(main, "step"), gemm = b.op(step, "Gemm", "n=2"), part = b.region(gemm, "part"), copy = b.op(step, "Load", "n=1"), host = b.op(main, "Parse", "n=9");
+  const auto step = b.region(main, "step"), gemm = b.op(step, "Gemm", "n=2"),
+             part = b.region(gemm, "part"), copy = b.op(step, "Load", "n=1"),
+             host = b.op(main, "Parse", "n=9");
   b.calls(step, 1, 20'000).calls(gemm, 10, 500).calls(copy, 10, 700).calls(host, 1, 90'000);
   b.work(gemm, 4'000'000, 600, 400).work(host, 100, 10, 10);
   b.kernel(part, "_Z4gemmIfEvPT_", 10, 4000);
@@ -103,7 +109,9 @@ TEST_CASE("device_report.rows_are_sorted_by_device_time_where_there_is_any") {
   CHECK(order(run, "copies").starts_with("Load "));
   CHECK(order(run, "kernels").starts_with("Gemm "));
   CHECK(order(run, "gap").ends_with("Parse "));
-  CHECK(has(page_of(run, at_width(160)), "sorted by device; dev share is of 100 us of device time, share of 110 us in all scopes"));
+  CHECK(has(
+      page_of(run, at_width(160)),
+      "sorted by device; dev share is of 100 us of device time, share of 110 us in all scopes"));
   kprof::profile host = run;
   host.device = {};
   CHECK(order(host, "") == "Parse Load Gemm ");
@@ -113,30 +121,41 @@ TEST_CASE("device_report.rows_are_sorted_by_device_time_where_there_is_any") {
 TEST_CASE("device_report.a_run_without_device_work_shows_no_device_columns") {
   const report_options options = at_width(300);
   const std::string host = page_of(kprof_test::sample_profile(), options);
-  for (const char* word : {"dev", "kernel", "Kernel", "copies", "Copies", "gap", "CUPTI", "sync", "launch"}) CHECK_FALSE(has(host, word));
+  for (const char* word :
+       {"dev", "kernel", "Kernel", "copies", "Copies", "gap", "CUPTI", "sync", "launch"})
+    CHECK_FALSE(has(host, word));
   const std::string header = line_with(page_of(small_profile(), options), "operator  parameters");
-  for (const char* name : {"calls", "device", "dev share", "dev total", "kernels", "copies", "gap", "self", "share", "total", "mean", "GFLOP/s", "GB/s"})
+  for (const char* name : {"calls", "device", "dev share", "dev total", "kernels", "copies", "gap",
+                           "self", "share", "total", "mean", "GFLOP/s", "GB/s"})
     CHECK(has(header, name));
   CHECK_FALSE(has(header, "replays"));
-  kprof::profile idle = kprof_test::sample_profile();   // with a device that did nothing
+  kprof::profile idle = kprof_test::sample_profile();  // with a device that did nothing
   kprof_test::add_device(idle);
   CHECK(section(page_of(idle, options), "Operators") == section(host, "Operators"));
   CHECK(section(page_of(idle, options), "Call tree") == section(host, "Call tree"));
 }
 
 TEST_CASE("device_report.important_columns_come_first") {
-  const std::string narrow = line_with(page_of(kprof_test::transformer_profile(), at_width(100)), "operator ");
-  for (const char* header : {"parameters", "calls", "device", "dev share", "kernels", "self", "GFLOP/s", "GB/s"}) CHECK(has(narrow, header));
-  const std::string kernels = line_with(section(page_of(kprof_test::transformer_profile(), at_width(100)), "Kernels"), "operator ");
-  for (const char* header : {"kernel", "calls", "total", "share", "mean", "tensor core"}) CHECK(has(kernels, header));
-  const std::string narrowest = line_with(section(page_of(kprof_test::transformer_profile(), at_width(40)), "Kernels"), "operator ");
+  const std::string narrow =
+      line_with(page_of(kprof_test::transformer_profile(), at_width(100)), "operator ");
+  for (const char* header :
+       {"parameters", "calls", "device", "dev share", "kernels", "self", "GFLOP/s", "GB/s"})
+    CHECK(has(narrow, header));
+  const std::string kernels = line_with(
+      section(page_of(kprof_test::transformer_profile(), at_width(100)), "Kernels"), "operator ");
+  for (const char* header : {"kernel", "calls", "total", "share", "mean", "tensor core"})
+    CHECK(has(kernels, header));
+  const std::string narrowest = line_with(
+      section(page_of(kprof_test::transformer_profile(), at_width(40)), "Kernels"), "operator ");
   for (const char* header : {"kernel", "calls", "total"}) CHECK(has(narrowest, header));
 }
 
 TEST_CASE("device_report.cells_are_what_the_rows_say") {
   const std::string page = page_of(small_profile(), at_width(300));
   const std::string gemm = line_with(section(page, "Operators"), "Gemm ");
-  CHECK(words(gemm) == "Gemm n=2 10 40.0 us 40.0% 40.0 us 10 0 4.00 us 5.00 us 4.5% 5.00 us 500 ns 500 ns 500 ns 500 ns 1,000 0.250 4,000");
+  CHECK(words(gemm) ==
+        "Gemm n=2 10 40.0 us 40.0% 40.0 us 10 0 4.00 us 5.00 us 4.5% 5.00 us 500 ns 500 ns 500 ns "
+        "500 ns 1,000 0.250 4,000");
   const std::string parse = line_with(section(page, "Operators"), "Parse ");
   CHECK(has(words(parse), "Parse n=9 1 0 ns 0% 0 ns 0 0 n/a 90.0 us 81.8%"));
   CHECK(has(page, "\nn/a, no launch of its own was seen: Parse\n"));
@@ -151,24 +170,28 @@ TEST_CASE("device_report.calls_include_replays") {
   options.sort = "replays";
   CHECK(has(page_of(kprof_test::transformer_profile(), options), "sorted by replays"));
   CHECK(words(line_with(page, "graph")) == "`- graph 100 129 ms 25.5% 0 ns 0% 0 ns n/a");
-  CHECK(words(line_with(page, "- Adam")) == "`- Adam(n=124439808 type=f32) 100 129 ms 25.5% 0 ns 0% 0 ns n/a");
+  CHECK(words(line_with(page, "- Adam")) ==
+        "`- Adam(n=124439808 type=f32) 100 129 ms 25.5% 0 ns 0% 0 ns n/a");
 }
 
 TEST_CASE("device_report.numbers_that_graphs_do_not_have_are_explained") {
   kprof::profile p = kprof_test::troubled_device_profile();
   CHECK(has(page_of(p, at_width(160)), "\nn/a, records of work on the device were dropped: "));
-  p.device.complete.dropped = (p.device.complete.records + 1) / 1000;   // one in a thousand
+  p.device.complete.dropped = (p.device.complete.records + 1) / 1000;  // one in a thousand
   const std::string page = page_of(p, at_width(160));
   CHECK(!has(page, "were dropped"));
-  CHECK(has(page, "\nn/a, made by replaying CUDA graphs, which takes no time on the host: Replayed\n"));
+  CHECK(has(page,
+            "\nn/a, made by replaying CUDA graphs, which takes no time on the host: Replayed\n"));
   CHECK(has(page, "\nn/a, captured into a CUDA graph that was not replayed: Warmup\n"));
   CHECK(has(page, "\nn/a, CUPTI gave no time for work on the device: Gemm\n"));
 }
 
 TEST_CASE("device_report.what_is_outside_of_operators_is_listed_by_name") {
   const std::string page = page_of(small_profile(), at_width(160));
-  CHECK(has(page, "\noutside any operator: 11 kernels, 0 copies, device 40.0 us, 40.0%; of these, launch not seen: 1 kernel, 0 copies, device 30.0 us\n"
-                  "outside any operator, by name: other 30.0 us (1), fill 10.0 us (10)\n"));
+  CHECK(has(page,
+            "\noutside any operator: 11 kernels, 0 copies, device 40.0 us, 40.0%; of these, launch "
+            "not seen: 1 kernel, 0 copies, device 30.0 us\n"
+            "outside any operator, by name: other 30.0 us (1), fill 10.0 us (10)\n"));
   CHECK(has(page, "\noutside all scopes: 6 kernels, 0 copies, device 35.0 us, 35.0%\n"));
   CHECK_FALSE(has(page_of(kprof_test::sample_profile(), at_width(160)), "outside any"));
   device_builder b;
@@ -185,16 +208,22 @@ TEST_CASE("device_report.rows_that_are_not_shown_are_summed") {
   report_options options = at_width(160);
   options.top = 1;
   const std::string page = page_of(small_profile(), options);
-  CHECK(has(page, "\nmore rows: 2 (sort=device, top=1): 11 calls, device 20.0 us, 20.0%, self 97.0 us, 88.2%\n"));
-  CHECK(has(page, "\nmore rows: 4 (by device, top=1): 21 calls, device 60.0 us, 60.0%, self 102 us, 92.7%\n"));
+  CHECK(has(page,
+            "\nmore rows: 2 (sort=device, top=1): 11 calls, device 20.0 us, 20.0%, self 97.0 us, "
+            "88.2%\n"));
+  CHECK(has(
+      page,
+      "\nmore rows: 4 (by device, top=1): 21 calls, device 60.0 us, 60.0%, self 102 us, 92.7%\n"));
   CHECK(has(page, "\nmore rows: 2 (by total, top=1): 11 runs, 40.0 us, 40.0%\n"));
   options.top = 0;
   options.filter = "Gemm";
   const std::string filtered = page_of(small_profile(), options);
-  CHECK(has(filtered, "\nfiltered out: 2 (filter=Gemm): 11 calls, device 20.0 us, 20.0%, self 97.0 us, 88.2%\n"));
+  CHECK(has(
+      filtered,
+      "\nfiltered out: 2 (filter=Gemm): 11 calls, device 20.0 us, 20.0%, self 97.0 us, 88.2%\n"));
   CHECK(has(filtered, "\nfiltered out: 2 (filter=Gemm): 11 runs, 40.0 us, 40.0%\n"));
   CHECK(has(filtered, "\nfiltered out: 10 (filter=Gemm): 20.0 us, 20.0%\n"));
-  CHECK(has(filtered, "\noutside any operator: 11 kernels"));   // a filter is no operator
+  CHECK(has(filtered, "\noutside any operator: 11 kernels"));  // a filter is no operator
 }
 
 TEST_CASE("device_report.a_filter_finds_kernels_by_operator_and_by_name") {
@@ -208,14 +237,15 @@ TEST_CASE("device_report.a_filter_finds_kernels_by_operator_and_by_name") {
     return has(rows, "no kernel matches the filter") ? "none" : names;
   };
   CHECK(kernels("Gemm n=2") == " gemm<float> ");
-  CHECK(kernels("float\\*") == " gemm<float>  fill ");   // in the whole name
+  CHECK(kernels("float\\*") == " gemm<float>  fill ");  // in the whole name
   CHECK(kernels("^other$") == " other ");
   CHECK(kernels("Parse") == "none");
   report_options options = at_width(160);
   options.filter = "Load";
   CHECK(has(section(page_of(small_profile(), options), "Copies"), "host to device"));
   options.filter = "fill";
-  CHECK(has(section(page_of(small_profile(), options), "Copies"), "no copy is of an operator that matches the filter"));
+  CHECK(has(section(page_of(small_profile(), options), "Copies"),
+            "no copy is of an operator that matches the filter"));
 }
 
 TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
@@ -250,7 +280,9 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
       REQUIRE((tree.rows[i].parent == scope_node::none || tree.shown[tree.rows[i].parent]));
     }
     for (const device_work& w : p.device.work)
-      if (w.scope >= p.nodes.size() || (p.nodes[w.scope].kind == kprof::scope_kind::root && options.by != grouping::thread)) in_tree += w.total_ns;
+      if (w.scope >= p.nodes.size() ||
+          (p.nodes[w.scope].kind == kprof::scope_kind::root && options.by != grouping::thread))
+        in_tree += w.total_ns;
     REQUIRE(in_tree == Approx(all).margin(1));
   }
 }
@@ -259,7 +291,8 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   device_builder b;
   const auto main = b.thread("main", 1);
   for (int i = 0; i < 3; ++i) {
-    const auto op = b.op(b.region(main, "layer " + std::to_string(i)), "A", "n=" + std::to_string(i / 2));
+    const auto op =
+        b.op(b.region(main, "layer " + std::to_string(i)), "A", "n=" + std::to_string(i / 2));
     b.calls(op, 1, 100).work(op, 2000, 10, 10);
     auto& w = b.kernel(op, "k", 1, 100 + i, 8, 32);
     w.grid[1] = 2;
@@ -278,34 +311,46 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   report_options options = at_width(300);
   std::string rows = section(page_of(p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
-        "A n=0 2 regions k 2 201 ns 56.8% 101 ns 100 ns 101 ns 0 2 streams 8x2 32x1x4 64 3.00 KiB 4.00 k 40 unknown");
-  CHECK(words(line_with(rows, "layer 2")) == "A n=1 layer 2 k 1 102 ns 28.8% 102 ns 102 ns 102 ns 0 9 8x2 32x1x4 64 3.00 KiB 2.00 k 20 unknown");
-  CHECK(has(words(line_with(rows, "(unknown) ")), "(unknown) (other kernels) 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns 0 7 n/a 256 64 0 B n/a n/a unknown"));
+        "A n=0 2 regions k 2 201 ns 56.8% 101 ns 100 ns 101 ns 0 2 streams 8x2 32x1x4 64 3.00 KiB "
+        "4.00 k 40 unknown");
+  CHECK(words(line_with(rows, "layer 2")) ==
+        "A n=1 layer 2 k 1 102 ns 28.8% 102 ns 102 ns 102 ns 0 9 8x2 32x1x4 64 3.00 KiB 2.00 k 20 "
+        "unknown");
+  CHECK(has(words(line_with(rows, "(unknown) ")),
+            "(unknown) (other kernels) 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns 0 7 n/a 256 64 0 B "
+            "n/a n/a unknown"));
   CHECK(has(line_with(rows, "bad"), "invalid"));
-  CHECK(has(words(line_with(section(page_of(small_profile(), options), "Kernels"), "fill")), "(outside) step, none fill 10"));
-  CHECK_FALSE(has(rows, "pass"));   // a column that would be empty
+  CHECK(has(words(line_with(section(page_of(small_profile(), options), "Kernels"), "fill")),
+            "(outside) step, none fill 10"));
+  CHECK_FALSE(has(rows, "pass"));  // a column that would be empty
   options.by = grouping::op;
   b.p.device.work[1].block[0] = 64;
   b.p.device.work[1].device = 2;
   rows = section(page_of(b.p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
-        "A 2 variants 3 regions k 3 303 ns 85.6% 101 ns 100 ns 102 ns several 3 streams several several several several 6.00 k 60 unknown");
+        "A 2 variants 3 regions k 3 303 ns 85.6% 101 ns 100 ns 102 ns several 3 streams several "
+        "several several several 6.00 k 60 unknown");
   options.by = grouping::thread;
   CHECK(count_of(section(page_of(p, options), "Kernels"), "\nA ") == 3);
-  CHECK(count_of(page_of(p, options), "\nn/a, invalid parameters, or a formula that gives no number for them: B\n") == 2);
+  CHECK(count_of(page_of(p, options),
+                 "\nn/a, invalid parameters, or a formula that gives no number for them: B\n") ==
+        2);
 }
 
 TEST_CASE("device_report.sections_can_be_left_out") {
   report_options options = at_width(100);
-  CHECK(has(page_of(small_profile(), options), "\nKernels, sorted by total; share is of 100 us of device time\n"));
-  CHECK(has(page_of(small_profile(), options), "\nCopies and memsets, sorted by total; share is of 100 us of device time\n"));
+  CHECK(has(page_of(small_profile(), options),
+            "\nKernels, sorted by total; share is of 100 us of device time\n"));
+  CHECK(has(page_of(small_profile(), options),
+            "\nCopies and memsets, sorted by total; share is of 100 us of device time\n"));
   options.kernels = false;
   CHECK_FALSE(has(page_of(small_profile(), options), "Kernels"));
   options.kernels = true;
   options.copies = false;
   CHECK_FALSE(has(page_of(small_profile(), options), "Copies"));
   kprof::profile p = small_profile();
-  std::erase_if(p.device.work, [](const device_work& w) { return w.task == kprof::device_task::copy; });
+  std::erase_if(p.device.work,
+                [](const device_work& w) { return w.task == kprof::device_task::copy; });
   CHECK_FALSE(has(page_of(p, at_width(100)), "Copies"));
   p.device.work.clear();
   CHECK_FALSE(has(page_of(p, at_width(100)), "Kernels"));
@@ -328,13 +373,17 @@ TEST_CASE("device_report.whole_names_are_listed_once_and_made_safe") {
   CHECK(has(names, "\\x1b"));
   CHECK(has(section(page, "Kernels"), "my::ops<...>"));
   options.top = 1;
-  CHECK_FALSE(has(page_of(b.done(), options), "xxxx"));   // of the rows that are shown
+  CHECK_FALSE(has(page_of(b.done(), options), "xxxx"));  // of the rows that are shown
 }
 
 TEST_CASE("device_report.devices_are_described_below_the_first_line") {
   kprof::profile p = small_profile();
-  const auto line = [&](std::size_t n) { return kprof_test::lines_of(page_of(p, at_width(200)))[n]; };
-  CHECK(line(1) == "device 0 | NVIDIA H100 80GB HBM3 | compute 9.0 | 132 SMs | 3,352 GB/s | busy 100 us, <0.1% of wall");
+  const auto line = [&](std::size_t n) {
+    return kprof_test::lines_of(page_of(p, at_width(200)))[n];
+  };
+  CHECK(line(1) ==
+        "device 0 | NVIDIA H100 80GB HBM3 | compute 9.0 | 132 SMs | 3,352 GB/s | busy 100 us, "
+        "<0.1% of wall");
   p.device.devices[0].sum_ns *= 1.009;
   CHECK_FALSE(has(line(1), "summed"));
   p.device.devices[0].sum_ns *= 1.1;
@@ -358,14 +407,15 @@ TEST_CASE("device_report.devices_are_described_below_the_first_line") {
   p.device.devices[2].id = 4;
   CHECK(line(2) == "no work on devices 3, 4");
   p.device.devices.erase(p.device.devices.begin());
-  CHECK(line(1) == "device 3 | not described by CUPTI | busy 0 ns");   // none did anything
+  CHECK(line(1) == "device 3 | not described by CUPTI | busy 0 ns");  // none did anything
   CHECK(line(2) == "device 4 | not described by CUPTI | busy 0 ns");
 }
 
 TEST_CASE("device_report.why_nothing_is_collected_is_told_at_the_top") {
   kprof::profile p = kprof_test::sample_profile();
   p.device.state = "libcupti was not found; install the CUDA Toolkit";
-  CHECK(kprof_test::lines_of(page_of(p, at_width(100)))[1] == "device: libcupti was not found; install the CUDA Toolkit; times and rates are the host's");
+  CHECK(kprof_test::lines_of(page_of(p, at_width(100)))[1] ==
+        "device: libcupti was not found; install the CUDA Toolkit; times and rates are the host's");
   p.device.collecting = true;
   p.device.state = "CUPTI 13.0 (API 130001)";
   CHECK_FALSE(has(page_of(p, at_width(100)), "device: "));
@@ -375,8 +425,10 @@ TEST_CASE("device_report.why_nothing_is_collected_is_told_at_the_top") {
 TEST_CASE("device_report.launches_are_accounted_for") {
   kprof::profile p = small_profile();
   std::string page = page_of(p, at_width(300));
-  CHECK(has(page, "\n  device    30 launches = 20 attributed + 10 outside any operator; 31 records of kernels, copies and memsets; none open, dropped, without "
-                  "timing, lost, ignored, odd, merged, of foreign graphs or unaccounted\n"));
+  CHECK(has(page,
+            "\n  device    30 launches = 20 attributed + 10 outside any operator; 31 records of "
+            "kernels, copies and memsets; none open, dropped, without "
+            "timing, lost, ignored, odd, merged, of foreign graphs or unaccounted\n"));
   CHECK(has(page, "\n  sync      120 calls that wait for a device, 1.31 s of host time\n"));
   CHECK(has(page, "an empty scope shows 11.2 ns; collecting 8.10 ms; CUPTI itself 2.60 ms\n"));
   p.device.complete.unknown = 0;
@@ -392,13 +444,19 @@ TEST_CASE("device_report.launches_are_accounted_for") {
 TEST_CASE("device_report.what_went_wrong_stands_out") {
   const std::pair<std::uint64_t device_completeness::*, const char*> counts[] = {
       {&device_completeness::open, "open: launches of which no work on the device is known"},
-      {&device_completeness::dropped, "dropped: records of kernels and copies that CUPTI or kprof had no memory for"},
+      {&device_completeness::dropped,
+       "dropped: records of kernels and copies that CUPTI or kprof had no memory for"},
       {&device_completeness::untimed, "without timing: records for which CUPTI gave no time"},
       {&device_completeness::unknown, "of unknown launch: records whose launch was not seen"},
-      {&device_completeness::launches_lost, "lost: launches that could not be noted for want of memory; their work is of unknown launch. Raise the memory limit (64.0 MiB)."},
+      {&device_completeness::launches_lost,
+       "lost: launches that could not be noted for want of memory; their work is of unknown "
+       "launch. Raise the memory limit (64.0 MiB)."},
       {&device_completeness::odd, "odd: records of a kind that this kprof does not know"},
-      {&device_completeness::merged, "merged: kernels and copies kept without name and launch configuration"},
-      {&device_completeness::foreign_graphs, "of foreign graphs: runs of nodes of CUDA graphs that were made before the recording began"}};
+      {&device_completeness::merged,
+       "merged: kernels and copies kept without name and launch configuration"},
+      {&device_completeness::foreign_graphs,
+       "of foreign graphs: runs of nodes of CUDA graphs that were made before the recording "
+       "began"}};
   for (const auto& [count, text] : counts) {
     kprof::profile p = small_profile();
     p.device.complete.unknown = 0;
@@ -411,29 +469,36 @@ TEST_CASE("device_report.what_went_wrong_stands_out") {
   }
   kprof::profile p = small_profile();
   p.device.complete.unknown = 0;
-  p.device.complete.ignored = 1234;   // as the program asked for
-  CHECK(has(page_of(p, at_width(400)), "memsets; 1,234 ignored (records of work launched before the recording began or while it was paused); none open"));
+  p.device.complete.ignored = 1234;  // as the program asked for
+  CHECK(has(page_of(p, at_width(400)),
+            "memsets; 1,234 ignored (records of work launched before the recording began or while "
+            "it was paused); none open"));
   CHECK(count_of(page_of(p, at_width(400)), "\n! ") == 0);
   p.device.complete.open = 4;
   p.device.complete.launches += 4;
-  CHECK(has(page_of(p, at_width(400)), "34 launches = 20 attributed + 10 outside any operator + 4 open;"));
+  CHECK(has(page_of(p, at_width(400)),
+            "34 launches = 20 attributed + 10 outside any operator + 4 open;"));
   p.device.complete.launches -= 1;
   CHECK(has(page_of(p, at_width(400)), "\n! 1 unaccounted: "));
   p.device.complete.launches += 3;
   CHECK(has(page_of(p, at_width(400)), "\n! 2 unaccounted: "));
   p.device.complete.forgotten_graphs = 7;
-  CHECK_FALSE(has(page_of(p, at_width(400)), "forgot"));   // none of their nodes has run since
+  CHECK_FALSE(has(page_of(p, at_width(400)), "forgot"));  // none of their nodes has run since
   p.device.complete.foreign_graphs = 5;
-  CHECK(has(page_of(p, at_width(400)), "made before the recording began, or of the 7 graphs that kprof forgot for want of memory, those not launched for "
-                                       "longest (raise the memory limit (64.0 MiB)): which operator"));
+  CHECK(has(page_of(p, at_width(400)),
+            "made before the recording began, or of the 7 graphs that kprof forgot for want of "
+            "memory, those not launched for "
+            "longest (raise the memory limit (64.0 MiB)): which operator"));
 }
 
 TEST_CASE("device_report.work_without_scopes_is_shown") {
   device_builder b;
   b.kernel(b.thread("main", 1), "_Z4axpyfPKfPfm", 40, 12e3);
   const std::string page = page_of(b.done(), at_width(160));
-  CHECK(has(page, "\nno scopes were recorded\noutside any operator: 40 kernels, 0 copies, device 480 us, 100.0%\n"
-                  "outside any operator, by name: axpy 480 us (40)\n"));
+  CHECK(has(page,
+            "\nno scopes were recorded\noutside any operator: 40 kernels, 0 copies, device 480 us, "
+            "100.0%\n"
+            "outside any operator, by name: axpy 480 us (40)\n"));
   CHECK(has(section(page, "Kernels"), "\n(outside)  axpy "));
   CHECK_FALSE(has(section(page, "Kernels"), "parameters"));
 }
@@ -446,8 +511,10 @@ TEST_CASE("device_report.a_kernels_name_keeps_both_ends") {
   CHECK(printable_ends("abcdefghij", 8, true) == "abcd...j");
   CHECK(printable_ends("abcdefghij", 1, false) == ".");
   CHECK(printable_ends("abcdefghij", 0, false).empty());
-  CHECK(printable_ends("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97", 5, false) == "\xE6\xBC\xA2\u2026\xE5\xAD\x97");
+  CHECK(printable_ends("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97", 5, false) ==
+        "\xE6\xBC\xA2\u2026\xE5\xAD\x97");
   CHECK(printable_ends("a\nb", 4, false) == "a\\nb");
   for (const std::string& name : kprof_test::hostile_names())
-    for (std::size_t width = 0; width < 40; ++width) REQUIRE(kprof::detail::display_width(printable_ends(name, width, width % 2 == 0)) <= width);
+    for (std::size_t width = 0; width < 40; ++width)
+      REQUIRE(kprof::detail::display_width(printable_ends(name, width, width % 2 == 0)) <= width);
 }

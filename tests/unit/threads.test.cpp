@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// needs: guards
-// Threads that come and go, contexts that are handed over, snapshots while everybody is at work, and fork.
+// SPDX-License-Identifier: MIT needs: guards Threads that come and go, contexts that are handed
+// over, snapshots while everybody is at work, and fork.
 
 #include <kprof/kprof.hpp>
 
@@ -75,7 +74,8 @@ TEST_CASE("threads.hundreds_of_short_ones_keep_exact_totals") {
   for (int k = 0; k < 10; ++k) CHECK(calls(p, "short/Task kind=" + std::to_string(k)) == 40);
   CHECK(p.complete.recorded == 800);
   std::uint64_t merged = 0, apart = 0;
-  for (const kprof::thread_info& t : p.threads) (t.merged != 0 ? merged : apart) += t.merged != 0 ? t.merged : t.ended ? 1 : 0;
+  for (const kprof::thread_info& t : p.threads)
+    (t.merged != 0 ? merged : apart) += t.merged != 0 ? t.merged : t.ended ? 1 : 0;
   CHECK(merged + apart == 400);
   CHECK(apart <= 64);
 }
@@ -94,7 +94,7 @@ TEST_CASE("threads.a_guard_in_a_thread_local_destructor_counts") {
 
 TEST_CASE("threads.a_snapshot_while_others_are_inside_guards_is_consistent") {
   kprof::config settings;
-  settings.memory = 2 * 1024 * 1024;   // so that chunks are recycled under way
+  settings.memory = 2 * 1024 * 1024;  // so that chunks are recycled under way
   REQUIRE(kprof::start(settings));
   std::atomic<bool> stop{false};
   std::vector<std::uint64_t> done(3);
@@ -179,7 +179,8 @@ TEST_CASE("context.work_handed_to_another_thread_stays_under_its_operator") {
   // The adopted path has no time of its own on the second thread.
   for (const auto* n : find_all(p, "layer"))
     if (n->calls == 0) CHECK(n->total_ns == 0);
-  const kprof::scope_node inner = *find_all(p, "layer/Task kind=1/Task kind=2")[0], outer = only(p, "pool thread");
+  const kprof::scope_node inner = *find_all(p, "layer/Task kind=1/Task kind=2")[0],
+                          outer = only(p, "pool thread");
   CHECK(outer.self_ns <= outer.total_ns - inner.total_ns + 1);
   CHECK(p.complete.recorded == 4);
   CHECK(p.complete.open == 0);
@@ -295,7 +296,8 @@ TEST_CASE("fork.parent_and_child_have_their_own_profiles") {
       faults |= p.complete.recorded == 1 && p.complete.open == 1 ? 0 : 8;
       faults |= only(p, "around the fork").open_ns <= p.wall_ns ? 0 : 16;
       bool told = false;
-      for (const std::string& note : p.notes) told = told || note.find("forked from process") != std::string::npos;
+      for (const std::string& note : p.notes)
+        told = told || note.find("forked from process") != std::string::npos;
       faults |= told ? 0 : 32;
 #if KPROF_TEST_THREADS_AFTER_FORK
       std::thread([] { KPROF_OP(Task, {4}); }).join();

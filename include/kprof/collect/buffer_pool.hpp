@@ -2,8 +2,9 @@
 #ifndef KPROF_COLLECT_BUFFER_POOL_HPP
 #define KPROF_COLLECT_BUFFER_POOL_HPP
 
-// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when full. Both happen in
-// CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits or calls CUPTI.
+// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when
+// full. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits
+// or calls CUPTI.
 
 #include <kprof/config.hpp>
 
@@ -20,16 +21,17 @@ namespace detail::cupti {
 /// What lies before a buffer's records.
 struct alignas(64) buffer {
   buffer* next = nullptr;
-  std::size_t size = 0;        // bytes
-  std::size_t filled = 0;      // of these, with records
-  bool spare = false;          // beyond the limit
+  std::size_t size = 0;    // bytes
+  std::size_t filled = 0;  // of these, with records
+  bool spare = false;      // beyond the limit
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
 
 class buffer_pool {
  public:
-  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold one.
+  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold
+  /// one.
   void set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t size = largest;
@@ -39,8 +41,8 @@ class buffer_pool {
     __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
   }
 
-  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
-  /// nullptr when all of it is.
+  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for
+  /// instance, a small one; nullptr when all of it is.
   buffer* take() noexcept {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
@@ -53,7 +55,8 @@ class buffer_pool {
     const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
     return held_ + size <= limit_ ? make(size) : nullptr;
   }
-  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
+  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to
+  /// get none.
   buffer* take_spare() noexcept {
     const std::lock_guard lock(mutex_);
     buffer* b = make(small_size);
@@ -105,14 +108,17 @@ class buffer_pool {
     return free_ != nullptr || queued_ + being_read_ != 0;
   }
   /// Whether the reader is falling behind. Asked at every launch, so without the lock.
-  bool filling_up() const noexcept { return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED); }
+  bool filling_up() const noexcept {
+    return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED);
+  }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
     return held_;
   }
 
  private:
-  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, small_size = std::size_t{1} << 13U;
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U,
+                               small_size = std::size_t{1} << 13U;
 
   // With the lock.
   buffer* make(std::size_t size) noexcept {
@@ -132,13 +138,13 @@ class buffer_pool {
 
   std::mutex mutex_;
   buffer* free_ = nullptr;
-  buffer* first_ = nullptr;   // to be read, oldest first
+  buffer* first_ = nullptr;  // to be read, oldest first
   buffer* last_ = nullptr;
-  std::size_t queued_ = 0;    // written with the lock
-  std::size_t many_ = 1;      // that wait to be read: a quarter of the limit
+  std::size_t queued_ = 0;  // written with the lock
+  std::size_t many_ = 1;    // that wait to be read: a quarter of the limit
   std::size_t being_read_ = 0;
   std::vector<buffer*> all_;
-  std::size_t held_ = 0;      // bytes
+  std::size_t held_ = 0;  // bytes
   std::size_t limit_ = 4 * smallest;
   std::size_t size_ = smallest;
 };

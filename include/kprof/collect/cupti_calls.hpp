@@ -2,8 +2,9 @@
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
 #define KPROF_COLLECT_CUPTI_CALLS_HPP
 
-// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what this thread is in the midst
-// of. Names and not numbers: a new CUDA version brings new launch calls, and CUPTI tells how they are called.
+// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what
+// this thread is in the midst of. Names and not numbers: a new CUDA version brings new launch
+// calls, and CUPTI tells how they are called.
 
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/config.hpp>
@@ -18,22 +19,27 @@ namespace detail::cupti {
 
 enum class call : std::uint8_t {
   other,
-  launch,          // of a kernel, a copy, a memset or a graph
+  launch,  // of a kernel, a copy, a memset or a graph
   begin_capture,
   end_capture,
-  copy_graph,      // what it makes are copies of nodes that are known
-  update_graph,    // of an executable graph's nodes
+  copy_graph,    // what it makes are copies of nodes that are known
+  update_graph,  // of an executable graph's nodes
 };
 
-/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
+/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000",
+/// "cuMemcpyHtoDAsync_v2".
 inline call classify(std::string_view name) noexcept {
-  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
   if (has("StreamBeginCapture")) return call::begin_capture;
   if (has("StreamEndCapture")) return call::end_capture;
-  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
+  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
+    return call::copy_graph;
   if (has("GraphLaunch")) return call::launch;
   if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
-  if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
+  // nodes of graphs; a function of the host
+  if (has("Graph") || has("HostFunc")) return call::other;
   return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
 }
 
@@ -44,10 +50,15 @@ class call_table {
   void fill(const functions& f, std::uint32_t domain) {
     calls_.assign(1, call::other);
     const char* name = nullptr;
-    while (calls_.size() < 8192 && f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) == success && name != nullptr)
+    while (calls_.size() < 8192 &&
+           f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
+               success &&
+           name != nullptr)
       calls_.push_back(classify(name));
   }
-  call operator[](std::uint32_t id) const noexcept { return id < calls_.size() ? calls_[id] : call::other; }
+  call operator[](std::uint32_t id) const noexcept {
+    return id < calls_.size() ? calls_[id] : call::other;
+  }
   /// Calls visit(id) for those that matter.
   template <class Visit>
   void each(Visit visit) const {
@@ -59,10 +70,12 @@ class call_table {
   std::vector<call> calls_;
 };
 
-/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and either's id may be the one on
-/// the device's record: they are told apart from a second launch by being inside the first.
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and
+/// either's id may be the one on the device's record: they are told apart from a second launch by
+/// being inside the first.
 struct call_state {
-  static constexpr std::uint32_t max_ids = 6;   // a call of the runtime rarely makes more than one of the driver
+  // a call of the runtime rarely makes more than one of the driver
+  static constexpr std::uint32_t max_ids = 6;
 
   std::uint32_t ids[max_ids] = {};
   std::uint32_t count = 0;

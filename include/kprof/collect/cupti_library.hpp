@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
 #define KPROF_COLLECT_CUPTI_LIBRARY_HPP
 
-// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to 13, and where it is
-// missing the reason is one line of the report.
+// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to
+// 13, and where it is missing the reason is one line of the report.
 
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/config.hpp>
@@ -22,19 +22,22 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it, then where the CUDA
-/// Toolkit, which does not tell the loader, puts it.
+/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it,
+/// then where the CUDA Toolkit, which does not tell the loader, puts it.
 inline std::vector<std::string> library_names() {
-  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0') return {named};
+  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
+    return {named};
   std::vector<std::string> names;
   // One that the program has loaded already, since two in a process do not get on.
   const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
     const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so")) static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
     return 0;
   };
   dl_iterate_phdr(is_cupti, &names);
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) names.emplace_back(name);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
+    names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
       names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
@@ -79,7 +82,8 @@ inline const char* find_functions(void* library, functions& out) noexcept {
   return missing;
 }
 
-/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded safely.
+/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
+/// safely.
 inline status open_library(functions& out) {
   const char* const named = std::getenv("KPROF_CUPTI");
   const bool is_named = named != nullptr && *named != '\0';
@@ -98,9 +102,14 @@ inline status open_library(functions& out) {
   }
   out = {};
   if (!lacking.empty())
-    return {lacking + ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of the CUDA Toolkit in use"};
-  if (is_named) return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason + "); correct it, or leave it out to search"};
-  return {"libcupti was not found (" + reason + "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
+    return {lacking +
+            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
+            "the CUDA Toolkit in use"};
+  if (is_named)
+    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
+            "); correct it, or leave it out to search"};
+  return {"libcupti was not found (" + reason +
+          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
           "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
 }
 

@@ -15,15 +15,18 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-inline std::uint32_t kind_of(const void* record) noexcept { return field<std::uint32_t>(record, 0); }
+inline std::uint32_t kind_of(const void* record) noexcept {
+  return field<std::uint32_t>(record, 0);
+}
 
-/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a device, 4 within the host,
-/// 5 between devices. Arrays are device memory.
+/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a
+/// device, 4 within the host, 5 between devices. Arrays are device memory.
 inline std::uint8_t direction_of(std::uint8_t kind) noexcept {
   constexpr std::uint8_t directions[] = {0, 1, 2, 1, 2, 3, 3, 3, 3, 4, 5};
   return kind < std::size(directions) ? directions[kind] : std::uint8_t{0};
 }
-/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and managed memory.
+/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and
+/// managed memory.
 inline std::uint8_t place_of(std::uint16_t kind) noexcept {
   constexpr std::uint8_t places[] = {0, 1, 2, 3, 4, 5, 3, 5};
   return kind < std::size(places) ? places[kind] : std::uint8_t{0};
@@ -47,7 +50,8 @@ inline void read_kernel(const void* r, activity& out) noexcept {
   out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
 }
 
-inline void read_memcpy(const void* r, activity& out, std::size_t correlation, std::size_t graph_node) noexcept {
+inline void read_memcpy(const void* r, activity& out, std::size_t correlation,
+                        std::size_t graph_node) noexcept {
   out.kind = activity_kind::copy;
   out.direction = direction_of(field<std::uint8_t>(r, memcpy_record::direction));
   out.from = place_of(field<std::uint8_t>(r, memcpy_record::from));
@@ -73,14 +77,19 @@ inline void read_memset(const void* r, activity& out) noexcept {
   out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
 }
 
-/// Whether the record is an activity; a record of a kind that was not asked for, and is not known, is an odd one.
+/// Whether the record is an activity; a record of a kind that was not asked for, and is not known,
+/// is an odd one.
 inline bool read(const void* r, activity& out) noexcept {
   out = {};
   switch (kind_of(r)) {
     case kind_kernel:
     case kind_concurrent_kernel: read_kernel(r, out); return true;
-    case kind_memcpy: read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node); return true;
-    case kind_memcpy_peer: read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node); return true;
+    case kind_memcpy:
+      read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node);
+      return true;
+    case kind_memcpy_peer:
+      read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node);
+      return true;
     case kind_memset: read_memset(r, out); return true;
     case kind_synchronization:
       out.kind = activity_kind::synchronization;

@@ -2,8 +2,9 @@
 #ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
-// Waits until the devices have done all that was launched, since CUPTI keeps back the records of what still runs. Uses the
-// CUDA that the program has loaded, whichever; where there is none, nothing waits.
+// Waits until the devices have done all that was launched, since CUPTI keeps back the records of
+// what still runs. Uses the CUDA that the program has loaded, whichever; where there is none,
+// nothing waits.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/lock_within.hpp>
@@ -24,7 +25,8 @@ class device_wait {
   // From CUPTI's callbacks.
   void add(void* context) {
     const std::lock_guard lock(mutex_);
-    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
+      contexts_.push_back(context);
   }
   void remove(void* context) {
     const std::lock_guard lock(mutex_);
@@ -34,8 +36,8 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
   }
-  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
-  /// for long: what the devices wait for may be this thread.
+  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that
+  /// breaks captures, but not for long: what the devices wait for may be this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
     const std::lock_guard lock(mutex_);
@@ -64,7 +66,7 @@ class device_wait {
       device_wait* wait;
       bool done = false;
     };
-    auto* const j = new job{this};   // whoever is late must still find it
+    auto* const j = new job{this};  // whoever is late must still find it
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->wait->for_all_devices();
@@ -74,7 +76,8 @@ class device_wait {
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
-    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); })) return false;
+    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); }))
+      return false;
     delete j;
     return true;
   }
@@ -99,10 +102,10 @@ class device_wait {
       const std::lock_guard lock(mutex_);
       contexts = contexts_;
     }
-    void* own = nullptr;   // may be older than the subscription, and without a launch since
+    void* own = nullptr;  // may be older than the subscription, and without a launch since
     if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
     for (void* context : contexts) {
-      if (is_capturing()) return;   // that began while this thread waited
+      if (is_capturing()) return;  // that began while this thread waited
       if (context == own || push(context) != 0) continue;
       static_cast<void>(wait());
       void* popped = nullptr;
@@ -117,8 +120,8 @@ class device_wait {
 
   std::mutex mutex_;
   std::vector<void*> contexts_;
-  std::vector<void*> capturing_;   // streams
-  std::mutex waiting_;             // no CUPTI call is made under it
+  std::vector<void*> capturing_;  // streams
+  std::mutex waiting_;            // no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti

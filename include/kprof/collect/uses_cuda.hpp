@@ -2,7 +2,8 @@
 #ifndef KPROF_COLLECT_USES_CUDA_HPP
 #define KPROF_COLLECT_USES_CUDA_HPP
 
-// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not should not pay for.
+// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not
+// should not pay for.
 
 #include <kprof/config.hpp>
 
@@ -11,9 +12,11 @@
 #include <cstddef>
 #include <string_view>
 
-// Present where this binary holds device code, calls the runtime or calls the driver, linked in or loaded.
+// Present where this binary holds device code, calls the runtime or calls the driver, linked in or
+// loaded.
 extern "C" {
-[[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__("__cudaRegisterFatBinary");
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__(
+    "__cudaRegisterFatBinary");
 [[gnu::weak, gnu::visibility("default")]] void kprof_detail_runtime() __asm__("cudaMalloc");
 [[gnu::weak, gnu::visibility("default")]] void kprof_detail_driver() __asm__("cuInit");
 }
@@ -23,11 +26,15 @@ namespace detail {
 
 /// True also when a library is loaded that is of use with CUDA only.
 inline bool uses_cuda() {
-  if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr || &kprof_detail_driver != nullptr) return true;
+  if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
+      &kprof_detail_driver != nullptr)
+    return true;
   const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
     std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    name.remove_prefix(name.rfind('/') + 1);   // npos + 1 is 0
-    for (const std::string_view library : {"libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcudnn.so", "libcufft.so", "libnccl.so"})
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    for (const std::string_view library :
+         {"libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcudnn.so",
+          "libcufft.so", "libnccl.so"})
       if (name.starts_with(library)) return 1;
     return 0;
   };

@@ -2,9 +2,10 @@
 #ifndef KPROF_DETAIL_DESCRIPTOR_HPP
 #define KPROF_DETAIL_DESCRIPTOR_HPP
 
-// What an operator is at run time: plain structs that may be read by another binary of the process, built by another
-// compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. Everything pointed to lives as long as the
-// binary that declared it; whoever keeps it longer copies it.
+// What an operator is at run time: plain structs that may be read by another binary of the process,
+// built by another compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI.
+// Everything pointed to lives as long as the binary that declared it; whoever keeps it longer
+// copies it.
 
 #include <kprof/config.hpp>
 
@@ -19,7 +20,15 @@ struct text {
   std::uint32_t size;
 };
 
-enum class field_kind : std::uint8_t { signed_integer, unsigned_integer, floating, boolean, enumeration, string, aggregate };
+enum class field_kind : std::uint8_t {
+  signed_integer,
+  unsigned_integer,
+  floating,
+  boolean,
+  enumeration,
+  string,
+  aggregate
+};
 
 struct enumerator {
   std::int64_t value;
@@ -37,12 +46,12 @@ struct struct_desc;
 
 struct field_desc {
   text name;
-  std::uint32_t offset;   // bytes from the start of the enclosing struct
-  std::uint32_t size;     // bytes of one element
-  std::uint32_t extent;   // elements of a std::array (all its dimensions); 0 for a single value
+  std::uint32_t offset;  // bytes from the start of the enclosing struct
+  std::uint32_t size;    // bytes of one element
+  std::uint32_t extent;  // elements of a std::array (all its dimensions); 0 for a single value
   field_kind kind;
-  const struct_desc* nested;    // kind == aggregate
-  const enum_desc* enumerators; // kind == enumeration
+  const struct_desc* nested;     // kind == aggregate
+  const enum_desc* enumerators;  // kind == enumeration
 };
 
 struct struct_desc {
@@ -57,16 +66,16 @@ struct work {
   std::uint64_t flops;
   std::uint64_t read;
   std::uint64_t written;
-  std::uint8_t has_flops;   // the formula is declared
+  std::uint8_t has_flops;  // the formula is declared
   std::uint8_t has_bytes;
-  std::uint8_t valid;       // valid() holds and no count overflowed
-  std::uint8_t type;        // dtype
-  std::uint8_t on;          // unit
+  std::uint8_t valid;  // valid() holds and no count overflowed
+  std::uint8_t type;   // dtype
+  std::uint8_t on;     // unit
 };
 
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
-  std::uint32_t params_size;   // 0 for a struct without fields
+  std::uint32_t params_size;  // 0 for a struct without fields
   text (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;

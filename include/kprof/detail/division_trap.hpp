@@ -2,8 +2,8 @@
 #ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
 #define KPROF_DETAIL_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
-// program: a signal here would kill a program that had done nothing wrong.
+// Runs formulas that may divide by zero. They are users' code over users' values, run for the
+// profile and not for the program: a signal here would kill a program that had done nothing wrong.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/descriptor.hpp>
@@ -19,25 +19,29 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   using formulas = void (*)(const void*, work&) noexcept;
 
-  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
-  /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
+  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a
+  /// time, as the caller sees to. When SIGFPE stops a formula, `out` says that what is declared has
+  /// no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool is_new = install(false);
     guarded(evaluate, params, out);
     const changing_handler lock;
     if (is_new && !stays_) sigaction(SIGFPE, &theirs_, nullptr);
   }
-  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
+  /// The same on any number of threads at once. Leaves the handler in place: for code that is never
+  /// unloaded.
   static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
     guarded(evaluate, params, out);
   }
 
  private:
-  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread that has it may not exist.
+  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread
+  /// that has it may not exist.
   struct changing_handler {
     changing_handler() noexcept {
-      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE); ++i) {}
+      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE);
+           ++i) {}
     }
     ~changing_handler() { __atomic_store_n(&changing_, false, __ATOMIC_RELEASE); }
     changing_handler(const changing_handler&) = delete;
@@ -48,7 +52,8 @@ class KPROF_DETAIL_LOCAL division_trap {
   static bool install(bool stays) noexcept {
     const changing_handler lock;
     stays_ = stays_ || stays;
-    struct sigaction ours{}, before{};
+    struct sigaction ours {
+    }, before{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
@@ -58,11 +63,12 @@ class KPROF_DETAIL_LOCAL division_trap {
   }
 
   static void guarded(formulas evaluate, const void* params, work& out) noexcept {
-    sigset_t division, mask;   // a fault whose signal is blocked ends the process
+    sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
     pthread_sigmask(SIG_UNBLOCK, &division, &mask);
-    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
     if (sigsetjmp(back, 0) == 0) {
@@ -81,13 +87,14 @@ class KPROF_DETAIL_LOCAL division_trap {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
     // A fault of the program's own, or a signal that was sent: for the handler that was there.
     if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
-    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
+    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN)
+      return theirs_.sa_handler(signal);
     const bool ignored = theirs_.sa_handler == SIG_IGN;
-    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
+    sigaction(SIGFPE, &theirs_, nullptr);  // a fault happens again, and ends the program
     if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_ {};
   KPROF_DETAIL_LOCAL static inline bool changing_ = false;
   KPROF_DETAIL_LOCAL static inline bool stays_ = false;
 };

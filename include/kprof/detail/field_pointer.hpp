@@ -2,9 +2,10 @@
 #ifndef KPROF_DETAIL_FIELD_POINTER_HPP
 #define KPROF_DETAIL_FIELD_POINTER_HPP
 
-// A pointer to the Index-th field of an object as a constant expression, from which the compiler's own text gives the
-// field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a template argument, and its header costs
-// more to include than all of op.hpp; so Boost.PFR counts the fields and this header reaches them.
+// A pointer to the Index-th field of an object as a constant expression, from which the compiler's
+// own text gives the field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a
+// template argument, and its header costs more to include than all of op.hpp; so Boost.PFR counts
+// the fields and this header reaches them.
 
 #include <kprof/config.hpp>
 
@@ -23,10 +24,13 @@ struct nth_argument;
 template <std::size_t... Index>
 struct nth_argument<std::index_sequence<Index...>> {
   template <class T>
-  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept { return pointer; }
+  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept {
+    return pointer;
+  }
 };
 
-// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of this header.
+// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of
+// this header.
 #define KPROF_DETAIL_F1 f1
 #define KPROF_DETAIL_A1 &f1
 #define KPROF_DETAIL_F2 f1, f2
@@ -91,24 +95,27 @@ struct nth_argument<std::index_sequence<Index...>> {
 #define KPROF_DETAIL_A31 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31
 #define KPROF_DETAIL_F32 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31, f32
 #define KPROF_DETAIL_A32 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31, &f32
-#define KPROF_DETAIL_BIND(N)                                                                    \
-  else if constexpr (Count == N) {                                                              \
-    const auto& [KPROF_DETAIL_F##N] = object;                                                   \
-    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N);                   \
+#define KPROF_DETAIL_BIND(N)                                                      \
+  else if constexpr (Count == N) {                                                \
+    const auto& [KPROF_DETAIL_F##N] = object;                                     \
+    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N); \
   }
 
 /// Pointer to field `Index` of `object`, a struct of `Count` fields.
 template <std::size_t Index, std::size_t Count, class T>
 constexpr auto field_pointer(const T& object) noexcept {
   if constexpr (Count == 0) return static_cast<const T*>(nullptr);
-  KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
-  KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8)
-  KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12)
-  KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16)
-  KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
-  KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
-  KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28)
-  KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+  KPROF_DETAIL_BIND(1)
+  KPROF_DETAIL_BIND(2)
+  KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4) KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6)
+      KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8) KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10)
+          KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12) KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14)
+              KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16) KPROF_DETAIL_BIND(17)
+                  KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
+                      KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23)
+                          KPROF_DETAIL_BIND(24) KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26)
+                              KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28) KPROF_DETAIL_BIND(29)
+                                  KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
 }
 
 #undef KPROF_DETAIL_BIND

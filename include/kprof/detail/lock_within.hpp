@@ -2,7 +2,8 @@
 #ifndef KPROF_DETAIL_LOCK_WITHIN_HPP
 #define KPROF_DETAIL_LOCK_WITHIN_HPP
 
-// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread sanitizer does not know.
+// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread
+// sanitizer does not know.
 
 #include <kprof/config.hpp>
 

@@ -2,9 +2,10 @@
 #ifndef KPROF_DETAIL_SESSION_STATE_HPP
 #define KPROF_DETAIL_SESSION_STATE_HPP
 
-// The session of the process: made by the first binary that asks for it, found by the others through the hub, never freed.
-// A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
-// functions that guards call, NVTX, and what is registered with the system.
+// The session of the process: made by the first binary that asks for it, found by the others
+// through the hub, never freed. A binary that did not make it works on the same object, but leaves
+// to the maker what must be the maker's own code: the functions that guards call, NVTX, and what is
+// registered with the system.
 
 #include <kprof/collect/cupti.hpp>
 #include <kprof/collect/uses_cuda.hpp>
@@ -40,9 +41,16 @@ class KPROF_DETAIL_LOCAL session_state {
   const char* const build = session_build;
 
   session_state() {
-    code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
-              {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
+    code_ = {{{&scope_functions<counter_clock, false>::api(),
+               &scope_functions<counter_clock, true>::api()},
+              {&scope_functions<system_clock, false>::api(),
+               &scope_functions<system_clock, true>::api()}},
+             &bootstrap(),
+             &attach,
+             &refuse_nvtx,
+             &disarm_nvtx,
+             [] { own_session->report_at_exit(); },
+             []() noexcept -> bool& { return inside_kprof; }};
     device_.set_code(device_session::code(cupti_api()));
   }
 
@@ -66,7 +74,8 @@ class KPROF_DETAIL_LOCAL session_state {
     if (settings.enabled) listen(code_.bootstrap);
   }
 
-  /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
+  /// As the program says; but what KPROF turns off stays off, so that a run can be had without
+  /// kprof and without a rebuild.
   status start(config settings) {
     look_for_tool(settings.nvtx);
     collect(settings);
@@ -88,7 +97,8 @@ class KPROF_DETAIL_LOCAL session_state {
     device_.stop();
     const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
-    if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
+    if (phase_ == session_phase::armed || phase_ == session_phase::idle)
+      phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
     if (phase_ == session_phase::paused) add_pause();
     listen(nullptr);
@@ -127,9 +137,14 @@ class KPROF_DETAIL_LOCAL session_state {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
       if (running) time_.add(calibrate_now());
       const std::uint64_t now = time_.last().ticks;
-      out = device_.build([&](attribution* device) { return build_profile(recorder_, device, {time_, now, timeline}); });
+      out = device_.build([&](attribution* device) {
+        return build_profile(recorder_, device, {time_, now, timeline});
+      });
       out.wall_ns = time_.since_start_ns(now);
-      out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
+      out.paused_ns =
+          paused_ns_ + (phase_ == session_phase::paused
+                            ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_)
+                            : 0);
       describe_clock(out);
       describe_cost(out);
     }
@@ -149,7 +164,8 @@ class KPROF_DETAIL_LOCAL session_state {
     own_session->recorder_.detach(leaving);
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
-  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;   // whoever else takes leave of binaries
+  // whoever else takes leave of binaries
+  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;
 
   void before_fork() {
     mutex_.lock();
@@ -170,7 +186,8 @@ class KPROF_DETAIL_LOCAL session_state {
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
       has_reported_ = false;
-      notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
+      notes_.push_back("forked from process " + std::to_string(getppid()) +
+                       ": this profile is of the child alone");
     }
     mutex_.unlock();
   }
@@ -184,31 +201,34 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
 
-  /// The program has printed `run` as the settings say: the report at the end need not say it again.
+  /// The program has printed `run` as the settings say: the report at the end need not say it
+  /// again.
   void reported(const profile& run) {
     const entry in(*this);
     has_reported_ = settings_are_from_environment_ || !environment_.report_at_exit;
     reported_ = run.complete;
   }
 
-  KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
+  KPROF_DETAIL_LOCAL static session_state* own_session;  // in the binary that made it
 
  private:
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
-    const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
+    const scope_api* recorder_api[2][2];  // by clock (counter, system) and emitter (no, yes)
     const scope_api* bootstrap;
     const emitter_api* (*attach_nvtx)() noexcept;
     void (*refuse_nvtx)() noexcept;
     void (*disarm_nvtx)() noexcept;
     void (*at_exit)();
-    bool& (*inside)() noexcept;            // this thread's flag that guards' slow paths look at
+    bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
   };
 
-  /// The lock, and word to the guards in the program's allocator that this thread must not come back for it.
+  /// The lock, and word to the guards in the program's allocator that this thread must not come
+  /// back for it.
   class entry {
    public:
-    explicit entry(const session_state& s) noexcept : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
+    explicit entry(const session_state& s) noexcept
+        : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
     ~entry() { flag_ = before_; }
     entry(const entry&) = delete;
     entry& operator=(const entry&) = delete;
@@ -225,11 +245,13 @@ class KPROF_DETAIL_LOCAL session_state {
     return tool;
   }
 
-  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
+  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be
+  /// waiting for this session.
   void look_for_tool(bool wanted) {
     {
       const entry in(*this);
-      wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
+      wanted = wanted && environment().enabled && environment().nvtx &&
+               (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
   }
@@ -240,7 +262,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   bool looks_for_cuda() const {
     const entry in(*this);
-    return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
+    return started_ && settings_.cupti == cupti_choice::automatic &&
+           environment_.cupti == cupti_choice::automatic;
   }
   bool is_armed() const {
     const entry in(*this);
@@ -254,16 +277,23 @@ class KPROF_DETAIL_LOCAL session_state {
   /// Without the lock, as above.
   void collect(const config& settings) {
     const config& from_environment = environment_settings();
-    const cupti_choice wanted = from_environment.cupti == cupti_choice::automatic ? settings.cupti : from_environment.cupti;
+    const cupti_choice wanted =
+        from_environment.cupti == cupti_choice::automatic ? settings.cupti : from_environment.cupti;
     const bool enabled = from_environment.enabled && settings.enabled;
     const bool cuda = enabled && (wanted == cupti_choice::on || uses_cuda());
-    device_.collect(cuda && wanted != cupti_choice::off, !cuda ? "" : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)" : "off (config::cupti is off)",
-                    settings.memory, settings.clock == clock_choice::automatic && counter_clock::usable());
+    device_.collect(cuda && wanted != cupti_choice::off,
+                    !cuda                                         ? ""
+                    : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)"
+                                                                  : "off (config::cupti is off)",
+                    settings.memory,
+                    settings.clock == clock_choice::automatic && counter_clock::usable());
   }
 
-  // Guards call these until the session has started; each starts it and goes on with what then listens.
+  // Guards call these until the session has started; each starts it and goes on with what then
+  // listens.
   static const scope_api* woken() noexcept {
-    if (inside_kprof) return nullptr;   // an allocator's guard, while this thread is waking the session
+    // an allocator's guard, while this thread is waking the session
+    if (inside_kprof) return nullptr;
     own_session->wake();
     return load(this_module.api);
   }
@@ -274,7 +304,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   template <std::size_t... Words>
   static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
-    return {1, sizeof(scope_api),
+    return {1,
+            sizeof(scope_api),
             // The guard that woke the session closes its scope through this table.
             [](scope_token token) noexcept {
               if (const scope_api* api = load(own_session->started_api_)) api->end(token);
@@ -289,7 +320,8 @@ class KPROF_DETAIL_LOCAL session_state {
             [](scope_token) noexcept {}};
   }
   static const scope_api& bootstrap() noexcept {
-    static constexpr scope_api table = make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
+    static constexpr scope_api table =
+        make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
     return table;
   }
 
@@ -320,12 +352,14 @@ class KPROF_DETAIL_LOCAL session_state {
     report_when_the_program_ends(settings);
     const bool counter = settings.clock == clock_choice::automatic && counter_clock::usable();
     if (started_ && counter != uses_counter_)
-      note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
+      note_once("the clock cannot change between recordings of a process; it stays " +
+                std::string(clock_name()));
     else uses_counter_ = counter;
     std::size_t memory = settings.memory;
     static_assert(config::smallest_memory == recorder::smallest_memory);
     if (memory < recorder::smallest_memory) {
-      note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
+      note_once("memory=" + std::to_string(memory) +
+                " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
     }
     const std::size_t for_devices = device_.has_collected() ? device_session::share(memory) : 0;
@@ -367,32 +401,43 @@ class KPROF_DETAIL_LOCAL session_state {
     notes_.push_back(std::move(note));
   }
 
-  const scope_api* active_api() const noexcept { return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0]; }
+  const scope_api* active_api() const noexcept {
+    return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0];
+  }
   void listen(const scope_api* api) noexcept {
     hub_record& hub = the_hub();
     store(hub.recorder, api);
     publish(hub);
   }
-  void add_pause() noexcept { paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_); }
+  void add_pause() noexcept {
+    paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_);
+  }
 
-  const char* clock_name() const noexcept { return uses_counter_ ? counter_clock::name : system_clock::name; }
-  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+  const char* clock_name() const noexcept {
+    return uses_counter_ ? counter_clock::name : system_clock::name;
+  }
+  calibration_point calibrate_now() const noexcept {
+    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
+  }
 
   void describe_clock(profile& out) const {
     out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
   }
   void describe_cost(profile& out) {
-    const scope_cost cost = uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
+    const scope_cost cost =
+        uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
     out.cost.scope_ns = cost.scope * time_.ns_per_tick();
     out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
-    out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
+    out.cost.recording_ns =
+        out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
     out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
     out.cost.memory = recorder_.memory_held() + device_.memory_held();
     out.cost.memory_limit = memory_;
   }
   std::string describe_phase() const {
     switch (phase_) {
-      case session_phase::idle: return "not started; call kprof::start() or include <kprof/kprof.hpp>";
+      case session_phase::idle:
+        return "not started; call kprof::start() or include <kprof/kprof.hpp>";
       case session_phase::armed: return "armed; no scope has begun yet";
       case session_phase::off: return off_reason_;
       case session_phase::recording: return "recording";
@@ -403,13 +448,14 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   static bool same_scopes(const completeness& a, const completeness& b) noexcept {
-    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped && a.dropped_inside == b.dropped_inside &&
-           a.closed_by_parent == b.closed_by_parent && a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
+    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped &&
+           a.dropped_inside == b.dropped_inside && a.closed_by_parent == b.closed_by_parent &&
+           a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
   }
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
-    device_.end();   // waits for the devices, but not for ever
+    device_.end();  // waits for the devices, but not for ever
     const profile run = snapshot(false);
     if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;
@@ -433,12 +479,12 @@ class KPROF_DETAIL_LOCAL session_state {
   bool started_ = false;
   bool uses_counter_ = false;
   bool emits_ = false;
-  const scope_api* started_api_ = nullptr;   // what the scope that woke the session ends with
+  const scope_api* started_api_ = nullptr;  // what the scope that woke the session ends with
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
   bool settings_are_from_environment_ = true;
-  bool has_reported_ = false;   // the program, as the report at exit would
+  bool has_reported_ = false;  // the program, as the report at exit would
   completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;

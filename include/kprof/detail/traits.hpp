@@ -2,8 +2,8 @@
 #ifndef KPROF_DETAIL_TRAITS_HPP
 #define KPROF_DETAIL_TRAITS_HPP
 
-// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each its default.
-// Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each
+// its default. Compile time, but for evaluate(), which runs the formulas over a parameter struct.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/descriptor.hpp>
@@ -13,27 +13,36 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member initialisers of T{}.
+// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member
+// initialisers of T{}.
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                                                    \
-  template <class T>                                                                                                 \
-  concept foreign_##piece = requires(const T& p) { op_traits<T>::piece(p); };                                        \
-  template <class T>                                                                                                 \
-  concept own_##piece = requires(const T& p) { p.piece(); };                                                         \
-  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */           \
-  template <class T>                                                                                                 \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T& p) { p.piece(); };                 \
-  template <class T>                                                                                                 \
-  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                                        \
-  template <class T>                                                                                                 \
-  constexpr auto call_##piece(const T& p) {                                                                          \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                                 \
-    else return p.piece();                                                                                           \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  concept constant_##piece = requires { typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; };
+#define KPROF_DETAIL_PIECE(piece)                                                                         \
+  template <class T>                                                                                      \
+  concept foreign_##piece = requires(const T& p) {                                                        \
+    op_traits<T>::piece(p);                                                                               \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept own_##piece = requires(const T& p) {                                                            \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */ \
+  template <class T>                                                                                      \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {                   \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                             \
+  template <class T>                                                                                      \
+  constexpr auto call_##piece(const T& p) {                                                               \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                      \
+    else return p.piece();                                                                                \
+  }                                                                                                       \
+  template <class T>                                                                                      \
+  concept constant_##piece = requires {                                                                   \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>;              \
+  };
 
 KPROF_DETAIL_PIECE(flops)
 KPROF_DETAIL_PIECE(bytes)
@@ -42,7 +51,8 @@ KPROF_DETAIL_PIECE(arithmetic)
 #undef KPROF_DETAIL_PIECE
 
 template <class T>
-inline constexpr bool is_count = std::is_same_v<T, count> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+inline constexpr bool is_count = std::is_same_v<T, count> ||
+                                 (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
 constexpr text text_of(const char* zero_terminated) noexcept {
   std::uint32_t n = 0;
@@ -58,14 +68,18 @@ constexpr bool same_text(text a, text b) noexcept {
 }
 
 template <class T>
-constexpr const char* printed_type() noexcept { return __PRETTY_FUNCTION__; }
+constexpr const char* printed_type() noexcept {
+  return __PRETTY_FUNCTION__;
+}
 
 /// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
 template <class T>
 constexpr text type_name() noexcept {
   const text all = text_of(printed_type<T>());
   std::uint32_t from = 0;
-  while (from + 4 < all.size && !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '=')) ++from;
+  while (from + 4 < all.size &&
+         !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
+    ++from;
   from += 4;
   // g++ closes with "]" or goes on with "; ..."; clang closes with "]".
   std::uint32_t to = from;
@@ -89,9 +103,15 @@ constexpr text type_name() noexcept {
 }
 
 template <class T>
-concept foreign_name = requires { op_traits<T>::name; };
+concept foreign_name = requires {
+  op_traits<T>::name;
+};
 template <class T>
-concept own_name = requires { &T::name; } && !std::is_member_pointer_v<decltype(&T::name)>;  // a field may be called name
+// a field may be called name
+concept own_name = requires {
+  &T::name;
+}
+&&!std::is_member_pointer_v<decltype(&T::name)>;
 
 template <class T>
 constexpr text operator_name() noexcept {
@@ -100,16 +120,19 @@ constexpr text operator_name() noexcept {
   else return type_name<T>();
 }
 
-/// The dtype an operator computes in when it declares no arithmetic(): its first field of type dtype.
+/// The dtype an operator computes in when it declares no arithmetic(): its first field of type
+/// dtype.
 template <class T, std::size_t Index = 0>
 constexpr dtype first_dtype(const T& p) noexcept {
   if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
   else if constexpr (Index == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>) return *field_pointer<Index, field_list<T>::size>(p);
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>)
+    return *field_pointer<Index, field_list<T>::size>(p);
   else return first_dtype<T, Index + 1>(p);
 }
 
-// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a negative or wrapped one.
+// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a
+// negative or wrapped one.
 constexpr std::uint64_t checked(count c, bool& valid) noexcept {
   if (!c.valid() || c.value() >> 63U != 0) valid = false;
   return c.value();
@@ -117,7 +140,10 @@ constexpr std::uint64_t checked(count c, bool& valid) noexcept {
 template <class T>
 constexpr count as_count(T value, bool& valid) noexcept {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-    if (value < 0) { valid = false; return 0; }
+    if (value < 0) {
+      valid = false;
+      return 0;
+    }
   }
   return value;
 }

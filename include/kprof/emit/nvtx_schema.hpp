@@ -2,12 +2,13 @@
 #ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
 #define KPROF_EMIT_NVTX_SCHEMA_HPP
 
-// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
-// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
-// Any thread; allocates when it meets something new, and never frees what a tool was told.
+// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums,
+// built at run time from the descriptors and registered once for each different description.
+// Included by emit/nvtx.hpp, which has the ranges. Any thread; allocates when it meets something
+// new, and never frees what a tool was told.
 
 #include <kprof/config.hpp>
-#include <kprof/detail/division_trap.hpp>   // here, or the single header would hold it twice
+#include <kprof/detail/division_trap.hpp>  // here, or the single header would hold it twice
 
 #if KPROF_NVTX
 
@@ -21,7 +22,7 @@
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
-#include <nvtx3/nvToolsExtPayload.h>   // brings the nvToolsExt.h beside it, and not one of another toolkit
+#include <nvtx3/nvToolsExtPayload.h>  // brings the nvToolsExt.h beside it, and not one of another toolkit
 #else
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -30,7 +31,8 @@
 #include <cstddef>
 #include <cstdlib>
 
-// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent without payload.
+// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent
+// without payload.
 #ifdef NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES
 #define KPROF_DETAIL_PAYLOAD 1
 #else
@@ -39,7 +41,8 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-// All functions are hidden: each binary that includes this has its own NVTX instance and its own state.
+// All functions are hidden: each binary that includes this has its own NVTX instance and its own
+// state.
 namespace nvtx {
 
 #if KPROF_DETAIL_PAYLOAD
@@ -50,30 +53,34 @@ struct entry {};
 
 enum class role : std::uint8_t { enumeration, nested, op };
 
-/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it is on the list, and
-/// leaked: a tool may keep the pointers of a registration, and readers hold no lock.
+/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it
+/// is on the list, and leaked: a tool may keep the pointers of a registration, and readers hold no
+/// lock.
 struct known {
   known* next;
-  nvtxStringHandle_t message;   // of an operator
-  std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
+  nvtxStringHandle_t message;  // of an operator
+  // schema or enum; 0: the tool takes no payload, or there are no fields
+  std::uint64_t id;
   const char* name;
   std::uint64_t size;
-  std::size_t length;           // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
+  // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
+  std::size_t length;
   entry* entries;
-  void* enumerators;            // of an enum: the table that the tool was given
+  void* enumerators;  // of an enum: the table that the tool was given
   role as;
 };
 
 struct registry {
   nvtxDomainHandle_t domain;
   known* list;
-  std::uint64_t work_ids[4];   // schema for [has_flops + 2 * has_bytes]
+  std::uint64_t work_ids[4];  // schema for [has_flops + 2 * has_bytes]
 };
 KPROF_DETAIL_LOCAL inline constinit registry told{};
 
 template <class T>
 KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept {
-  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
 }
 
 KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
@@ -83,7 +90,9 @@ KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
 }
 
 /// `characters` is room for the names of the entries.
-KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size,
+                                            std::size_t entries, std::size_t characters,
+                                            char*& names) noexcept {
   const std::size_t head = sizeof(known) + entries * sizeof(entry);
   auto* block = static_cast<char*>(std::calloc(1, head + name.size + 1 + characters));
   if (block == nullptr) return nullptr;
@@ -97,13 +106,16 @@ KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t si
 }
 
 KPROF_DETAIL_LOCAL inline bool same(const known& a, const known& b) noexcept {
-  if (a.as != b.as || a.size != b.size || a.length != b.length || __builtin_strcmp(a.name, b.name) != 0) return false;
+  if (a.as != b.as || a.size != b.size || a.length != b.length ||
+      __builtin_strcmp(a.name, b.name) != 0)
+    return false;
 #if KPROF_DETAIL_PAYLOAD
   for (std::size_t i = 0; i < a.length; ++i) {
     const entry& x = a.entries[i];
     const entry& y = b.entries[i];
-    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset || x.arrayOrUnionDetail != y.arrayOrUnionDetail ||
-        __builtin_strcmp(x.name, y.name) != 0) return false;
+    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset ||
+        x.arrayOrUnionDetail != y.arrayOrUnionDetail || __builtin_strcmp(x.name, y.name) != 0)
+      return false;
   }
 #endif
   return true;
@@ -114,10 +126,12 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
 #if KPROF_DETAIL_PAYLOAD
   if (item.length == 0) return;
   if (item.as == role::enumeration) {
-    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
+    auto* list =
+        static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
     if (list == nullptr) return;
     item.enumerators = list;
-    for (std::size_t i = 0; i < item.length; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
+    for (std::size_t i = 0; i < item.length; ++i)
+      list[i] = {item.entries[i].name, item.entries[i].offset, 0};
     nvtxPayloadEnumAttr_t about{};
     about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
                       NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
@@ -128,8 +142,10 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
     item.id = nvtxPayloadEnumRegister(told.domain, &about);
   } else {
     nvtxPayloadSchemaAttr_t about{};
-    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
     about.name = item.name;
     about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     about.entries = item.entries;
@@ -140,9 +156,10 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
 #endif
 }
 
-/// The item on the list that says the same, or `item` after it was registered and put there. No lock is held while the
-/// tool is called: it may wait for the loader, and so may a static object's constructor that opens a scope meanwhile.
-/// Of two threads that describe the same operator at once, both register it, and either registration serves.
+/// The item on the list that says the same, or `item` after it was registered and put there. No
+/// lock is held while the tool is called: it may wait for the loader, and so may a static object's
+/// constructor that opens a scope meanwhile. Of two threads that describe the same operator at
+/// once, both register it, and either registration serves.
 KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
   if (item == nullptr) return nullptr;
   known* head = load(told.list);
@@ -162,7 +179,8 @@ KPROF_DETAIL_LOCAL inline constinit std::uint32_t unloadings = 0;
 
 #if KPROF_DETAIL_PAYLOAD
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept;
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+                                                const struct_desc& fields) noexcept;
 
 /// Schema id of an enum; 0 when none of its enumerators has a name.
 KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_t bytes) noexcept {
@@ -174,7 +192,8 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
   for (; item->length < e.size; ++item->length) {
     entry& to = item->entries[item->length];
     to.name = names;
-    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);   // sign extended, as NVTX's own tables come out
+    // sign extended, as NVTX's own tables come out
+    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);
     names = copy_text(names, e.list[item->length].name) + 1;
   }
   return intern(item)->id;
@@ -183,7 +202,8 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
 /// NVTX's type of one element of a field; 0 when it has none.
 KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
   static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
-  const bool is_signed = f.kind == field_kind::signed_integer || (f.kind == field_kind::enumeration && f.enumerators->is_signed);
+  const bool is_signed = f.kind == field_kind::signed_integer ||
+                         (f.kind == field_kind::enumeration && f.enumerators->is_signed);
   switch (f.kind) {
     case field_kind::boolean: return enum_id({{"bool", 4}, false, 2, truth}, f.size);
     case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
@@ -209,15 +229,19 @@ KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexce
   }
 }
 
-/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements gets its own.
-KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
+/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements
+/// gets its own.
+KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept {
+  return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1;
+}
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept {
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+                                                const struct_desc& fields) noexcept {
   std::size_t entries = 0, characters = 0;
   for (std::uint32_t i = 0; i < fields.field_count; ++i) {
     const field_desc& f = fields.fields[i];
     entries += entries_of(f);
-    characters += entries_of(f) * (f.name.size + std::size_t{8});   // "[511]"
+    characters += entries_of(f) * (f.name.size + std::size_t{8});  // "[511]"
   }
   char* names = nullptr;
   known* item = make_known(as, name, fields.size, entries, characters, names);
@@ -228,15 +252,25 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
     if (type == 0) continue;
     for (std::uint32_t k = 0; k < entries_of(f); ++k) {
       const std::uint64_t offset = f.offset + std::uint64_t{k} * f.size;
-      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in any order.
+      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in
+      // any order.
       std::size_t at = item->length++;
-      for (; at > 0 && item->entries[at - 1].offset > offset; --at) item->entries[at] = item->entries[at - 1];
+      for (; at > 0 && item->entries[at - 1].offset > offset; --at)
+        item->entries[at] = item->entries[at - 1];
       const bool is_array = f.extent != 0 && f.kind != field_kind::string;
-      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0, type, names, nullptr,
-                           f.kind == field_kind::string ? f.size : f.extent, offset, nullptr, nullptr};
+      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0,
+                           type,
+                           names,
+                           nullptr,
+                           f.kind == field_kind::string ? f.size : f.extent,
+                           offset,
+                           nullptr,
+                           nullptr};
       names = copy_text(names, f.name);
       if (entries_of(f) > 1) {
-        char digits[] = {'[', static_cast<char>('0' + k / 100), static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10), ']'};
+        char digits[] = {'[', static_cast<char>('0' + k / 100),
+                         static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10),
+                         ']'};
         const std::uint32_t skip = k < 10 ? 2 : k < 100 ? 1 : 0;
         digits[skip] = '[';
         names = copy_text(names, {digits + skip, 5 - skip});
@@ -250,30 +284,35 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
 /// Bytes of `work` that are numbers.
 inline constexpr std::uint32_t work_size = 24;
 
-/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is there of `work`.
+/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is
+/// there of `work`.
 KPROF_DETAIL_LOCAL inline void register_work() noexcept {
   constexpr field_kind number = field_kind::unsigned_integer;
-  static constexpr field_desc fields[] = {{{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
-                                          {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
-                                          {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
+  static constexpr field_desc fields[] = {
+      {{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
+      {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
+      {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
   for (std::uint32_t set = 1; set < 4; ++set) {
-    const known* item = describe(role::nested, {"kprof.work", 10}, {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
+    const known* item = describe(role::nested, {"kprof.work", 10},
+                                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
     told.work_ids[set] = item == nullptr ? 0 : item->id;
   }
 }
 
-/// What the formulas said of a set of parameters, whose bytes follow: running them safely takes system calls.
+/// What the formulas said of a set of parameters, whose bytes follow: running them safely takes
+/// system calls.
 struct remembered_work {
   const op_desc* op;
-  std::uint32_t generation;   // of `unloadings`
+  std::uint32_t generation;  // of `unloadings`
   std::uint32_t bytes;
   work numbers;
 };
-inline constexpr std::size_t remembered_slots = 4096;   // sets beyond are evaluated every time
+inline constexpr std::size_t remembered_slots = 4096;  // sets beyond are evaluated every time
 inline constexpr std::size_t remembered_probes = 16;
 KPROF_DETAIL_LOCAL inline constinit remembered_work* remembered[remembered_slots]{};
 
-KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params,
+                                       std::uint32_t bytes) noexcept {
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&op);
   for (std::uint32_t at = 0; at < bytes; at += 8) {
     std::uint64_t word = 0;
@@ -287,12 +326,16 @@ KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, st
     slot = &remembered[(hash + i) % remembered_slots];
     const remembered_work* at = load(*slot);
     if (at == nullptr) break;
-    if (at->op == &op && at->generation == generation && at->bytes == bytes && __builtin_memcmp(at + 1, params, bytes) == 0) return at->numbers;
+    if (at->op == &op && at->generation == generation && at->bytes == bytes &&
+        __builtin_memcmp(at + 1, params, bytes) == 0)
+      return at->numbers;
     slot = nullptr;
   }
   work numbers{};
   division_trap::run_and_stay(op.evaluate, params, numbers);
-  auto* made = slot == nullptr ? nullptr : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
+  auto* made = slot == nullptr
+                   ? nullptr
+                   : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
   if (made == nullptr) return numbers;
   *made = {&op, generation, bytes, numbers};
   if (bytes != 0) __builtin_memcpy(made + 1, params, bytes);
@@ -306,14 +349,19 @@ struct payloads {
   nvtxPayloadData_t data[2];
   work numbers;
 
-  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about them.
-  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about
+  /// them.
+  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op,
+                                 const void* params, std::uint32_t bytes) noexcept {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {
       numbers = work_of(op, params, bytes);
-      // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
-      const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
+      // A formula that is not declared, or not valid for these parameters, is left out: it must not
+      // read as 0.
+      const unsigned set = numbers.valid == 0 ? 0U
+                                              : (numbers.has_flops != 0 ? 1U : 0U) +
+                                                    (numbers.has_bytes != 0 ? 2U : 0U);
       if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
     }
     if (count == 0) return;
@@ -331,7 +379,8 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
 }
 KPROF_DETAIL_LOCAL inline void register_work() noexcept {}
 struct payloads {
-  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*, std::uint32_t) noexcept {}
+  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*,
+              std::uint32_t) noexcept {}
 };
 
 #endif  // KPROF_DETAIL_PAYLOAD

@@ -2,9 +2,10 @@
 #ifndef KPROF_MODEL_ATTRIBUTION_HPP
 #define KPROF_MODEL_ATTRIBUTION_HPP
 
-// Joins what devices did to the scopes that launched it: launches, which threads note in their logs, and activities, which
-// come later and in any order, meet here by correlation id and are added to the totals of the launching thread. Knows no
-// source of activities in particular. Memory is bounded; what never meets is counted and kept by name.
+// Joins what devices did to the scopes that launched it: launches, which threads note in their
+// logs, and activities, which come later and in any order, meet here by correlation id and are
+// added to the totals of the launching thread. Knows no source of activities in particular. Memory
+// is bounded; what never meets is counted and kept by name.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/activity.hpp>
@@ -26,20 +27,24 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the recorder's locks.
+// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the
+// recorder's locks.
 class KPROF_DETAIL_LOCAL attribution {
  public:
-  attribution(recorder& threads, tree_budget& budget) : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
+  attribution(recorder& threads, tree_budget& budget)
+      : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
   graph_nodes& graphs() noexcept { return graphs_; }
 
   // Everything below needs the lock.
 
-  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in
+  /// CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
+    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a
+    // launch may go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
@@ -47,13 +52,14 @@ class KPROF_DETAIL_LOCAL attribution {
     launches_.ignore_all(launch_note::ignored);
     waiting_.clear();
     unknown_.clear();
-    names_.clear();   // only rows refer to them
+    names_.clear();  // only rows refer to them
     for (device& d : devices_) d.busy = {};
     complete_ = {};
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into CLOCK_REALTIME ns.
+  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into
+  /// CLOCK_REALTIME ns.
   template <class ToRealtime>
   void take_launches(ToRealtime to_realtime) {
     threads_.each_thread([&](thread_log& log) {
@@ -76,7 +82,8 @@ class KPROF_DETAIL_LOCAL attribution {
     taken_ += count;
   }
 
-  /// Looks again for the launches of what waits: a call may take longer than the work it launched, and is noted at its end.
+  /// Looks again for the launches of what waits: a call may take longer than the work it launched,
+  /// and is noted at its end.
   void settle() {
     if (waiting_.empty()) return;
     threads_.with_threads([&](auto find_log) {
@@ -84,7 +91,8 @@ class KPROF_DETAIL_LOCAL attribution {
       look_again(at);
     });
   }
-  /// The same if there is not more to look for than was taken since: what waits in vain costs a look a record at the most.
+  /// The same if there is not more to look for than was taken since: what waits in vain costs a
+  /// look a record at the most.
   void settle_if_worth_it() {
     if (taken_ >= waiting_.size()) settle();
   }
@@ -108,7 +116,8 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Bytes that this takes of `memory`, unless launches pile up.
   static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
-  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
+  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of
+  /// no thread.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
     for (device& d : devices_) {
@@ -118,7 +127,8 @@ class KPROF_DETAIL_LOCAL attribution {
       d.info.busy_is_exact = d.busy.exact();
       out.devices.push_back(d.info);
     }
-    std::sort(out.devices.begin(), out.devices.end(), [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    std::sort(out.devices.begin(), out.devices.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
@@ -136,11 +146,13 @@ class KPROF_DETAIL_LOCAL attribution {
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes(); }
+  std::size_t bytes() {
+    return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes();
+  }
 
  private:
   struct waiting_activity {
-    activity what;   // but for its name's text, which is CUPTI's
+    activity what;  // but for its name's text, which is CUPTI's
     std::uint32_t name;
   };
   struct device {
@@ -175,7 +187,8 @@ class KPROF_DETAIL_LOCAL attribution {
     bool in_operator(std::uint32_t n, const site_table& sites) {
       if (n == checked_) return checked_is_in_;
       checked_ = n;
-      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr; n = log_->tree[n].parent) {}
+      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr;
+           n = log_->tree[n].parent) {}
       return checked_is_in_ = n != call_tree::root;
     }
 
@@ -209,7 +222,8 @@ class KPROF_DETAIL_LOCAL attribution {
       case activity_kind::odd: ++complete_.odd; return;
     }
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
-    if (known_launch* launch = launches_.find(a.correlation)) return attribute(a, name, *launch, at);
+    if (known_launch* launch = launches_.find(a.correlation))
+      return attribute(a, name, *launch, at);
     if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
     if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
     waiting_.push_back({a, name});
@@ -223,7 +237,8 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     count(a);
     thread_log* const log = at.of(launch.thread);
-    if (log == nullptr) return add_unknown(a, name);   // no such thread: the recording began anew meanwhile
+    // no such thread: the recording began anew meanwhile
+    if (log == nullptr) return add_unknown(a, name);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
     std::uint32_t node = 0;
@@ -236,20 +251,25 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.foreign_graphs;
     }
     if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
-    if (!std::exchange(first.seen, true)) ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
+    if (!std::exchange(first.seen, true))
+      ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
     log->device.add(device_key::of(node, name, a), a, launch.when);
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
-  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of this launch.
+  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of
+  /// this launch.
   void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
     call_tree& tree = log.tree;
     const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].device_calls;
+    for (; leads != 0 && node != call_tree::root && !is_graph(node);
+         --leads, node = tree[node].parent)
+      ++tree[node].device_calls;
     if (!first) return;
-    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent))) node = tree[node].parent;
+    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent)))
+      node = tree[node].parent;
     if (node != call_tree::root) ++tree[node].device_calls;
   }
 
@@ -261,7 +281,8 @@ class KPROF_DETAIL_LOCAL attribution {
     std::vector<waiting_activity> before;
     before.swap(waiting_);
     for (const waiting_activity& w : before) {
-      if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
+      if (known_launch* launch = launches_.find(w.what.correlation))
+        attribute(w.what, w.name, *launch, at);
       else waiting_.push_back(w);
     }
   }
@@ -300,11 +321,12 @@ class KPROF_DETAIL_LOCAL attribution {
   tree_budget& budget_;
   graph_nodes graphs_;
   launch_table launches_;
-  std::vector<waiting_activity> waiting_;   // for their launches
+  std::vector<waiting_activity> waiting_;  // for their launches
   std::size_t most_waiting_ = 1024;
-  std::size_t taken_ = 0;                   // records, since it was looked for the launches of these
+  // records, since it was looked for the launches of these
+  std::size_t taken_ = 0;
   kernel_names names_;
-  device_totals unknown_;                   // work whose launch was not seen
+  device_totals unknown_;  // work whose launch was not seen
   std::vector<device> devices_;
   device_completeness complete_;
   std::uint64_t since_ = 0;

@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_BUILD_HPP
 #define KPROF_MODEL_BUILD_HPP
 
-// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become text. Linear in the number
-// of call-tree nodes; the scopes themselves were folded before. No clock is read here.
+// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
+// text. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
+// is read here.
 
 #include <kprof/config.hpp>
 #include <kprof/model/attribution.hpp>
@@ -25,7 +26,8 @@ struct moment {
 };
 
 inline work_per_call to_work(const work& w) noexcept {
-  return {w.has_flops != 0, w.has_bytes != 0, w.valid != 0, w.flops, w.read, w.written, static_cast<dtype>(w.type), static_cast<unit>(w.on)};
+  return {w.has_flops != 0, w.has_bytes != 0,           w.valid != 0,           w.flops, w.read,
+          w.written,        static_cast<dtype>(w.type), static_cast<unit>(w.on)};
 }
 
 /// `scope`: index of the node that it was launched in.
@@ -34,7 +36,9 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   device_work out;
   out.scope = scope;
   const auto kind = static_cast<activity_kind>(key.kind);
-  out.task = kind == activity_kind::kernel ? device_task::kernel : kind == activity_kind::copy ? device_task::copy : device_task::set;
+  out.task = kind == activity_kind::kernel ? device_task::kernel
+             : kind == activity_kind::copy ? device_task::copy
+                                           : device_task::set;
   out.merged = key.name == device_key::merged_name;
   if (key.name != 0 && !out.merged) out.kernel = key.name - 1;
   out.device = key.device;
@@ -57,7 +61,8 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   return out;
 }
 
-inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites, double ns_per_tick) {
+inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
+                          double ns_per_tick) {
   scope_node out;
   const payload p = tree.payload_of(n);
   if (n.site != 0) {
@@ -89,20 +94,25 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   return out;
 }
 
-inline void add_thread(profile& out, const thread_log& log, const site_table& sites, const moment& at) {
+inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
+                       const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended, log.merged_threads});
+  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
+                         log.merged_threads});
   for (const tree_node& n : log.tree.nodes()) {
     scope_node node = to_node(n, log.tree, sites, ns_per_tick);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
-    if (node.kind == scope_kind::op && !node.merged && !node.work.valid) out.complete.invalid += node.calls;
+    if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
+      out.complete.invalid += node.calls;
     if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
-  log.device.each([&](const device_total& row) { out.device.work.push_back(to_work(row, base + row.key.node)); });
+  log.device.each([&](const device_total& row) {
+    out.device.work.push_back(to_work(row, base + row.key.node));
+  });
   for (const open_frame& f : log.stack) {
     if (f.adopted) continue;
     scope_node& node = out.nodes[base + f.node];
@@ -119,21 +129,26 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, at.time.since_start_ns(start), end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+      out.timeline.push_back({base + node, at.time.since_start_ns(start),
+                              end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
     });
 }
 
-/// Everything but the session's own state, the clock's description and kprof's cost. `device`: nullptr where there is none;
-/// locked.
+/// Everything but the session's own state, the clock's description and kprof's cost. `device`:
+/// nullptr where there is none; locked.
 inline profile build_profile(recorder& from, attribution* device, const moment& at) {
   profile out;
-  if (device != nullptr) device->describe(out.device, [&](const device_total& row) { out.device.work.push_back(to_work(row, device_work::none)); });
+  if (device != nullptr)
+    device->describe(out.device, [&](const device_total& row) {
+      out.device.work.push_back(to_work(row, device_work::none));
+    });
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();
   const std::uint64_t recycled = from.recycled_until();
-  out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
+  out.complete.timeline_ns =
+      at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;
 }
 

@@ -2,8 +2,8 @@
 #ifndef KPROF_MODEL_BUSY_TIME_HPP
 #define KPROF_MODEL_BUSY_TIME_HPP
 
-// How long a device was busy: the length of the union of its intervals of work, which come in any order. Memory is bounded:
-// what is long over is kept as a sum.
+// How long a device was busy: the length of the union of its intervals of work, which come in any
+// order. Memory is bounded: what is long over is kept as a sum.
 
 #include <kprof/config.hpp>
 
@@ -21,7 +21,7 @@ class busy_time {
   void add(std::uint64_t start, std::uint64_t end) {
     if (end <= start) return;
     sum_ += end - start;
-    if (start < closed_) {   // so late that part of it may have been counted
+    if (start < closed_) {  // so late that part of it may have been counted
       exact_ = false;
       start = closed_;
       if (end <= start) return;
@@ -68,7 +68,8 @@ class busy_time {
     std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
     std::size_t kept = 0;
     for (const interval& i : intervals_) {
-      if (kept != 0 && i.start <= intervals_[kept - 1].end) intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
+      if (kept != 0 && i.start <= intervals_[kept - 1].end)
+        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
       else intervals_[kept++] = i;
     }
     intervals_.resize(kept);
@@ -84,8 +85,8 @@ class busy_time {
   }
 
   std::vector<interval> intervals_;
-  std::size_t united_ = 0;      // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;      // length of those before closed_
+  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
+  std::uint64_t over_ = 0;  // length of those before closed_
   std::uint64_t closed_ = 0;
   std::uint64_t sum_ = 0;
   bool exact_ = true;

@@ -2,8 +2,8 @@
 #ifndef KPROF_MODEL_COPY_TABLE_HPP
 #define KPROF_MODEL_COPY_TABLE_HPP
 
-// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure; linear in
-// device_profile::work.
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
+// linear in device_profile::work.
 
 #include <kprof/config.hpp>
 #include <kprof/model/device_sums.hpp>
@@ -20,18 +20,18 @@ KPROF_DETAIL_BEGIN
 
 /// Copies of one kind between the same kinds of memory, or memsets, of one device.
 struct copy_row {
-  device_task task = device_task::copy;   ///< copy or set
+  device_task task = device_task::copy;  ///< copy or set
   copy_direction direction = copy_direction::unknown;
   memory_place from = memory_place::unknown;
   memory_place to = memory_place::unknown;
-  bool merged = false;             ///< of differing kinds, kept together for want of memory
+  bool merged = false;  ///< of differing kinds, kept together for want of memory
   std::uint32_t device = 0;
   std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;       ///< of these, those without timing
+  std::uint64_t untimed = 0;  ///< of these, those without timing
   std::uint64_t bytes = 0;
-  double total_ns = 0;             ///< summed: concurrent copies count each
-  double share = 0;                ///< of the time of all work of the devices; 0 to 1
-  figure bytes_per_s{};            ///< bytes over total_ns
+  double total_ns = 0;   ///< summed: concurrent copies count each
+  double share = 0;      ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};  ///< bytes over total_ns
 };
 
 /// The copies and memsets for which keep(const device_work&) says true, most time first.
@@ -42,10 +42,16 @@ std::vector<copy_row> copy_table(const profile& p, Keep keep) {
   for (const device_work& w : p.device.work) {
     if (w.task == device_task::kernel || !keep(w)) continue;
     const bool copy = w.task == device_task::copy;
-    const auto [number, is_new] = numbers.of({{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
-                                               copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device, w.merged ? 1U : 0U}});
+    const auto [number, is_new] = numbers.of(
+        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
+          w.merged ? 1U : 0U}});
     if (is_new)
-      table.push_back({.task = w.task, .direction = w.direction, .from = copy ? w.from : memory_place::unknown, .to = w.to, .merged = w.merged,
+      table.push_back({.task = w.task,
+                       .direction = w.direction,
+                       .from = copy ? w.from : memory_place::unknown,
+                       .to = w.to,
+                       .merged = w.merged,
                        .device = w.device});
     copy_row& row = table[number];
     row.calls += w.calls;
@@ -57,9 +63,11 @@ std::vector<copy_row> copy_table(const profile& p, Keep keep) {
   for (copy_row& row : table) {
     row.share = detail::share_of(row.total_ns, all);
     const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
-    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9, absence::no_time);
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
+                                    absence::no_time);
   }
-  std::stable_sort(table.begin(), table.end(), [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(table.begin(), table.end(),
+                   [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
   return table;
 }
 

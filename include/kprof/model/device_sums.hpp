@@ -2,8 +2,8 @@
 #ifndef KPROF_MODEL_DEVICE_SUMS_HPP
 #define KPROF_MODEL_DEVICE_SUMS_HPP
 
-// The device's work added up over the scopes that launched it, and what was launched in no operator. Included by the
-// summaries. Pure; linear in profile::nodes and device_profile::work.
+// The device's work added up over the scopes that launched it, and what was launched in no
+// operator. Included by the summaries. Pure; linear in profile::nodes and device_profile::work.
 
 #include <kprof/config.hpp>
 #include <kprof/model/kernel_name.hpp>
@@ -21,12 +21,12 @@ KPROF_DETAIL_BEGIN
 
 /// Kernels, copies and memsets, summed.
 struct device_sum {
-  std::uint64_t kernels = 0;   ///< runs
-  std::uint64_t copies = 0;    ///< copies and memsets
-  std::uint64_t untimed = 0;   ///< of both, those without timing
-  std::uint64_t gaps = 0;      ///< of both, those whose launch was seen
-  double ns = 0;               ///< run times, summed: concurrent runs count each
-  double gap_ns = 0;           ///< from launch to start, summed over `gaps`
+  std::uint64_t kernels = 0;  ///< runs
+  std::uint64_t copies = 0;   ///< copies and memsets
+  std::uint64_t untimed = 0;  ///< of both, those without timing
+  std::uint64_t gaps = 0;     ///< of both, those whose launch was seen
+  double ns = 0;              ///< run times, summed: concurrent runs count each
+  double gap_ns = 0;          ///< from launch to start, summed over `gaps`
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -52,7 +52,9 @@ namespace detail {
 inline bool has_device_work(const profile& p) noexcept { return !p.device.work.empty(); }
 
 /// The node that launched it; none where that is not known.
-inline std::uint32_t scope_of(const profile& p, const device_work& w) noexcept { return w.scope < p.nodes.size() ? w.scope : scope_node::none; }
+inline std::uint32_t scope_of(const profile& p, const device_work& w) noexcept {
+  return w.scope < p.nodes.size() ? w.scope : scope_node::none;
+}
 
 /// All work of the devices: what shares of device time are shares of.
 inline device_sum all_device_work(const profile& p) noexcept {
@@ -64,15 +66,19 @@ inline device_sum all_device_work(const profile& p) noexcept {
 inline double share_of(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
 
 /// A rate over device time: not known where more than one run in a thousand has no time.
-inline absence device_time_known(const device_sum& sum) noexcept { return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none; }
+inline absence device_time_known(const device_sum& sum) noexcept {
+  return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none;
+}
 
-/// The same of all rates that need every record: not known where more than one in a thousand was dropped.
+/// The same of all rates that need every record: not known where more than one in a thousand was
+/// dropped.
 inline absence all_records_known(const profile& p) noexcept {
   const device_completeness& c = p.device.complete;
   return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
 }
 
-/// By node: what was launched right in it, and that with all below it. Both are empty where there is no work at all.
+/// By node: what was launched right in it, and that with all below it. Both are empty where there
+/// is no work at all.
 struct device_sums {
   std::vector<device_sum> own, whole;
 
@@ -82,8 +88,9 @@ struct device_sums {
     for (const device_work& w : p.device.work)
       if (const std::uint32_t node = scope_of(p, w); node != scope_node::none) own[node].add(w);
     whole = own;
-    for (std::size_t i = p.nodes.size(); i-- > 0;)   // a parent comes before its children
-      if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none) whole[parent].add(whole[i]);
+    for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
+      if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+        whole[parent].add(whole[i]);
   }
 };
 
@@ -91,20 +98,22 @@ struct device_sums {
 
 /// Work of one kernel, or of copies or memsets.
 struct named_work {
-  std::string name;            ///< readable name of the kernel, "copy" or "memset"
+  std::string name;  ///< readable name of the kernel, "copy" or "memset"
   device_sum sum;
 };
 
-/// What was launched in no operator, in regions and outside all scopes, and what was launched by nobody knows whom.
+/// What was launched in no operator, in regions and outside all scopes, and what was launched by
+/// nobody knows whom.
 struct work_outside {
   device_sum all;
-  device_sum unknown;              ///< of these, work whose launch was not seen
-  std::vector<named_work> names;   ///< most time first
+  device_sum unknown;             ///< of these, work whose launch was not seen
+  std::vector<named_work> names;  ///< most time first
 };
 
 namespace detail {
 
-/// A number for what a work is called: that of its kernel, then one for merged kernels, copies and memsets.
+/// A number for what a work is called: that of its kernel, then one for merged kernels, copies and
+/// memsets.
 inline std::uint32_t name_number(const profile& p, const device_work& w) noexcept {
   const auto kernels = static_cast<std::uint32_t>(p.device.kernels.size());
   if (w.task != device_task::kernel) return kernels + (w.task == device_task::copy ? 1 : 2);
@@ -120,7 +129,8 @@ inline std::string work_name(const profile& p, std::uint32_t number) {
 }  // namespace detail
 
 /// Adds up the work that no operator accounts for.
-///     const kprof::work_outside rest = kprof::outside_operators(run);   // rest.all.ns, rest.names[0].name
+///     const kprof::work_outside rest = kprof::outside_operators(run);   // rest.all.ns,
+///                                                                       rest.names[0].name
 inline work_outside outside_operators(const profile& p) {
   work_outside out;
   if (!detail::has_device_work(p)) return out;
@@ -134,8 +144,10 @@ inline work_outside outside_operators(const profile& p) {
     by_name[detail::name_number(p, w)].add(w);
   }
   for (std::uint32_t i = 0; i < by_name.size(); ++i)
-    if (by_name[i].runs() > 0 || by_name[i].ns > 0) out.names.push_back({detail::work_name(p, i), by_name[i]});
-  std::stable_sort(out.names.begin(), out.names.end(), [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
+    if (by_name[i].runs() > 0 || by_name[i].ns > 0)
+      out.names.push_back({detail::work_name(p, i), by_name[i]});
+  std::stable_sort(out.names.begin(), out.names.end(),
+                   [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
   return out;
 }
 

@@ -2,7 +2,8 @@
 #ifndef KPROF_MODEL_FIGURE_HPP
 #define KPROF_MODEL_FIGURE_HPP
 
-// What the tables share: a number that may not be known, and which calls make a row. Included by the summaries. Pure.
+// What the tables share: a number that may not be known, and which calls make a row. Included by
+// the summaries. Pure.
 
 #include <kprof/config.hpp>
 
@@ -15,21 +16,21 @@ enum class grouping : std::uint8_t { op, parameters, call_site, thread };
 
 /// Why a number is not known. Where several reasons hold, the last of them is told.
 enum class absence : std::uint8_t {
-  none,            ///< it is known
-  no_calls,        ///< no call has finished
-  graphs_only,     ///< a host time of calls that were made by replaying CUDA graphs, and have none
-  not_replayed,    ///< the calls were captured into a CUDA graph that was not replayed
-  no_time,         ///< it took no time that the clock could see
-  no_launch,       ///< the launch of no kernel, copy or memset of its own was seen
-  untimed,         ///< CUPTI gave no time for some of the work on the device
-  dropped,         ///< records of work on the device were dropped
-  several_kernels, ///< a formula's value is shared by several kernels
-  zero_bytes,      ///< a division by the bytes of calls that move none
-  merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,        ///< bytes() is not declared
-  no_flops,        ///< flops() is not declared
-  no_operator,     ///< there is no operator whose formula would say
+  none,             ///< it is known
+  no_calls,         ///< no call has finished
+  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  no_time,          ///< it took no time that the clock could see
+  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  untimed,          ///< CUPTI gave no time for some of the work on the device
+  dropped,          ///< records of work on the device were dropped
+  several_kernels,  ///< a formula's value is shared by several kernels
+  zero_bytes,       ///< a division by the bytes of calls that move none
+  merged,           ///< the calls' parameters were not kept, for want of memory
+  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,     ///< bytes() is not declared
+  no_flops,     ///< flops() is not declared
+  no_operator,  ///< there is no operator whose formula would say
 };
 
 /// A number, or why there is none.
@@ -41,7 +42,7 @@ struct figure {
 
 namespace detail {
 
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
 
 inline figure ratio(figure a, double b, absence when_zero) noexcept {
   if (!a.known()) return a;

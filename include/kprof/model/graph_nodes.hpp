@@ -2,11 +2,13 @@
 #ifndef KPROF_MODEL_GRAPH_NODES_HPP
 #define KPROF_MODEL_GRAPH_NODES_HPP
 
-// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones among them, have nodes of
-// their own that stand for the same scopes. Filled by callbacks on the program's threads.
+// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones
+// among them, have nodes of their own that stand for the same scopes. Filled by callbacks on the
+// program's threads.
 //
-// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update, before those of its
-// launches are read. So graphs that are gone are known for a while, and what a node stood for before an update too.
+// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update,
+// before those of its launches are read. So graphs that are gone are known for a while, and what a
+// node stood for before an update too.
 
 #include <kprof/config.hpp>
 #include <kprof/record/thread_log.hpp>
@@ -25,14 +27,15 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of the graphs that have not
-  /// been used for longest are forgotten.
+  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of
+  /// the graphs that have not been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
     kept_gone_ = std::max<std::size_t>(nodes, 4096);
   }
 
-  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its nodes both ways.
+  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its
+  /// nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
     const std::lock_guard lock(mutex_);
     node& n = node_of(id);
@@ -42,7 +45,8 @@ class graph_nodes {
   void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
     const node* const from = used(original);
-    // A copy of what was captured before the recording is not known, whatever a node of its number was.
+    // A copy of what was captured before the recording is not known, whatever a node of its number
+    // was.
     const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
     node& n = node_of(id);
     if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
@@ -58,7 +62,7 @@ class graph_nodes {
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
-    if (!runs) return forget(at->first);   // no records name it
+    if (!runs) return forget(at->first);  // no records name it
     gone_nodes_ += at->second.nodes.size();
     at->second.is_gone = true;
     gone_.push_back(at->first);
@@ -76,7 +80,8 @@ class graph_nodes {
     where = n->where;
     if (!updates_.empty()) {
       if (const auto at = updates_.find(id); at != updates_.end())
-        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;) where = at->second[i].where;
+        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
+          where = at->second[i].where;
     }
     return where.path != unknown_path;
   }
@@ -87,9 +92,11 @@ class graph_nodes {
   }
   std::size_t bytes() {
     const std::lock_guard lock(mutex_);
-    std::size_t sum = graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
+    std::size_t sum =
+        graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
     for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
-    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);   // a deque holds 512 bytes at least
+    // a deque holds 512 bytes at least
+    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
     return sum;
   }
   /// Graphs that were not known to be gone and are forgotten.
@@ -104,15 +111,15 @@ class graph_nodes {
   static constexpr std::size_t kept_versions = 64;
 
   struct node {
-    std::uint32_t number = 0;   // in its graph
+    std::uint32_t number = 0;  // in its graph
     bool copied = false;
     captured_scope where;
   };
   struct graph {
-    std::vector<node> nodes;    // by rising number
+    std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
-    bool is_gone = false;       // and in gone_
-    bool was_used = false;      // since it was last asked whether to forget it
+    bool is_gone = false;   // and in gone_
+    bool was_used = false;  // since it was last asked whether to forget it
   };
   struct version {
     std::uint64_t until;
@@ -121,7 +128,9 @@ class graph_nodes {
 
   // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
   static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
-  static bool comes_before(const node& n, std::uint32_t number) noexcept { return n.number < number; }
+  static bool comes_before(const node& n, std::uint32_t number) noexcept {
+    return n.number < number;
+  }
 
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
@@ -153,7 +162,8 @@ class graph_nodes {
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
   }
-  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is spared once for having been used.
+  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is
+  /// spared once for having been used.
   void forget_beyond(std::size_t most, std::uint64_t made) {
     order_.push_back(made);
     while (nodes_ > most && order_.size() > 1) {
@@ -168,13 +178,15 @@ class graph_nodes {
         forget(oldest);
       }
     }
-    if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
+    if (order_.size() > 2 * graphs_.size() + 64)
+      std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, graph> graphs_;
-  std::unordered_map<std::uint64_t, std::deque<version>> updates_;   // what nodes stood for before, oldest first
-  std::deque<std::uint64_t> order_;   // graphs as they were made, or were spared
+  // what nodes stood for before, oldest first
+  std::unordered_map<std::uint64_t, std::deque<version>> updates_;
+  std::deque<std::uint64_t> order_;  // graphs as they were made, or were spared
   std::deque<std::uint64_t> gone_;
   std::uint64_t forgotten_ = 0;
   std::size_t nodes_ = 0;

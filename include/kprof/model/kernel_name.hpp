@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_KERNEL_NAME_HPP
 #define KPROF_MODEL_KERNEL_NAME_HPP
 
-// Names of kernels for people: what the compiler mangled is made readable, and what is long is made short. Included by the
-// tables of kernels. Pure; linear in the name, whatever it holds. A name that is not mangled (extern "C") stays as it is.
+// Names of kernels for people: what the compiler mangled is made readable, and what is long is made
+// short. Included by the tables of kernels. Pure; linear in the name, whatever it holds. A name
+// that is not mangled (extern "C") stays as it is.
 
 #include <kprof/config.hpp>
 
@@ -20,7 +21,9 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-inline bool is_word(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
+inline bool is_word(char c) noexcept {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
 
 /// Reads "6kernel" at `at` and goes behind it; empty, and `at` stays, where no name stands there.
 inline std::string_view source_name(std::string_view mangled, std::size_t& at) noexcept {
@@ -32,8 +35,8 @@ inline std::string_view source_name(std::string_view mangled, std::size_t& at) n
   return mangled.substr(from, length);
 }
 
-/// The function's name with its namespaces, as far as it can be read without a demangler: names up to the first template
-/// argument, or whatever else is no plain name. `at` is then behind them.
+/// The function's name with its namespaces, as far as it can be read without a demangler: names up
+/// to the first template argument, or whatever else is no plain name. `at` is then behind them.
 inline std::vector<std::string_view> leading_names(std::string_view mangled, std::size_t& at) {
   std::vector<std::string_view> names;
   at = 2;
@@ -50,22 +53,29 @@ inline std::vector<std::string_view> leading_names(std::string_view mangled, std
   }
 }
 
-/// The end of a reference "S_", "S1A_" or "T0_" at `at`, and which one it is: 0, 1, ...; `at` itself where there is none.
-inline std::size_t reference_end(std::string_view mangled, std::size_t at, std::size_t& number) noexcept {
+/// The end of a reference "S_", "S1A_" or "T0_" at `at`, and which one it is: 0, 1, ...; `at`
+/// itself where there is none.
+inline std::size_t reference_end(std::string_view mangled, std::size_t at,
+                                 std::size_t& number) noexcept {
   std::size_t end = at + 1;
   number = 0;
   if (mangled[at] != 'S' && mangled[at] != 'T') return at;
-  for (; end < mangled.size() && end < at + 6 && (is_digit(mangled[end]) || (mangled[end] >= 'A' && mangled[end] <= 'Z')); ++end)
-    number = number * 36 + static_cast<std::size_t>(is_digit(mangled[end]) ? mangled[end] - '0' : mangled[end] - 'A' + 10);
+  for (; end < mangled.size() && end < at + 6 &&
+         (is_digit(mangled[end]) || (mangled[end] >= 'A' && mangled[end] <= 'Z'));
+       ++end)
+    number =
+        number * 36 + static_cast<std::size_t>(is_digit(mangled[end]) ? mangled[end] - '0'
+                                                                      : mangled[end] - 'A' + 10);
   if (end >= mangled.size() || mangled[end] != '_') return at;
-  if (end > at + 1) ++number;   // S_ is the first, S0_ the second
+  if (end > at + 1) ++number;  // S_ is the first, S0_ the second
   return end + 1;
 }
 
-/// Whether __cxa_demangle may be given this. A mangled name refers back to its own parts, and each reference can repeat all
-/// that came before: 1 KB of them is 2^80 characters. Of n references the text can grow 3^(n/3)-fold, by each expansion of a
-/// pack as often as the pack has elements. References to the plain names at the front, by far the most, repeat nothing
-/// but these. Counted too is what only looks like a reference. What passes here becomes 10 MB at the worst.
+/// Whether __cxa_demangle may be given this. A mangled name refers back to its own parts, and each
+/// reference can repeat all that came before: 1 KB of them is 2^80 characters. Of n references the
+/// text can grow 3^(n/3)-fold, by each expansion of a pack as often as the pack has elements.
+/// References to the plain names at the front, by far the most, repeat nothing but these. Counted
+/// too is what only looks like a reference. What passes here becomes 10 MB at the worst.
 inline bool may_be_demangled(const std::string& mangled) {
   if (mangled.size() > 4096 || mangled.find('\0') != std::string::npos) return false;
   std::size_t at = 0;
@@ -118,13 +128,13 @@ inline std::vector<std::string_view> split_arguments(std::string_view text) {
   return parts;
 }
 
-inline constexpr std::size_t longest_nested = 24;   // arguments of an argument that are still shown
-inline constexpr std::size_t longest_list = 72;     // the rest of the arguments is "..."
+inline constexpr std::size_t longest_nested = 24;  // arguments of an argument that are still shown
+inline constexpr std::size_t longest_list = 72;    // the rest of the arguments is "..."
 
 inline std::string short_arguments(std::string_view inside, unsigned depth);
 
-/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long arguments of their own
-/// become "<...>".
+/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long
+/// arguments of their own become "<...>".
 inline std::string short_argument(std::string_view text, unsigned depth) {
   if (text.starts_with('(')) {
     const std::string_view rest = text.substr(group_end(text, 0));
@@ -135,10 +145,12 @@ inline std::string short_argument(std::string_view text, unsigned depth) {
     return std::string{text};
   }
   std::string out;
-  std::size_t begin = 0;   // of the qualified name that is being written
+  std::size_t begin = 0;  // of the qualified name that is being written
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    const bool in_name = at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' || text[at - 1] == ')' || text[at - 1] == '}');
+    const bool in_name =
+        at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' ||
+                   text[at - 1] == ')' || text[at - 1] == '}');
     if (text.substr(at).starts_with("::")) {
       out.resize(begin);
       at += 2;
@@ -156,8 +168,14 @@ inline std::string short_argument(std::string_view text, unsigned depth) {
       if (c == '<' && depth == 1 && group.size() <= longest_nested + 2 && group.ends_with('>'))
         out += '<' + short_arguments(group.substr(1, group.size() - 2), depth + 1) + '>';
       else if (c == '<') out += "<...>";
-      else if (group.starts_with("{lambda")) out.append("{lambda").append(group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
-      else out.append(group.size() <= longest_nested ? group : c == '(' ? "(...)" : c == '{' ? "{...}" : "[...]");
+      else if (group.starts_with("{lambda"))
+        out.append("{lambda").append(
+            group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
+      else
+        out.append(group.size() <= longest_nested ? group
+                   : c == '('                     ? "(...)"
+                   : c == '{'                     ? "{...}"
+                                                  : "[...]");
       at = end;
       continue;
     }
@@ -183,7 +201,9 @@ inline std::string_view function_of(std::string_view text) noexcept {
   if (text.starts_with("void ")) text.remove_prefix(5);
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (c == '(' && !text.substr(at).starts_with(no_name_space) && !text.substr(0, at).ends_with("operator")) return text.substr(0, at);
+    if (c == '(' && !text.substr(at).starts_with(no_name_space) &&
+        !text.substr(0, at).ends_with("operator"))
+      return text.substr(0, at);
     at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
   }
   return text;
@@ -191,7 +211,8 @@ inline std::string_view function_of(std::string_view text) noexcept {
 
 /// Every kernel of CUTLASS is an instance of one of these, which its argument tells apart.
 inline bool is_cutlass_entry(std::string_view name) noexcept {
-  return name == "cutlass::Kernel" || name == "cutlass::Kernel2" || name == "cutlass::device_kernel";
+  return name == "cutlass::Kernel" || name == "cutlass::Kernel2" ||
+         name == "cutlass::device_kernel";
 }
 
 inline std::string short_demangled(std::string_view demangled) {
@@ -203,13 +224,16 @@ inline std::string short_demangled(std::string_view demangled) {
       at = text[at] == '(' || text[at] == '{' || text[at] == '[' ? group_end(text, at) : at + 1;
     const std::string_view name = text.substr(from, at - from);
     // Of these the compiler makes what is local to a file.
-    const bool shown = name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
+    const bool shown =
+        name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
     if (shown) out.append(out.empty() ? "" : "::").append(name);
     if (at < text.size() && text[at] == '<') {
       const std::size_t end = group_end(text, at);
-      const std::string_view inside = text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
+      const std::string_view inside =
+          text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
       at = end;
-      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1) return short_argument(split_arguments(inside)[0], 1);
+      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1)
+        return short_argument(split_arguments(inside)[0], 1);
       if (shown) out += '<' + short_arguments(inside, 1) + '>';
     }
     if (text.substr(at).starts_with("::")) at += 2;
@@ -224,7 +248,8 @@ inline std::string short_mangled(std::string_view mangled) {
   const std::vector<std::string_view> names = leading_names(mangled, at);
   std::string out;
   for (const std::string_view name : names)
-    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N")) out.append(out.empty() ? "" : "::").append(name);
+    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N"))
+      out.append(out.empty() ? "" : "::").append(name);
   if (out.empty()) return std::string{mangled};
   if (at >= mangled.size() || mangled[at] != 'I') return out;
   if (!is_cutlass_entry(out)) return out + "<...>";
@@ -243,8 +268,9 @@ inline std::string short_mangled(std::string_view mangled) {
 
 }  // namespace detail
 
-/// A kernel's whole name, readable: "void gemm<float, 128>(float*, int)". As it is where it is not mangled, or where the
-/// demangler does not understand it; that of libstdc++ gives up at 1,024 characters.
+/// A kernel's whole name, readable: "void gemm<float, 128>(float*, int)". As it is where it is not
+/// mangled, or where the demangler does not understand it; that of libstdc++ gives up at 1,024
+/// characters.
 inline std::string kernel_name(std::string_view mangled) {
   std::string name{mangled};
   if (!name.starts_with("_Z") || !detail::may_be_demangled(name)) return name;
@@ -255,9 +281,10 @@ inline std::string kernel_name(std::string_view mangled) {
   return name;
 }
 
-/// The same, short: no parameters, and template arguments without their namespaces and long arguments of their own:
-/// "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same. Takes a mangled name or what kernel_name() made of it.
-/// A CUTLASS kernel is named after the argument of `cutlass::Kernel2`.
+/// The same, short: no parameters, and template arguments without their namespaces and long
+/// arguments of their own: "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same.
+/// Takes a mangled name or what kernel_name() made of it. A CUTLASS kernel is named after the
+/// argument of `cutlass::Kernel2`.
 inline std::string short_kernel_name(std::string_view name) {
   const std::string whole = kernel_name(name);
   if (whole.starts_with("_Z")) return detail::short_mangled(whole);

@@ -2,7 +2,8 @@
 #ifndef KPROF_MODEL_KERNEL_NAMES_HPP
 #define KPROF_MODEL_KERNEL_NAMES_HPP
 
-// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are in.
+// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are
+// in.
 
 #include <kprof/config.hpp>
 #include <kprof/record/device_totals.hpp>

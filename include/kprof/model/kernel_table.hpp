@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_KERNEL_TABLE_HPP
 #define KPROF_MODEL_KERNEL_TABLE_HPP
 
-// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it to use their numbers in
-// a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes and device_profile::work, sorting aside.
+// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
+// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
+// profile::nodes and device_profile::work, sorting aside.
 
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
@@ -26,43 +27,48 @@ KPROF_DETAIL_BEGIN
 
 /// Whether a kernel computes on tensor cores, and how that is known.
 ///
-/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all its calls run, and no for
-/// any kernel of its calls: of several, those that prepare and reduce need not be on tensor cores.
+/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
+/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
+/// need not be on tensor cores.
 enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
 
 /// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
 ///
-/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device and launch configuration;
-/// by call site also in region; by thread also in stream.
+/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
+/// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
   launch_place place = launch_place::unknown;
-  std::string op;                   ///< innermost operator around the launch; empty outside of all
-  std::string parameters;           ///< of its calls; empty where variants > 1
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool parameters_merged = false;   ///< calls whose parameters were not kept
-  bool invalid = false;             ///< calls whose parameters are invalid
-  std::string region;               ///< innermost region around the launch, in the operator or around it; empty: none
-  std::uint64_t regions = 0;        ///< different ones; 0 where no launch is in a region
-  bool also_in_none = false;        ///< of several launches, some are in a region and some in none
-  std::string pass;                 ///< value of the field `pass` of the innermost operator that has one; empty: none
+  std::string op;                  ///< innermost operator around the launch; empty outside of all
+  std::string parameters;          ///< of its calls; empty where variants > 1
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  std::string region;         ///< innermost region around the launch, in the operator or around it;
+                              ///< empty: none
+  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
+  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
+  std::string pass;  ///< value of the field `pass` of the innermost operator that has one; empty:
+                     ///< none
   bool several_passes = false;
-  std::string kernel;               ///< as kernel_name() gives it; empty: kernels kept together for want of memory
+  std::string kernel;  ///< as kernel_name() gives it; empty: kernels kept together for want of
+                       ///< memory
   std::uint32_t device = 0;
   bool several_devices = false;
   std::uint32_t stream = 0;
-  std::uint64_t streams = 0;        ///< different ones
-  std::uint32_t grid[3] = {};       ///< blocks
-  std::uint32_t block[3] = {};      ///< threads
-  std::uint32_t registers = 0;      ///< a thread
-  std::uint32_t shared = 0;         ///< bytes a block, static and dynamic
-  bool several_configurations = false;   ///< the four above are then of one of them
+  std::uint64_t streams = 0;            ///< different ones
+  std::uint32_t grid[3] = {};           ///< blocks
+  std::uint32_t block[3] = {};          ///< threads
+  std::uint32_t registers = 0;          ///< a thread
+  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
+  bool several_configurations = false;  ///< the four above are then of one of them
 
-  std::uint64_t calls = 0;          ///< runs
-  std::uint64_t untimed = 0;        ///< of these, runs without timing; they are in no time
-  double total_ns = 0;              ///< run times, summed: concurrent runs count each
-  double share = 0;                 ///< total_ns, of the time of all work of the devices; 0 to 1
-  figure mean_ns, min_ns, max_ns;   ///< of a run
-  figure flops, bytes;              ///< by the operator's formulas, where each of its calls runs this kernel and no other
+  std::uint64_t calls = 0;         ///< runs
+  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
+  double total_ns = 0;             ///< run times, summed: concurrent runs count each
+  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
+  figure mean_ns, min_ns, max_ns;  ///< of a run
+  figure flops, bytes;  ///< by the operator's formulas, where each of its calls runs this kernel
+                        ///< and no other
   tensor_use tensor_core = tensor_use::unknown;
 };
 
@@ -74,7 +80,8 @@ struct kernel_sum {
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
 
-  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& kernel) {
+  void begin(const profile& p, const device_work& w, const work_place& at,
+             const std::string& kernel) {
     row.place = at.place;
     if (at.op != scope_node::none) {
       const scope_node& op = p.nodes[at.op];
@@ -91,12 +98,14 @@ struct kernel_sum {
     row.shared = w.static_shared + w.dynamic_shared;
   }
 
-  void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+  void add(const profile& p, const device_work& w, const work_place& at,
+           const operator_kernels* of) {
     row.several_passes = row.several_passes || at.pass != row.pass;
     row.several_devices = row.several_devices || w.device != row.device;
-    row.several_configurations = row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
-                                 !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
-                                 w.static_shared + w.dynamic_shared != row.shared;
+    row.several_configurations =
+        row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
+        !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
+        w.static_shared + w.dynamic_shared != row.shared;
     const std::uint64_t untimed = std::min(w.untimed, w.calls);
     if (w.calls > untimed) {
       min_ns = std::min(min_ns, not_negative(w.min_ns));
@@ -109,7 +118,8 @@ struct kernel_sum {
     add_work(p, w, at, of);
   }
 
-  void add_work(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+  void add_work(const profile& p, const device_work& w, const work_place& at,
+                const operator_kernels* of) {
     if (of == nullptr) {
       no_flops = no_bytes = absence::no_operator;
       return;
@@ -119,12 +129,15 @@ struct kernel_sum {
     no_bytes = std::max({no_bytes, of->no_bytes, shared});
     const work_per_call& work = p.nodes[at.op].work;
     flops += static_cast<double>(w.calls) * static_cast<double>(work.flops);
-    bytes += static_cast<double>(w.calls) * (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
+    bytes += static_cast<double>(w.calls) *
+             (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
   kernel_row finish(double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
-    const absence why = row.calls == 0 ? absence::no_calls : timed == 0 ? absence::untimed : absence::none;
+    const absence why = row.calls == 0 ? absence::no_calls
+                        : timed == 0   ? absence::untimed
+                                       : absence::none;
     const auto time = [&](double ns) { return figure{why == absence::none ? ns : 0, why}; };
     row.share = share_of(row.total_ns, all_device_ns);
     row.mean_ns = time(row.total_ns / static_cast<double>(std::max<std::uint64_t>(timed, 1)));
@@ -144,7 +157,8 @@ struct kernel_sum {
 class kernel_summing {
  public:
   template <class Keep>
-  kernel_summing(const profile& p, grouping by, Keep keep) : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
+  kernel_summing(const profile& p, grouping by, Keep keep)
+      : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
     for (const device_work& w : p.device.work)
@@ -155,7 +169,9 @@ class kernel_summing {
     const double all = all_device_work(p_).ns;
     std::vector<std::uint32_t> order(sums_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return sums_[a].row.total_ns > sums_[b].row.total_ns; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return sums_[a].row.total_ns > sums_[b].row.total_ns;
+    });
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
@@ -167,7 +183,9 @@ class kernel_summing {
     const work_place at = places_.of(w);
     const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
     const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
-    if (is_new) sums_.emplace_back().begin(p_, w, at, kernel == device_work::none ? std::string{} : names_[kernel]);
+    if (is_new)
+      sums_.emplace_back().begin(p_, w, at,
+                                 kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
     const operator_kernels* const of = places_.kernels_of(at);
     if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
@@ -182,23 +200,33 @@ class kernel_summing {
       sum.row.stream = w.stream;
     }
     sum.add(p_, w, at, of);
-    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel] ? tensor_use::yes_by_name : declared(of);
+    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel]
+                               ? tensor_use::yes_by_name
+                               : declared(of);
     sum.row.tensor_core = is_new || sum.row.tensor_core == use ? use : tensor_use::unknown;
   }
 
   static tensor_use declared(const operator_kernels* of) noexcept {
     if (of == nullptr) return tensor_use::unknown;
     if (of->on == unit::cuda_core) return tensor_use::no_declared;
-    return of->on == unit::tensor_core && of->only_one() ? tensor_use::yes_declared : tensor_use::unknown;
+    return of->on == unit::tensor_core && of->only_one() ? tensor_use::yes_declared
+                                                         : tensor_use::unknown;
   }
 
   // Two keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
     row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
     if (by_ == grouping::op) return key;
-    const std::uint32_t shape = shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
-    const std::uint32_t memory = memories_.of({{w.registers, w.static_shared + w.dynamic_shared, w.device, w.merged ? 1U : 0U, at.pass_number}}).first;
-    const std::uint32_t where = wheres_.of({{by_ >= grouping::call_site ? at.region_name : 0, by_ >= grouping::thread ? w.stream : 0}}).first;
+    const std::uint32_t shape =
+        shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
+    const std::uint32_t memory = memories_
+                                     .of({{w.registers, w.static_shared + w.dynamic_shared,
+                                           w.device, w.merged ? 1U : 0U, at.pass_number}})
+                                     .first;
+    const std::uint32_t where = wheres_
+                                    .of({{by_ >= grouping::call_site ? at.region_name : 0,
+                                          by_ >= grouping::thread ? w.stream : 0}})
+                                    .first;
     key.part[1] = at.variant;
     key.part[3] = shape;
     key.part[4] = memory;
@@ -210,8 +238,8 @@ class kernel_summing {
   grouping by_;
   launch_places places_;
   key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
-  std::vector<std::string> names_;        // of the kernels, readable
-  std::vector<bool> on_tensor_cores_;     // by their names
+  std::vector<std::string> names_;     // of the kernels, readable
+  std::vector<bool> on_tensor_cores_;  // by their names
   std::vector<kernel_sum> sums_;
 };
 
@@ -224,7 +252,8 @@ std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
 }
 
 /// All kernels.
-///     for (const auto& row : kprof::kernel_table(run)) use(row.op, kprof::short_kernel_name(row.kernel), row.total_ns);
+///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
+///     kprof::short_kernel_name(row.kernel), row.total_ns);
 inline std::vector<kernel_row> kernel_table(const profile& p, grouping by = grouping::parameters) {
   return kernel_table(p, by, [](const device_work&) { return true; });
 }

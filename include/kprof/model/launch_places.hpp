@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
 #define KPROF_MODEL_LAUNCH_PLACES_HPP
 
-// Where the work of a device was launched: operator, region and pass; and what an operator's formulas say of its kernels.
-// Included by the table of kernels. Pure; linear in profile::nodes and device_profile::work.
+// Where the work of a device was launched: operator, region and pass; and what an operator's
+// formulas say of its kernels. Included by the table of kernels. Pure; linear in profile::nodes and
+// device_profile::work.
 
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
@@ -27,25 +28,26 @@ namespace detail {
 
 struct work_place {
   launch_place place = launch_place::unknown;
-  std::uint32_t op = scope_node::none;        // node of the innermost operator
-  std::uint32_t op_name = 0;                  // numbers of its name, and of its name and parameters
+  std::uint32_t op = scope_node::none;  // node of the innermost operator
+  std::uint32_t op_name = 0;            // numbers of its name, and of its name and parameters
   std::uint32_t variant = 0;
-  std::uint32_t region = scope_node::none;    // node of the innermost region, inside or outside of the operator
-  std::uint32_t region_name = 0;              // number of its name; 0: there is none
+  // node of the innermost region, inside or outside of the operator
+  std::uint32_t region = scope_node::none;
+  std::uint32_t region_name = 0;  // number of its name; 0: there is none
   std::string_view pass;
   std::uint32_t pass_number = 0;
 };
 
 /// What the calls of an operator with one set of parameters run, and what its formulas do not say.
 struct operator_kernels {
-  std::uint64_t calls = 0;    // that did the work, or may have begun it
-  std::uint64_t runs = 0;     // of kernels launched in them, up to nested operators
+  std::uint64_t calls = 0;  // that did the work, or may have begun it
+  std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
   std::uint32_t kernel = device_work::none;
-  bool several = false;       // different kernels, or kernels in operators nested in them
+  bool several = false;  // different kernels, or kernels in operators nested in them
   bool valid = true;
   absence no_flops = absence::none, no_bytes = absence::none;
-  unit on = unit::unknown;    // declared
-  bool known = false;         // there is a node of it
+  unit on = unit::unknown;  // declared
+  bool known = false;       // there is a node of it
 
   /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
   bool only_one() const noexcept { return !several && runs <= calls; }
@@ -55,23 +57,27 @@ struct operator_kernels {
     on = !known || on == declared ? declared : unit::unknown;
     known = true;
     valid = valid && n.work.valid;
-    const absence why = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    const absence why = n.merged        ? absence::merged
+                        : !n.work.valid ? absence::invalid
+                                        : absence::none;
     no_flops = std::max(no_flops, n.merged || n.work.has_flops ? why : absence::no_flops);
     no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? why : absence::no_bytes);
     calls += executions(n) + n.open;
   }
 };
 
-/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is none.
+/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is
+/// none.
 inline std::string_view pass_in(std::string_view parameters) noexcept {
-  std::size_t depth = 0, value = 0;   // value: where that of the field begins
+  std::size_t depth = 0, value = 0;  // value: where that of the field begins
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     const char c = parameters[at];
     if (c == '{' || c == '[') ++depth;
     else if ((c == '}' || c == ']') && depth > 0) --depth;
     if (depth > 0) continue;
     if (c == ' ' && value > 0) return parameters.substr(value, at - value);
-    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass=")) value = at + 5;
+    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass="))
+      value = at + 5;
   }
   return value > 0 ? parameters.substr(value) : std::string_view{};
 }
@@ -90,19 +96,23 @@ class launch_places {
   }
 
   /// Of the operator of a place; nullptr where there is none.
-  const operator_kernels* kernels_of(const work_place& at) const noexcept { return at.op == scope_node::none ? nullptr : &kernels_[at.variant]; }
+  const operator_kernels* kernels_of(const work_place& at) const noexcept {
+    return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
+  }
 
  private:
   void find_places() {
     text_numbers names, parameters(p_.nodes.size()), passes;
     key_numbers variants(p_.nodes.size());
-    names.of({});    // the number 0 is no name at all
+    names.of({});  // the number 0 is no name at all
     passes.of({});
     places_.resize(p_.nodes.size());
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
       work_place& at = places_[i];
-      if (const std::uint32_t parent = parent_of(p_, i); n.kind != scope_kind::root && parent != scope_node::none) at = places_[parent];
+      if (const std::uint32_t parent = parent_of(p_, i);
+          n.kind != scope_kind::root && parent != scope_node::none)
+        at = places_[parent];
       if (at.place == launch_place::unknown) at.place = launch_place::outside_operators;
       if (n.kind == scope_kind::region) {
         at.region = static_cast<std::uint32_t>(i);
@@ -111,8 +121,10 @@ class launch_places {
         at.place = launch_place::in_operator;
         at.op = static_cast<std::uint32_t>(i);
         at.op_name = names.of(n.name);
-        at.variant = variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
-        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters); !pass.empty()) {
+        at.variant =
+            variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
+        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters);
+            !pass.empty()) {
           at.pass = pass;
           at.pass_number = passes.of(pass);
         }
@@ -127,15 +139,18 @@ class launch_places {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
       operator_kernels& of = kernels_[at.variant];
-      of.several = of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
+      of.several =
+          of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
       of.kernel = w.kernel;
       of.runs += w.calls;
     }
     // A call whose nested operators run kernels of their own does not give all its work to one.
-    std::vector<bool> nested(p_.nodes.size());   // nodes with kernels in operators below
-    std::vector<bool> runs(p_.nodes.size());     // nodes with kernels in them or below
+    std::vector<bool> nested(p_.nodes.size());  // nodes with kernels in operators below
+    std::vector<bool> runs(p_.nodes.size());    // nodes with kernels in them or below
     for (const device_work& w : p_.device.work)
-      if (const std::uint32_t node = scope_of(p_, w); node != scope_node::none && w.task == device_task::kernel && w.calls > 0) runs[node] = true;
+      if (const std::uint32_t node = scope_of(p_, w);
+          node != scope_node::none && w.task == device_task::kernel && w.calls > 0)
+        runs[node] = true;
     for (std::size_t i = p_.nodes.size(); i-- > 0;) {
       const bool op = p_.nodes[i].kind == scope_kind::op;
       if (op && nested[i]) kernels_[places_[i].variant].several = true;
@@ -147,8 +162,8 @@ class launch_places {
   }
 
   const profile& p_;
-  std::vector<work_place> places_;           // by node
-  std::vector<operator_kernels> kernels_;    // by operator and parameters
+  std::vector<work_place> places_;         // by node
+  std::vector<operator_kernels> kernels_;  // by operator and parameters
 };
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 #ifndef KPROF_MODEL_LAUNCH_TABLE_HPP
 #define KPROF_MODEL_LAUNCH_TABLE_HPP
 
-// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those that have had their
-// record before those that wait for it.
+// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those
+// that have had their record before those that wait for it.
 
 #include <kprof/config.hpp>
 
@@ -17,14 +17,15 @@ namespace detail {
 
 struct known_launch {
   std::uint32_t correlation = 0;
-  std::uint32_t path = 0;       // of the scopes around it, or launch_note::ignored
-  std::uint32_t thread = 0;     // number of its log
-  std::uint32_t older = 0;      // position of the one before it in its bucket, plus 1
-  std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
-  std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
-  bool seen = false;            // a record of it has come
-  bool may_have_more = false;   // it launched a graph: others may come
-  std::uint8_t spared = 0;      // how often, for that
+  std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;  // number of its log
+  std::uint32_t older = 0;   // position of the one before it in its bucket, plus 1
+  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  // it is another id of the launch this many places before it; 0: it is none
+  std::uint32_t alias_by = 0;
+  bool seen = false;           // a record of it has come
+  bool may_have_more = false;  // it launched a graph: others may come
+  std::uint8_t spared = 0;     // how often, for that
 };
 
 class launch_table {
@@ -71,14 +72,20 @@ class launch_table {
   known_launch& primary(known_launch& l) noexcept {
     const auto position = static_cast<std::size_t>(&l - ring_.data());
     known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
-    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;   // the first may have been forgotten
+    // the first may have been forgotten
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
   }
 
-  std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
+  std::size_t bytes() const noexcept {
+    return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t));
+  }
 
  private:
-  /// Whether no more records of it will come; another id of a launch is the oldest only once the launch has gone.
-  static bool is_done(const known_launch& l) noexcept { return l.alias_by != 0 || (l.seen && !is_spared(l)); }
+  /// Whether no more records of it will come; another id of a launch is the oldest only once the
+  /// launch has gone.
+  static bool is_done(const known_launch& l) noexcept {
+    return l.alias_by != 0 || (l.seen && !is_spared(l));
+  }
   static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
   /// Makes the oldest launch, with its other ids, the newest.
   void bring_forward() noexcept {
@@ -112,12 +119,12 @@ class launch_table {
     const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
     std::uint32_t* link = &bucket_of(at(first_).correlation);
     while (*link != place) link = &ring_[*link - 1].older;
-    *link = 0;   // it is the oldest, so the last of its bucket
+    *link = 0;  // it is the oldest, so the last of its bucket
     ++first_;
   }
 
-  std::vector<known_launch> ring_;        // a power of two
-  std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
+  std::vector<known_launch> ring_;      // a power of two
+  std::vector<std::uint32_t> buckets_;  // the newest of each, plus 1
   std::uint64_t first_ = 0, end_ = 0;
   std::size_t most_ = 0;
 };

@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_NODE_WALK_HPP
 #define KPROF_MODEL_NODE_WALK_HPP
 
-// Going through the nodes of a profile, and telling which belong together. Included by the summaries. A profile whose
-// parents are wrong or whose times are negative is survived: such a parent is none, such a time 0.
+// Going through the nodes of a profile, and telling which belong together. Included by the
+// summaries. A profile whose parents are wrong or whose times are negative is survived: such a
+// parent is none, such a time 0.
 
 #include <kprof/config.hpp>
 #include <kprof/model/figure.hpp>
@@ -20,8 +21,9 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Numbers things as they first appear: 0, 1, ... The things themselves, and their hashes, are the caller's. A table of
-/// words without a node for each entry: with 100,000 rows that takes half of std::unordered_map's time.
+/// Numbers things as they first appear: 0, 1, ... The things themselves, and their hashes, are the
+/// caller's. A table of words without a node for each entry: with 100,000 rows that takes half of
+/// std::unordered_map's time.
 class numbering {
  public:
   /// `expected`: how many different things there may be.
@@ -31,7 +33,8 @@ class numbering {
     slots_.resize(size);
   }
 
-  /// The number of the thing with this hash for which is_it(number) says so; that of a new one, if there is none.
+  /// The number of the thing with this hash for which is_it(number) says so; that of a new one, if
+  /// there is none.
   template <class IsIt>
   std::uint32_t of(std::uint64_t hash, IsIt is_it) {
     if (2 * count_ >= slots_.size()) grow();
@@ -64,7 +67,7 @@ class numbering {
     }
   }
 
-  std::vector<slot> slots_;   // a power of two
+  std::vector<slot> slots_;  // a power of two
   std::uint32_t count_ = 0;
 };
 
@@ -73,7 +76,8 @@ class text_numbers {
  public:
   explicit text_numbers(std::size_t expected = 0) : numbers_(expected) {}
   std::uint32_t of(std::string_view text) {
-    const std::uint32_t number = numbers_.of(std::hash<std::string_view>{}(text), [&](std::uint32_t i) { return texts_[i] == text; });
+    const std::uint32_t number = numbers_.of(std::hash<std::string_view>{}(text),
+                                             [&](std::uint32_t i) { return texts_[i] == text; });
     if (number == texts_.size()) texts_.push_back(text);
     return number;
   }
@@ -95,8 +99,10 @@ class key_numbers {
   /// The key's number, and whether it is new.
   std::pair<std::uint32_t, bool> of(const row_key& key) {
     std::uint64_t hash = 0;
-    for (const std::uint32_t part : key.part) hash = (hash ^ part) * 0x9E3779B97F4A7C15U, hash ^= hash >> 32U;
-    const std::uint32_t number = numbers_.of(hash, [&](std::uint32_t i) { return keys_[i] == key; });
+    for (const std::uint32_t part : key.part)
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15U, hash ^= hash >> 32U;
+    const std::uint32_t number =
+        numbers_.of(hash, [&](std::uint32_t i) { return keys_[i] == key; });
     const bool is_new = number == keys_.size();
     if (is_new) keys_.push_back(key);
     return {number, is_new};
@@ -107,19 +113,25 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
-/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its thread did for another, whose
-/// path it is.
-inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0 && n.replays == 0; }
+/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its
+/// thread did for another, whose path it is.
+inline bool is_placeholder(const scope_node& n) noexcept {
+  return n.calls == 0 && n.open == 0 && n.replays == 0;
+}
 
-/// Calls that did the operator's work: those that were captured did none, each replay of a graph does it once.
-inline std::uint64_t executions(const scope_node& n) noexcept { return n.calls - std::min(n.calls, n.captured) + n.replays; }
+/// Calls that did the operator's work: those that were captured did none, each replay of a graph
+/// does it once.
+inline std::uint64_t executions(const scope_node& n) noexcept {
+  return n.calls - std::min(n.calls, n.captured) + n.replays;
+}
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
   return parent < node ? parent : scope_node::none;
 }
 
-/// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs no stack.
+/// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs
+/// no stack.
 template <class Enter, class Leave>
 void walk(const profile& p, Enter&& enter, Leave&& leave) {
   constexpr std::uint32_t none = scope_node::none;
@@ -135,8 +147,15 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
     auto at = static_cast<std::uint32_t>(root);
     enter(at);
     for (;;) {
-      if (first[at] != none) { at = first[at]; enter(at); continue; }
-      while (at != root && next[at] == none) { leave(at); at = parent_of(p, at); }
+      if (first[at] != none) {
+        at = first[at];
+        enter(at);
+        continue;
+      }
+      while (at != root && next[at] == none) {
+        leave(at);
+        at = parent_of(p, at);
+      }
       leave(at);
       if (at == root) break;
       at = next[at];
@@ -145,13 +164,15 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
   }
 }
 
-/// For each node the innermost operator around it, which may be the node itself; none where there is none.
+/// For each node the innermost operator around it, which may be the node itself; none where there
+/// is none.
 inline std::vector<std::uint32_t> operators_around(const profile& p) {
   std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const std::uint32_t parent = parent_of(p, i);
     if (p.nodes[i].kind == scope_kind::op) around[i] = static_cast<std::uint32_t>(i);
-    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none) around[i] = around[parent];
+    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none)
+      around[i] = around[parent];
   }
   return around;
 }

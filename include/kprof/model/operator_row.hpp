@@ -2,7 +2,8 @@
 #ifndef KPROF_MODEL_OPERATOR_ROW_HPP
 #define KPROF_MODEL_OPERATOR_ROW_HPP
 
-// A row of the operator table, and how the nodes of a profile are summed into it. Included by summary.hpp. Pure.
+// A row of the operator table, and how the nodes of a profile are summed into it. Included by
+// summary.hpp. Pure.
 
 #include <kprof/config.hpp>
 #include <kprof/dtype.hpp>
@@ -22,83 +23,97 @@ KPROF_DETAIL_BEGIN
 
 /// The calls of one operator, of one set of parameters, ... as `grouping` says.
 ///
-/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
-/// formulas cover it. So rates divide what belongs together, and recursion counts once.
+/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
+/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
+/// counts once.
 ///
-/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
-/// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
-/// regions took is in it. By thread, such time belongs to no row.
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
+/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
+/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
+/// to no row.
 ///
-/// Work on the device counts in the same way, and by thread to the thread that launched it. Times of calls are host times,
-/// of which replays of CUDA graphs have none. Where calls of the row have work on the device, in the row or in operators
-/// nested in it, rates are what these calls' formulas say over `device_total_ns`; else they are over `total_ns`.
+/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
+/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
+/// work on the device, in the row or in operators nested in it, rates are what these calls'
+/// formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
   std::string name;
   std::string parameters;           ///< as the profile has them; empty where variants > 1
   std::uint64_t variants = 0;       ///< sets of parameters in this row
   bool merged = false;              ///< holds calls whose parameters were not kept
   std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
-  bool invalid = false;             ///< holds a call, finished or open, whose parameters are invalid
-  std::string file;                 ///< call site, if there is one and only one
+  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
+  std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
   bool several_sites = false;
-  std::uint32_t thread = scope_node::none;   ///< index in profile::threads; none where several threads ran it
-  dtype type = dtype::unknown;      ///< unknown also where it differs from call to call
+  std::uint32_t thread = scope_node::none;  ///< index in profile::threads; none where several
+                                            ///< threads ran it
+  dtype type = dtype::unknown;              ///< unknown also where it differs from call to call
   bool several_types = false;
 
-  std::uint64_t calls = 0;          ///< finished
-  std::uint64_t captured = 0;       ///< of these, calls that captured their work into a CUDA graph and did none
-  std::uint64_t replays = 0;        ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t calls = 0;     ///< finished
+  std::uint64_t captured = 0;  ///< of these, calls that captured their work into a CUDA graph and
+                               ///< did none
+  std::uint64_t replays = 0;   ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
+  double self_ns = 0;  ///< of the calls and the regions in them, up to the operators nested in
+                       ///< them
   double total_ns = 0;
-  double share = 0;                 ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
-  figure flops, bytes;                                   ///< of the calls in total_ns, summed
-  figure flops_per_call, bytes_per_call;                 ///< their means
-  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over time, see above
-  figure flops_per_byte;                                 ///< arithmetic intensity
+  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;  ///< of a call's duration; median and p99
+                                                      ///< within 0.8 %
+  figure flops, bytes;                                ///< of the calls in total_ns, summed
+  figure flops_per_call, bytes_per_call;              ///< their means
+  figure flops_per_s, bytes_per_s;                    ///< flops and bytes over time, see above
+  figure flops_per_byte;                              ///< arithmetic intensity
 
-  bool on_device = false;           ///< launched work, or operators nested in it did
-  std::uint64_t kernels = 0;        ///< runs launched in the calls, and in regions and graphs in them, up to nested operators
-  std::uint64_t copies = 0;         ///< copies and memsets, the same
-  double device_ns = 0;             ///< of both, the run times; concurrent runs count each
-  double device_total_ns = 0;       ///< that with nested operators
-  double device_share = 0;          ///< device_ns, of the time of all work of the devices; 0 to 1
-  figure gap_ns{0, absence::no_launch};   ///< mean time from the launch of the row's own work to its start on the device
+  bool on_device = false;      ///< launched work, or operators nested in it did
+  std::uint64_t kernels = 0;   ///< runs launched in the calls, and in regions and graphs in them,
+                               ///< up to nested operators
+  std::uint64_t copies = 0;    ///< copies and memsets, the same
+  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
+  double device_total_ns = 0;  ///< that with nested operators
+  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  figure gap_ns{0, absence::no_launch};  ///< mean time from the launch of the row's own work to
+                                         ///< its start on the device
 };
 
 namespace detail {
 
 /// What the formulas say of all calls of a node that did the operator's work.
-inline double all_flops(const scope_node& n) noexcept { return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops); }
+inline double all_flops(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
+}
 inline double all_bytes(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+  return static_cast<double>(executions(n)) *
+         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
 /// What the formulas say of a set of parameters, by whether the calls have work on the device.
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;   // of calls that launched nothing
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
   bool on_device = false;
-  bool handed_over = false;   // other threads launched for it, and for which of its calls is not known
+  // other threads launched for it, and for which of its calls is not known
+  bool handed_over = false;
   std::uint32_t row = scope_node::none;
 
   void add(const scope_node& n) noexcept {
     flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
     const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
     idle_flops += idle * static_cast<double>(n.work.flops);
-    idle_bytes += idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+    idle_bytes +=
+        idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
     idle_calls += idle;
   }
 };
 
 /// What the device did for one row.
 struct device_row_sum {
-  device_sum own, total;          // without and with nested operators
-  double flops = 0, bytes = 0, calls = 0;   // of calls with work on the device
-  std::uint32_t active = 0;       // nodes of this row that the walk is in
+  device_sum own, total;                   // without and with nested operators
+  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  std::uint32_t active = 0;                // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
     if (!v.on_device) return;
@@ -115,22 +130,25 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device) return;
-    const absence timed = std::max({device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
-    row.flops_per_s = ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s = ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    const absence timed = std::max(
+        {device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
+    row.flops_per_s =
+        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s =
+        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
   }
 };
 
 /// Sums the nodes of one row.
 struct row_sum {
   operator_row row;
-  const histogram* durations = nullptr;   // in ticks; of the one node, or `merged`
+  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool typed = false;
-  std::uint32_t active = 0;   // nodes of this row that the walk is in and that have calls
+  std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
 
   void begin(const scope_node& n, std::uint64_t variants) {
     row.name = n.name;
@@ -161,7 +179,7 @@ struct row_sum {
   }
 
   void add_durations(const histogram& more) {
-    if (durations == nullptr) {   // most rows have one node: nothing is copied
+    if (durations == nullptr) {  // most rows have one node: nothing is copied
       durations = &more;
       return;
     }
@@ -176,7 +194,9 @@ struct row_sum {
   }
 
   void add_work(const scope_node& n, bool outermost) {
-    const absence known = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    const absence known = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
     no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
     no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
     if (!n.work.valid) {
@@ -190,7 +210,9 @@ struct row_sum {
     bytes += all_bytes(n);
   }
 
-  double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
+  double quantile(double q) const noexcept {
+    return durations == nullptr ? 0 : durations->quantile(q);
+  }
 
   /// Why no number of the work can be known: nothing was done.
   absence nothing_done() const noexcept {
@@ -199,12 +221,17 @@ struct row_sum {
   }
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls > 0 ? absence::none : row.replays > 0 ? absence::graphs_only : absence::no_calls;
+    const absence none_finished = row.calls > 0     ? absence::none
+                                  : row.replays > 0 ? absence::graphs_only
+                                                    : absence::no_calls;
     const auto duration = [&](double ns) {
-      return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
+      return figure{
+          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
+          none_finished};
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
-    row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
+    row.mean_ns =
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
     row.median_ns = duration(quantile(0.5) * ns_per_tick);
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
@@ -218,7 +245,10 @@ struct row_sum {
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
-    if (row.several_sites) { row.file.clear(); row.line = 0; }
+    if (row.several_sites) {
+      row.file.clear();
+      row.line = 0;
+    }
     return std::move(row);
   }
 };

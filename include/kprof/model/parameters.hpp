@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_PARAMETERS_HPP
 #define KPROF_MODEL_PARAMETERS_HPP
 
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". An enumeration whose
-// value is called `unknown`, as a type that is left open, says nothing and is left out. Pure.
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5}
+// tag=first". An enumeration whose value is called `unknown`, as a type that is left open, says
+// nothing and is left out. Pure.
 
 #include <kprof/config.hpp>
 #include <kprof/record/op_info.hpp>
@@ -63,10 +64,13 @@ inline std::string write_value(const field_info& f, const char* from) {
     case field_kind::string: return {from, strnlen(from, f.size)};
     case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
     case field_kind::enumeration: {
-      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
+      const std::int64_t value = f.is_signed
+                                     ? read_signed(from, f.size)
+                                     : static_cast<std::int64_t>(read_unsigned(from, f.size));
       for (const enumerator_info& e : f.enumerators)
         if (e.value == value) return e.name;
-      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
+      return f.is_signed ? std::to_string(value)
+                         : std::to_string(static_cast<std::uint64_t>(value));
     }
   }
   return {};

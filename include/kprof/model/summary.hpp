@@ -2,8 +2,9 @@
 #ifndef KPROF_MODEL_SUMMARY_HPP
 #define KPROF_MODEL_SUMMARY_HPP
 
-// What a profile adds up to: one row an operator, and the call tree of all threads together. Include it to use the
-// numbers of a run in a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
+// What a profile adds up to: one row an operator, and the call tree of all threads together.
+// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
+// linear in profile::nodes, sorting aside.
 
 #include <kprof/config.hpp>
 #include <kprof/model/device_sums.hpp>
@@ -22,23 +23,26 @@ KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-/// For each node the number of its operator's row or, for a region or graph, of the row of the operator around it; none
-/// where there is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing
-/// ran and nothing was launched, make no row; the latter belong to the row that the same calls have on the thread which
-/// handed them over.
+/// For each node the number of its operator's row or, for a region or graph, of the row of the
+/// operator around it; none where there is no such row. Rows are numbered as they first appear.
+/// Nodes that keep() refuses, and those in which nothing ran and nothing was launched, make no row;
+/// the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
-  std::vector<std::uint32_t> first;        // the first node of each row
-  std::vector<std::uint64_t> variants;     // sets of parameters of each row
-  std::vector<std::uint32_t> variant_of;   // by operator: for each node the number of its operator's set of parameters
+  std::vector<std::uint32_t> first;     // the first node of each row
+  std::vector<std::uint64_t> variants;  // sets of parameters of each row
+  // by operator: for each node the number of its operator's set of parameters
+  std::vector<std::uint32_t> variant_of;
   std::uint32_t variant_count = 0;
 
   template <class Keep>
-  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep)
+      : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
-    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()),
+        sets(by == grouping::op ? p.nodes.size() : 0);
     std::vector<std::uint32_t> row_of_key;
-    std::vector<bool> counted;   // by variant
+    std::vector<bool> counted;  // by variant
     if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
@@ -67,7 +71,8 @@ struct row_numbers {
       if (variant != scope_node::none) variant_count = std::max(variant_count, variant + 1);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
-      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root && parent_of(p, i) != scope_node::none)
+      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root &&
+               parent_of(p, i) != scope_node::none)
         row_of[i] = row_of[parent_of(p, i)];
     }
   }
@@ -88,13 +93,18 @@ class row_summing {
  public:
   template <class Keep>
   row_summing(const profile& p, grouping by, Keep keep)
-      : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
+      : p_(p),
+        device_(p),
+        numbers_(p, by, launched_in(p, device_), keep),
+        sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
       variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
-    walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+    walk(
+        p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
 
   std::vector<operator_row> finish() {
@@ -113,10 +123,15 @@ class row_summing {
   }
 
  private:
-  row_sum* row_of(std::uint32_t node) noexcept { return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]]; }
+  row_sum* row_of(std::uint32_t node) noexcept {
+    return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]];
+  }
 
-  // A call that is still open is in no total and covers nothing; its work on the device does not wait for its end.
-  static bool covers(const scope_node& n) noexcept { return n.kind == scope_kind::op && n.calls + n.replays > 0; }
+  // A call that is still open is in no total and covers nothing; its work on the device does not
+  // wait for its end.
+  static bool covers(const scope_node& n) noexcept {
+    return n.kind == scope_kind::op && n.calls + n.replays > 0;
+  }
 
   void enter(std::uint32_t node) {
     const scope_node& n = p_.nodes[node];
@@ -143,7 +158,8 @@ class row_summing {
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
     row.own.add(device_.own[node]);
-    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0) row.total.add(device_.whole[node]);
+    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0)
+      row.total.add(device_.whole[node]);
   }
 
   void leave(std::uint32_t node) {
@@ -158,24 +174,30 @@ class row_summing {
   device_sums device_;
   row_numbers numbers_;
   std::vector<row_sum> sums_;
-  std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
-  std::vector<variant_sum> variants_;   // the same by set of parameters, or by row where that is no more
+  std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
+  // the same by set of parameters, or by row where that is no more
+  std::vector<variant_sum> variants_;
 };
 
 }  // namespace detail
 
-/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about operators only. The other
-/// calls are in no row, nor is the time of regions in them; shares are still of all scopes.
-///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
+/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about
+/// operators only. The other calls are in no row, nor is the time of regions in them; shares are
+/// still of all scopes.
+///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16;
+///     });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
   return detail::row_summing(p, by, keep).finish();
 }
 
-/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-/// Operators of which no call has finished or is open, and that launched nothing, have none.
-///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
-inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
+/// One row for each operator, set of parameters, ... of the profile, in the order in which the
+/// profile names them. Operators of which no call has finished or is open, and that launched
+/// nothing, have none.
+///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name,
+///     row.flops_per_s);
+inline std::vector<operator_row> operator_table(const profile& p,
+                                                grouping by = grouping::parameters) {
   return operator_table(p, by, [](const scope_node&) { return true; });
 }
 

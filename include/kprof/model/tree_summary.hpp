@@ -2,8 +2,8 @@
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
 
-// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
-// and memory are linear in profile::nodes, sorting aside.
+// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no
+// I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
 #include <kprof/config.hpp>
 #include <kprof/model/device_sums.hpp>
@@ -24,38 +24,46 @@ struct tree_row {
   scope_kind kind = scope_kind::region;
   std::string name;
   std::string parameters;
-  bool merged = false;               ///< its calls' parameters were not kept
+  bool merged = false;  ///< its calls' parameters were not kept
   bool invalid = false;
-  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
+                                            ///< the top
   std::uint32_t depth = 0;
-  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
-  std::uint64_t replays = 0;         ///< calls made by replaying graphs, not in `calls`; of a graph, its launches
+  std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;    ///< finished; 0 also where all calls are of a thread that handed its
+                              ///< path to this one
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`; of a graph, its
+                              ///< launches
   std::uint64_t open = 0;
   double open_ns = 0;
   double total_ns = 0;
-  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
-  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
-  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_ns = 0;      ///< of the scope alone: regions in an operator keep their own
+  double largest_ns = 0;   ///< the largest total, that of open calls included, of the row and all
+                           ///< rows below it
+  double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
-  double device_ns = 0;              ///< work on the devices that was launched in the scope alone
-  double device_total_ns = 0;        ///< in the scope and in all below it
-  double device_share = 0;           ///< device_total_ns, of the time of all work of the devices
+  double device_ns = 0;        ///< work on the devices that was launched in the scope alone
+  double device_total_ns = 0;  ///< in the scope and in all below it
+  double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
 };
 
 namespace detail {
 
-/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
-/// thread handed over leads to work, but takes no time here, and so hides nothing.
-inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
-  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
+/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it.
+/// A path that another thread handed over leads to work, but takes no time here, and so hides
+/// nothing.
+inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of,
+                        std::vector<tree_row>& rows) {
+  // of nodes in no scope of their thread
+  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const scope_node& n = p.nodes[i];
     if (n.kind == scope_kind::root) {
       thread_row[i] = row_of[i];
       continue;
     }
-    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
+    const std::uint32_t parent = parent_of(p, i),
+                        row = parent == scope_node::none ? scope_node::none : thread_row[parent];
     if (is_placeholder(n)) thread_row[i] = row;
     if (row == scope_node::none) continue;
     rows[row].total_ns += not_negative(n.total_ns);
@@ -74,13 +82,18 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const scope_node& n = p.nodes[i];
     const bool root = n.kind == scope_kind::root;
     if (root && !threads_apart) continue;
-    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
-                       root ? n.thread : 0U}};
+    const std::uint32_t parent =
+        parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name),
+                       parameters.of(n.parameters), n.merged ? 1U : 0U, root ? n.thread : 0U}};
     const auto [number, is_new] = numbers.of(key);
     row_of[i] = number;
     if (is_new) {
-      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      rows.push_back({.kind = n.kind,
+                      .name = n.name,
+                      .parameters = n.parameters,
+                      .merged = n.merged,
+                      .parent = parent});
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
@@ -99,35 +112,40 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.self_ns += not_negative(n.self_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
-  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
+  for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
     tree_row& above = rows[rows[i].parent];
     above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
-    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);   // sums of the same times in another order
+    // sums of the same times in another order
+    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);
   }
   return rows;
 }
 
 /// The order of siblings: most device time first, then by `largest_ns`.
 inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
-  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns : a.largest_ns > b.largest_ns;
+  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns
+                                                : a.largest_ns > b.largest_ns;
 }
 
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling device time, where there is any, and by falling
-/// `largest_ns`: what handed its work to other threads stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
-/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
-/// the outermost scopes that ran on them.
+/// The call tree, a parent before its children and these by falling device time, where there is
+/// any, and by falling `largest_ns`: what handed its work to other threads stands where that work
+/// belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`;
+/// their times are those of the outermost scopes that ran on them.
 inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
   std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (rows[a].device_total_ns == rows[b].device_total_ns && rows[a].largest_ns == rows[b].largest_ns) return a > b;
-    return detail::is_larger(rows[b], rows[a]);   // the last one is linked last, and so comes first
+    if (rows[a].device_total_ns == rows[b].device_total_ns &&
+        rows[a].largest_ns == rows[b].largest_ns)
+      return a > b;
+    return detail::is_larger(rows[b], rows[a]);  // the last one is linked last, and so comes first
   });
   std::uint32_t top = none;
   for (const std::uint32_t i : order) {
@@ -138,7 +156,8 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
   const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
   std::vector<tree_row> tree;
   tree.reserve(rows.size());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  // a row yet to come, and the place of its parent
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;
   if (top != none) path.emplace_back(top, none);
   while (!path.empty()) {
     const auto [at, parent] = path.back();

@@ -2,9 +2,10 @@
 #ifndef KPROF_OPS_ACTIVATION_HPP
 #define KPROF_OPS_ACTIVATION_HPP
 
-// Named activations and the gated linear units that are made of them. A named activation counts one FLOP an element, whatever it is
-// made of, as PyProf and DeepSpeed have it; flops(cost_model::expressions) counts the primitives of its definition.
-// Included by pointwise.hpp.
+// Named activations and the gated linear units that are made of them. A named activation counts one
+// FLOP an element, whatever it is made of, as PyProf and DeepSpeed have it;
+// flops(cost_model::expressions) counts the primitives of its definition. Included by
+// pointwise.hpp.
 
 #include <kprof/ops/common.hpp>
 
@@ -13,16 +14,16 @@ namespace ops::detail {
 
 struct activation_cost {
   const char* name;
-  int expression;        ///< primitives of the definition
-  int transcendentals;   ///< among them
+  int expression;       ///< primitives of the definition
+  int transcendentals;  ///< among them
 };
 constexpr activation_cost cost_of(activation act) noexcept {
   switch (act) {
     case activation::none: break;
-    case activation::relu: return {"Relu", 1, 0};             // max(x, 0)
-    case activation::gelu: return {"Gelu", 5, 1};             // 0.5 x (1 + erf(x c))
-    case activation::silu: return {"Silu", 5, 1};             // x sigmoid(x)
-    case activation::sigmoid: return {"Sigmoid", 4, 1};       // 1 / (1 + exp(-x))
+    case activation::relu: return {"Relu", 1, 0};        // max(x, 0)
+    case activation::gelu: return {"Gelu", 5, 1};        // 0.5 x (1 + erf(x c))
+    case activation::silu: return {"Silu", 5, 1};        // x sigmoid(x)
+    case activation::sigmoid: return {"Sigmoid", 4, 1};  // 1 / (1 + exp(-x))
     case activation::tanh: return {"Tanh", 1, 1};
     case activation::elu: return {"Elu", 5, 1};               // x > 0 ? x : a (exp(x) - 1)
     case activation::leaky_relu: return {"LeakyRelu", 3, 0};  // x > 0 ? x : a x
@@ -33,14 +34,15 @@ constexpr activation_cost cost_of(activation act) noexcept {
   }
   return {"none", 0, 0};
 }
-inline constexpr int gelu_tanh_expression = 9;   // 0.5 x (1 + tanh(c (x + d x x x)))
+inline constexpr int gelu_tanh_expression = 9;  // 0.5 x (1 + tanh(c (x + d x x x)))
 
 }  // namespace ops::detail
 
 namespace ops {
 
-/// y = act(x). bprop reads dy and x (or y) and writes dx. Expressions are known of the forward direction only: bprop counts
-/// one FLOP an element by each cost_model, as in PyProf's activation.py.
+/// y = act(x). bprop reads dy and x (or y) and writes dx. Expressions are known of the forward
+/// direction only: bprop counts one FLOP an element by each cost_model, as in PyProf's
+/// activation.py.
 /// FLOPs: numel
 /// flops_expressions(fprop): expression numel
 /// transcendentals: [t > 0] numel
@@ -52,28 +54,34 @@ namespace ops {
 /// parameters: weights
 /// where: x = bytes(numel, type)
 /// where: w = bytes(weights, type)
-/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act = sigmoid]
-///   + 5 [act in (gelu, silu, elu, hardswish, mish)] + 4 [tanh_approximation]
+/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act =
+///   sigmoid] + 5 [act in (gelu, silu, elu, hardswish, mish)] + 4 [tanh_approximation]
 /// where: t = [act in (gelu, silu, sigmoid, tanh, elu)] + 2 [act = softplus] + 3 [act = mish]
 /// source: PyProf activation.py, DeepSpeed
-/// others: XLA counts a sigmoid as 3 and a transcendental; MIOpen moves two tensors backward, not three
+/// others: XLA counts a sigmoid as 3 and a transcendental; MIOpen moves two tensors backward, not
+///   three
 struct Activation {
-  activation act = activation::relu;   ///< the function
+  activation act = activation::relu;  ///< the function
   std::int64_t numel = 1;
-  std::int64_t weights = 0;            ///< of prelu, read in both directions; their gradient is written by bprop. 0: not counted
-  bool tanh_approximation = false;     ///< of gelu: 0.5 x (1 + tanh(...)), else by erf
+  std::int64_t weights = 0;  ///< of prelu, read in both directions; their gradient is written by
+                             ///< bprop. 0: not counted
+  bool tanh_approximation = false;  ///< of gelu: 0.5 x (1 + tanh(...)), else by erf
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    return detail::not_negative(numel, weights) && detail::known(type) && detail::is_fprop_or_bprop(pass) && detail::known_activation(act) &&
-           act != activation::none && (weights == 0 || act == activation::prelu) && (!tanh_approximation || act == activation::gelu);
+    return detail::not_negative(numel, weights) && detail::known(type) &&
+           detail::is_fprop_or_bprop(pass) && detail::known_activation(act) &&
+           act != activation::none && (weights == 0 || act == activation::prelu) &&
+           (!tanh_approximation || act == activation::gelu);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model model = cost_model::primitives) const {
     if (!detail::sensible(valid())) return count::invalid();
     const bool one = model != cost_model::expressions || pass == ops::pass::bprop;
-    return count{numel} * (one ? 1 : tanh_approximation ? detail::gelu_tanh_expression : detail::cost_of(act).expression);
+    return count{numel} * (one                  ? 1
+                           : tanh_approximation ? detail::gelu_tanh_expression
+                                                : detail::cost_of(act).expression);
   }
   /// One an element where the activation has any; by its definition for cost_model::expressions.
   constexpr count transcendentals(cost_model model = cost_model::primitives) const {
@@ -102,11 +110,17 @@ struct named_activation {
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr Activation general() const { return {.act = Function, .numel = numel, .pass = pass, .type = type}; }
+  constexpr Activation general() const {
+    return {.act = Function, .numel = numel, .pass = pass, .type = type};
+  }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
-  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
-  constexpr count transcendentals(cost_model model = cost_model::primitives) const { return general().transcendentals(model); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    return general().flops(model);
+  }
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const {
+    return general().transcendentals(model);
+  }
   constexpr traffic bytes() const { return general().bytes(); }
 };
 using Relu = named_activation<activation::relu>;
@@ -121,8 +135,8 @@ using Hardswish = named_activation<activation::hardswish>;
 using Mish = named_activation<activation::mish>;
 using Prelu = named_activation<activation::prelu>;
 
-/// y[rows,F] = act(x[rows,:F]) * x[rows,F:]: an activation and a product. bprop reads dy and x and writes dx: it evaluates act
-/// and its derivative and does two products.
+/// y[rows,F] = act(x[rows,:F]) * x[rows,F:]: an activation and a product. bprop reads dy and x and
+/// writes dx: it evaluates act and its derivative and does two products.
 /// FLOPs(fprop): (1 + [act != none]) rows F
 /// FLOPs(bprop): (2 + 2 [act != none]) rows F
 /// flops_expressions(fprop): (1 + expression) rows F
@@ -137,24 +151,26 @@ using Prelu = named_activation<activation::prelu>;
 /// written(bprop): x
 /// where: x = bytes(2 rows F, type)
 /// where: y = bytes(rows F, type)
-/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act = sigmoid]
-///   + 5 [act in (gelu, silu, elu, hardswish, mish)]
+/// where: expression = [act in (relu, tanh)] + 3 [act in (leaky_relu, softplus, prelu)] + 4 [act =
+///   sigmoid] + 5 [act in (gelu, silu, elu, hardswish, mish)]
 /// where: t = [act in (gelu, silu, sigmoid, tanh, elu)] + 2 [act = softplus] + 3 [act = mish]
 /// source: Activation's, and one for each product
 struct Glu {
-  activation act = activation::sigmoid;   ///< the gate's function; none: the product alone
-  std::int64_t rows = 1, F = 1;           ///< rows; elements of a row of y, half of those of x
+  activation act = activation::sigmoid;  ///< the gate's function; none: the product alone
+  std::int64_t rows = 1, F = 1;          ///< rows; elements of a row of y, half of those of x
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    return detail::not_negative(rows, F) && detail::known(type) && detail::known_activation(act) && detail::is_fprop_or_bprop(pass);
+    return detail::not_negative(rows, F) && detail::known(type) && detail::known_activation(act) &&
+           detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model model = cost_model::primitives) const {
     if (!detail::sensible(valid())) return count::invalid();
     const int derivative = act == activation::none ? 0 : 1;
-    const int once = model == cost_model::expressions ? detail::cost_of(act).expression : derivative;
+    const int once =
+        model == cost_model::expressions ? detail::cost_of(act).expression : derivative;
     return count{rows} * F * (pass == ops::pass::bprop ? once + derivative + 2 : once + 1);
   }
   constexpr count transcendentals(cost_model model = cost_model::primitives) const {
@@ -175,17 +191,25 @@ struct Glu {
 /// like: Glu, act = Function
 template <activation Function>
 struct named_glu {
-  static constexpr const char* name = Function == activation::silu ? "Swiglu" : Function == activation::gelu ? "Geglu" : "Reglu";
+  static constexpr const char* name = Function == activation::silu   ? "Swiglu"
+                                      : Function == activation::gelu ? "Geglu"
+                                                                     : "Reglu";
 
   std::int64_t rows = 1, F = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr Glu general() const { return {.act = Function, .rows = rows, .F = F, .pass = pass, .type = type}; }
+  constexpr Glu general() const {
+    return {.act = Function, .rows = rows, .F = F, .pass = pass, .type = type};
+  }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
-  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
-  constexpr count transcendentals(cost_model model = cost_model::primitives) const { return general().transcendentals(model); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    return general().flops(model);
+  }
+  constexpr count transcendentals(cost_model model = cost_model::primitives) const {
+    return general().transcendentals(model);
+  }
   constexpr traffic bytes() const { return general().bytes(); }
 };
 using Swiglu = named_glu<activation::silu>;

@@ -2,10 +2,11 @@
 #ifndef KPROF_OPS_BLAS_HPP
 #define KPROF_OPS_BLAS_HPP
 
-// BLAS 1 to 3, counted as LAPACK Working Note 41 does, but each multiply-add as 2; Gemm is in gemm.hpp. Complex types count
-// four times as much as real ones, also where there are more multiplications than additions, which BLAS++ counts as 6 and 2.
-// Of symmetric and triangular matrices one triangle and its diagonal are read and written; their Hermitian namesakes count
-// the same, and so do upper and lower, transposed and not. alpha is free, and so is a factor of 2.
+// BLAS 1 to 3, counted as LAPACK Working Note 41 does, but each multiply-add as 2; Gemm is in
+// gemm.hpp. Complex types count four times as much as real ones, also where there are more
+// multiplications than additions, which BLAS++ counts as 6 and 2. Of symmetric and triangular
+// matrices one triangle and its diagonal are read and written; their Hermitian namesakes count the
+// same, and so do upper and lower, transposed and not. alpha is free, and so is a factor of 2.
 
 #include <kprof/ops/common.hpp>
 
@@ -14,9 +15,13 @@ namespace ops::detail {
 
 constexpr count blas_weight(dtype type) noexcept { return is_complex(type) ? 4 : 1; }
 /// n (n + 1) / 2 for n >= 0: elements of a triangle with its diagonal.
-constexpr count blas_triangle(std::int64_t n) noexcept { return n % 2 == 0 ? count{n / 2} * (count{n} + 1) : count{n} * (n / 2 + 1); }
+constexpr count blas_triangle(std::int64_t n) noexcept {
+  return n % 2 == 0 ? count{n / 2} * (count{n} + 1) : count{n} * (n / 2 + 1);
+}
 /// Bytes of tensors of one type, each of them packed by itself.
-constexpr count blas_bytes(dtype type, auto... sizes) noexcept { return (count{} + ... + bytes_for(sizes, type)); }
+constexpr count blas_bytes(dtype type, auto... sizes) noexcept {
+  return (count{} + ... + bytes_for(sizes, type));
+}
 
 }  // namespace ops::detail
 
@@ -31,14 +36,18 @@ enum class side : std::uint8_t { left, right };
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Axpy {
-  std::int64_t n = 1;   ///< elements of x and y
+  std::int64_t n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n), .written = detail::blas_bytes(type, n)} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n),
+                                               .written = detail::blas_bytes(type, n)}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -49,14 +58,17 @@ struct Axpy {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n - 1
 struct Dot {
-  std::int64_t n = 1;   ///< elements of x and y
+  std::int64_t n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n), .written = 0} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n), .written = 0}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -67,14 +79,17 @@ struct Dot {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n - 1
 struct Nrm2 {
-  std::int64_t n = 1;   ///< elements of x
+  std::int64_t n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -85,14 +100,17 @@ struct Nrm2 {
 /// source: the rule that a sum of n elements costs n, as RAJAPerf and likwid have it
 /// others: BLAS++ counts n - 1; rocBLAS 2 n
 struct Asum {
-  std::int64_t n = 1;   ///< elements of x
+  std::int64_t n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * n : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -103,14 +121,18 @@ struct Asum {
 /// source: BLAS++ flops.hh
 /// others: BLAS++ counts 6 n of complex types
 struct Scal {
-  std::int64_t n = 1;   ///< elements of x
+  std::int64_t n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * n : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = detail::blas_bytes(type, n)} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n),
+                                               .written = detail::blas_bytes(type, n)}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -120,14 +142,16 @@ struct Scal {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct CopyVector {
-  std::int64_t n = 1;   ///< elements of x and y
+  std::int64_t n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = detail::blas_bytes(type, n)} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n),
+                                               .written = detail::blas_bytes(type, n)}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -137,14 +161,16 @@ struct CopyVector {
 /// written: 2 bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Swap {
-  std::int64_t n = 1;   ///< elements of x and y
+  std::int64_t n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n), .written = detail::blas_bytes(type, n, n)} : detail::invalid_traffic;
+    return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n),
+                                               .written = detail::blas_bytes(type, n, n)}
+                                     : detail::invalid_traffic;
   }
 };
 
@@ -157,19 +183,22 @@ struct Swap {
 /// source: BLAS++ flops.hh
 /// others: rocBLAS adds 2 m
 struct Gemv {
-  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
+  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f32;
-  bool beta = false;           ///< y is added: it is read as well as written
-  bool trans = false;          ///< A is transposed
+  bool beta = false;   ///< y is added: it is read as well as written
+  bool trans = false;  ///< A is transposed
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const std::int64_t x = trans ? m : n, y = trans ? n : m;
     if (y == 0) return {};
-    return {.read = detail::blas_bytes(type, count{m} * n, x, beta ? y : 0), .written = detail::blas_bytes(type, y)};
+    return {.read = detail::blas_bytes(type, count{m} * n, x, beta ? y : 0),
+            .written = detail::blas_bytes(type, y)};
   }
 };
 
@@ -180,16 +209,19 @@ struct Gemv {
 /// source: BLAS++ flops.hh
 /// others: rocBLAS misses what is written: m n + m + n elements in all
 struct Ger {
-  std::int64_t m = 1, n = 1;   ///< rows of A, elements of x; columns of A, elements of y
+  std::int64_t m = 1, n = 1;  ///< rows of A, elements of x; columns of A, elements of y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (m == 0 || n == 0) return {};
-    return {.read = detail::blas_bytes(type, count{m} * n, m, n), .written = detail::blas_bytes(type, count{m} * n)};
+    return {.read = detail::blas_bytes(type, count{m} * n, m, n),
+            .written = detail::blas_bytes(type, count{m} * n)};
   }
 };
 
@@ -199,16 +231,19 @@ struct Ger {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Symv {
-  std::int64_t n = 1;   ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
   bool beta = false;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * n * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n, beta ? n : 0), .written = detail::blas_bytes(type, n)};
+    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n, beta ? n : 0),
+            .written = detail::blas_bytes(type, n)};
   }
 };
 
@@ -218,15 +253,18 @@ struct Symv {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Trmv {
-  std::int64_t n = 1;   ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * n * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * n * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n), .written = detail::blas_bytes(type, n)};
+    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n),
+            .written = detail::blas_bytes(type, n)};
   }
 };
 
@@ -236,7 +274,7 @@ struct Trsv {
   std::int64_t n = 1;
   dtype type = dtype::f32;
 
-  constexpr Trmv trmv() const { return {.n = n, .type = type}; }   // counts the same
+  constexpr Trmv trmv() const { return {.n = n, .type = type}; }  // counts the same
   constexpr bool valid() const { return trmv().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return trmv().arithmetic(); }
   constexpr count flops() const { return trmv().flops(); }
@@ -250,12 +288,15 @@ struct Trsv {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n^2, those of Ger
 struct Syr {
-  std::int64_t n = 1;   ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * n * (count{n} + 1) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * n * (count{n} + 1)
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = detail::blas_triangle(n);
@@ -271,21 +312,26 @@ struct Syr {
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts 2 m n (m + 1)
 struct Symm {
-  std::int64_t m = 1, n = 1;              ///< rows of B and C; columns of B and C
-  ops::side side = ops::side::left;       ///< where A stands in the product
+  std::int64_t m = 1, n = 1;         ///< rows of B and C; columns of B and C
+  ops::side side = ops::side::left;  ///< where A stands in the product
   dtype type = dtype::f32;
-  bool beta = true;                       ///< C is added, as BLAS is called and counted: it is read as well as written
+  bool beta = true;  ///< C is added, as BLAS is called and counted: it is read as well as written
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right; }
+  constexpr bool valid() const {
+    return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right;
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * m * n * (side == ops::side::left ? m : n) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::blas_weight(type) * 2 * m * n * (side == ops::side::left ? m : n)
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (m == 0 || n == 0) return {};
     const count a = detail::blas_triangle(side == ops::side::left ? m : n), c = count{m} * n;
-    return {.read = detail::blas_bytes(type, a, c, beta ? c : 0), .written = detail::blas_bytes(type, c)};
+    return {.read = detail::blas_bytes(type, a, c, beta ? c : 0),
+            .written = detail::blas_bytes(type, c)};
   }
 };
 
@@ -294,19 +340,24 @@ struct Symm {
 /// read: bytes(n k, type) + [beta] bytes(n (n + 1) / 2, type)
 /// written: bytes(n (n + 1) / 2, type)
 /// source: BLAS++ flops.hh
-/// others: CUTLASS counts n (n + 1) (k + 1) and reads A twice; rocBLAS counts n^2 k, and n k + n (n + 1) / 2 elements
+/// others: CUTLASS counts n (n + 1) (k + 1) and reads A twice; rocBLAS counts n^2 k, and n k + n (n
+///   + 1) / 2 elements
 struct Syrk {
-  std::int64_t n = 1, k = 1;   ///< rows of A, rows and columns of C; columns of A
+  std::int64_t n = 1, k = 1;  ///< rows of A, rows and columns of C; columns of A
   dtype type = dtype::f32;
-  bool beta = true;            ///< as in Symm
+  bool beta = true;  ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * k * n * (count{n} + 1) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * k * n * (count{n} + 1)
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = count{n} * k, c = detail::blas_triangle(n);
-    return {.read = detail::blas_bytes(type, a, beta ? c : 0), .written = detail::blas_bytes(type, c)};
+    return {.read = detail::blas_bytes(type, a, beta ? c : 0),
+            .written = detail::blas_bytes(type, c)};
   }
 };
 
@@ -317,17 +368,20 @@ struct Syrk {
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts n (n + 1) (2 k + 1)
 struct Syr2k {
-  std::int64_t n = 1, k = 1;   ///< rows of A and B, rows and columns of C; columns of A and B
+  std::int64_t n = 1, k = 1;  ///< rows of A and B, rows and columns of C; columns of A and B
   dtype type = dtype::f32;
-  bool beta = true;            ///< as in Symm
+  bool beta = true;  ///< as in Symm
 
   constexpr bool valid() const { return detail::not_negative(n, k) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * k * n * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::blas_weight(type) * 2 * k * n * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = count{n} * k, c = detail::blas_triangle(n);
-    return {.read = detail::blas_bytes(type, a, a, beta ? c : 0), .written = detail::blas_bytes(type, c)};
+    return {.read = detail::blas_bytes(type, a, a, beta ? c : 0),
+            .written = detail::blas_bytes(type, c)};
   }
 };
 
@@ -339,14 +393,18 @@ struct Syr2k {
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts m (m + 1) n
 struct Trmm {
-  std::int64_t m = 1, n = 1;   ///< rows of B; columns of B
+  std::int64_t m = 1, n = 1;  ///< rows of B; columns of B
   ops::side side = ops::side::left;
   dtype type = dtype::f32;
 
-  constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right; }
+  constexpr bool valid() const {
+    return detail::not_negative(m, n) && detail::known(type) && side <= ops::side::right;
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::blas_weight(type) * m * n * (side == ops::side::left ? m : n) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::blas_weight(type) * m * n * (side == ops::side::left ? m : n)
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -356,7 +414,8 @@ struct Trmm {
   }
 };
 
-/// Solves A X = B[m,n] of a triangular A[m,m], or X A = B of A[n,n] on the right; X takes the place of B.
+/// Solves A X = B[m,n] of a triangular A[m,m], or X A = B of A[n,n] on the right; X takes the place
+/// of B.
 /// like: Trmm
 /// others: XLA counts twice as many FLOPs
 struct Trsm {
@@ -364,7 +423,8 @@ struct Trsm {
   ops::side side = ops::side::left;
   dtype type = dtype::f32;
 
-  constexpr Trmm trmm() const { return {.m = m, .n = n, .side = side, .type = type}; }   // counts the same
+  // counts the same
+  constexpr Trmm trmm() const { return {.m = m, .n = n, .side = side, .type = type}; }
   constexpr bool valid() const { return trmm().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return trmm().arithmetic(); }
   constexpr count flops() const { return trmm().flops(); }

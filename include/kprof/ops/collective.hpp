@@ -2,18 +2,29 @@
 #ifndef KPROF_OPS_COLLECTIVE_HPP
 #define KPROF_OPS_COLLECTIVE_HPP
 
-// Collective communication among n ranks. Bytes are the bus bytes of one rank, the size times the factor by which nccl-tests
-// turns algorithm bandwidth into bus bandwidth (doc/PERFORMANCE.md); FLOPs are the additions of one rank. Both round down
-// where n does not divide. S is the "size" of nccl-tests: the buffer, or the whole array, count per rank x n, of all_gather,
-// reduce_scatter, all_to_all, gather and scatter. Bus bytes count each byte on the wire once: where a rank both sends and receives
-// them, they are read, unless all that the operator does is to receive.
+// Collective communication among n ranks. Bytes are the bus bytes of one rank, the size times the
+// factor by which nccl-tests turns algorithm bandwidth into bus bandwidth (doc/PERFORMANCE.md);
+// FLOPs are the additions of one rank. Both round down where n does not divide. S is the "size" of
+// nccl-tests: the buffer, or the whole array, count per rank x n, of all_gather, reduce_scatter,
+// all_to_all, gather and scatter. Bus bytes count each byte on the wire once: where a rank both
+// sends and receives them, they are read, unless all that the operator does is to receive.
 
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-enum class collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, gather, scatter, broadcast, reduce, send_recv };
+enum class collective : std::uint8_t {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  gather,
+  scatter,
+  broadcast,
+  reduce,
+  send_recv
+};
 
 }  // namespace ops
 
@@ -35,7 +46,9 @@ constexpr const char* name_of(collective kind) noexcept {
 }
 
 /// Floor of x times / n without an overflow on the way, where the result, times n and n n fit.
-constexpr count share(count x, count times, count n) noexcept { return x / n * times + (x - x / n * n) * times / n; }
+constexpr count share(count x, count times, count n) noexcept {
+  return x / n * times + (x - x / n * n) * times / n;
+}
 
 }  // namespace ops::detail
 
@@ -54,38 +67,46 @@ namespace ops {
 /// where: share = floor((n - 1) S / n)
 /// where: elements = floor(8 S / bits(type))
 /// source: nccl-tests doc/PERFORMANCE.md, and its src/*.cu for gather, scatter and send_recv
-/// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts one addition for each element of all_reduce, as of 2 ranks
+/// others: DeepSpeed takes the factor 1 for gather and scatter; XLA counts one addition for each
+///   element of all_reduce, as of 2 ranks
 /// others: nccl-tests rounds the count per rank down to 16 bytes where S is the whole array
 struct Collective {
-  collective kind = collective::all_reduce;   ///< which of them
-  std::int64_t n = 1;   ///< ranks
-  std::int64_t S = 4;   ///< size in bytes
+  collective kind = collective::all_reduce;  ///< which of them
+  std::int64_t n = 1;                        ///< ranks
+  std::int64_t S = 4;                        ///< size in bytes
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
-    return detail::positive(n) && detail::extents(n) && detail::not_negative(S) && kind <= collective::send_recv && detail::known(type);
+    return detail::positive(n) && detail::extents(n) && detail::not_negative(S) &&
+           kind <= collective::send_recv && detail::known(type);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
-    const bool adds = kind == collective::all_reduce || kind == collective::reduce_scatter || kind == collective::reduce;
-    const count elements = detail::share(S, 8, bits_of(type));   // whole ones
+    const bool adds = kind == collective::all_reduce || kind == collective::reduce_scatter ||
+                      kind == collective::reduce;
+    const count elements = detail::share(S, 8, bits_of(type));  // whole ones
     return adds ? detail::share(elements, n - 1, n) : count{0};
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count others = detail::share(S, n - 1, n);
     switch (kind) {
-      case collective::all_reduce: return {.read = others, .written = detail::share(S, 2 * (count{n} - 1), n) - others};
-      case collective::reduce_scatter: case collective::all_to_all: case collective::scatter: return {.read = others, .written = 0};
-      case collective::all_gather: case collective::gather: return {.read = 0, .written = others};
+      case collective::all_reduce:
+        return {.read = others, .written = detail::share(S, 2 * (count{n} - 1), n) - others};
+      case collective::reduce_scatter:
+      case collective::all_to_all:
+      case collective::scatter: return {.read = others, .written = 0};
+      case collective::all_gather:
+      case collective::gather: return {.read = 0, .written = others};
       case collective::broadcast: return {.read = 0, .written = S};
       default: return {.read = S, .written = 0};
     }
   }
 };
 
-/// Collective under its own name. Three have a longer one, since Gather, Scatter and Reduce are operators of one device.
+/// Collective under its own name. Three have a longer one, since Gather, Scatter and Reduce are
+/// operators of one device.
 /// like: Collective, kind = Kind
 template <collective Kind>
 struct named_collective {

@@ -2,13 +2,15 @@
 #ifndef KPROF_OPS_CONV_HPP
 #define KPROF_OPS_CONV_HPP
 
-// Convolutions and transposed convolutions over one, two and three dimensions, with groups (depthwise: g = C), dilation and
-// what is fused behind them. Fields are named as in PyProf and CUTLASS: N C D H W input, K filters of T R S taps, Z P Q output.
+// Convolutions and transposed convolutions over one, two and three dimensions, with groups
+// (depthwise: g = C), dilation and what is fused behind them. Fields are named as in PyProf and
+// CUTLASS: N C D H W input, K filters of T R S taps, Z P Q output.
 //
-// flops() counts each tap, those in the padding too: 2 N K Z P Q (C/g) T R S, as PyProf, PyTorch's flop counter, MIOpen and
-// CUTLASS have it. flops_valid() counts the taps that meet the input, as oneDNN and XLA do. The three directions cost the
-// same. Read is the whole input, even where a stride longer than the window skips elements. A call without output reads
-// nothing; of an empty batch wgrad and bgrad still write zeros.
+// flops() counts each tap, those in the padding too: 2 N K Z P Q (C/g) T R S, as PyProf, PyTorch's
+// flop counter, MIOpen and CUTLASS have it. flops_valid() counts the taps that meet the input, as
+// oneDNN and XLA do. The three directions cost the same. Read is the whole input, even where a
+// stride longer than the window skips elements. A call without output reads nothing; of an empty
+// batch wgrad and bgrad still write zeros.
 
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/window.hpp>
@@ -16,40 +18,55 @@
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-/// One dimension of a transposed convolution: each of `in` elements is spread over a window of the output.
+/// One dimension of a transposed convolution: each of `in` elements is spread over a window of the
+/// output.
 struct spread {
   std::int64_t in = 1, size = 1, pad = 0, out_pad = 0, stride = 1, dilation = 1;
 
   constexpr bool valid() const {
-    return extents(in, size, pad, out_pad, stride, dilation) && positive(in, size, stride, dilation) &&
-           (out_pad < stride || out_pad < dilation) && out() >= 1;
+    return extents(in, size, pad, out_pad, stride, dilation) &&
+           positive(in, size, stride, dilation) && (out_pad < stride || out_pad < dilation) &&
+           out() >= 1;
   }
-  constexpr std::int64_t out() const { return (in - 1) * stride - 2 * pad + dilation * (size - 1) + out_pad + 1; }
+  constexpr std::int64_t out() const {
+    return (in - 1) * stride - 2 * pad + dilation * (size - 1) + out_pad + 1;
+  }
   /// Pairs of an element and a tap that lie in the output.
-  constexpr count taps() const { return window{.in = out(), .size = size, .pad = pad, .stride = stride, .dilation = dilation}.taps_of(in); }
+  constexpr count taps() const {
+    return window{.in = out(), .size = size, .pad = pad, .stride = stride, .dilation = dilation}
+        .taps_of(in);
+  }
 };
 
 constexpr bool conv_common_valid(const auto& op) {
-  return not_negative(op.N, op.C, op.K) && positive(op.g) && op.C % op.g == 0 && op.K % op.g == 0 && multiplies(op.type, op.weight_type(), op.output_type()) &&
-         known_activation(op.act) && has_weights(op.pass);
+  return not_negative(op.N, op.C, op.K) && positive(op.g) && op.C % op.g == 0 && op.K % op.g == 0 &&
+         multiplies(op.type, op.weight_type(), op.output_type()) && known_activation(op.act) &&
+         has_weights(op.pass);
 }
-constexpr kprof::arithmetic conv_arithmetic(const auto& op) { return op.pass == pass::bgrad ? scalar(op.type) : matmul(op.type); }
+constexpr kprof::arithmetic conv_arithmetic(const auto& op) {
+  return op.pass == pass::bgrad ? scalar(op.type) : matmul(op.type);
+}
 /// From multiply-adds and output elements.
 constexpr count conv_flops(const auto& op, count macs, count y) {
   if (op.pass == pass::bgrad) return y;
-  const int fused = (op.bias ? 1 : 0) + (op.act != activation::none ? 1 : 0) + (op.residual ? 1 : 0);
+  const int fused =
+      (op.bias ? 1 : 0) + (op.act != activation::none ? 1 : 0) + (op.residual ? 1 : 0);
   return fma_flops(op.type) * macs + (op.pass == pass::fprop ? y * fused : 0);
 }
-constexpr count conv_transcendentals(const auto& op, count y) { return op.pass == pass::fprop && is_transcendental(op.act) ? y : count{0}; }
+constexpr count conv_transcendentals(const auto& op, count y) {
+  return op.pass == pass::fprop && is_transcendental(op.act) ? y : count{0};
+}
 /// From the elements of input, filter and output.
 constexpr traffic conv_bytes(const auto& op, count x_size, count w_size, count y_size) {
-  const count x = bytes_for(x_size, op.type), w = bytes_for(w_size, op.weight_type()), y = bytes_for(y_size, op.output_type());
+  const count x = bytes_for(x_size, op.type), w = bytes_for(w_size, op.weight_type()),
+              y = bytes_for(y_size, op.output_type());
   const count b = bytes_for(op.K, op.weight_type());
   switch (op.pass) {
     case pass::dgrad: return {.read = x == 0 ? 0 : y + w, .written = x};
     case pass::wgrad: return {.read = w == 0 ? 0 : x + y, .written = w};
     case pass::bgrad: return {.read = y, .written = b};
-    default: return {.read = y == 0 ? 0 : x + w + (op.bias ? b : 0) + (op.residual ? y : 0), .written = y};
+    default:
+      return {.read = y == 0 ? 0 : x + w + (op.bias ? b : 0) + (op.residual ? y : 0), .written = y};
   }
 }
 
@@ -57,8 +74,9 @@ constexpr traffic conv_bytes(const auto& op, count x_size, count w_size, count y
 
 namespace ops {
 
-/// y[N,K,Z,P,Q] = x[N,C,D,H,W] * w[K,C/g,T,R,S] (+ bias[K]) (+ residual of y's shape), then an activation. fprop reads x and
-/// w, dgrad dy and w (writes dx), wgrad dy and x (writes dw), bgrad dy (writes db).
+/// y[N,K,Z,P,Q] = x[N,C,D,H,W] * w[K,C/g,T,R,S] (+ bias[K]) (+ residual of y's shape), then an
+/// activation. fprop reads x and w, dgrad dy and w (writes dx), wgrad dy and x (writes dw), bgrad
+/// dy (writes db).
 /// FLOPs(fprop): 2 N K Z P Q (C / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
 /// FLOPs(dgrad, wgrad): 2 N K Z P Q (C / g) T R S
 /// FLOPs(bgrad): N K Z P Q
@@ -87,59 +105,86 @@ namespace ops {
 /// where: taps_d = sum(z < Z: sum(t < T: [0 <= z sd + t dd - pd and z sd + t dd - pd < D]))
 /// where: taps_h = sum(p < P: sum(r < R: [0 <= p U + r dh - ph and p U + r dh - ph < H]))
 /// where: taps_w = sum(q < Q: sum(s < S: [0 <= q V + s dw - pw and q V + s dw - pw < W]))
-/// source: PyProf conv.py, PyTorch flop_counter.py, MIOpen's driver; flops_valid: oneDNN's benchdnn, XLA
-/// others: oneDNN and XLA count flops_valid; PyTorch, fvcore and PyProf no bias; PyTorch (2.15 still) wgrad of groups g times; CUTLASS
-///   dgrad and wgrad without regard to groups, strided dgrad by the input's extents, and bytes of the unrolled input, R S times as many
+/// source: PyProf conv.py, PyTorch flop_counter.py, MIOpen's driver; flops_valid: oneDNN's
+///   benchdnn, XLA
+/// others: oneDNN and XLA count flops_valid; PyTorch, fvcore and PyProf no bias; PyTorch (2.15
+///   still) wgrad of groups g times; CUTLASS dgrad and wgrad without regard to groups, strided
+///   dgrad by the input's extents, and bytes of the unrolled input, R S times as many
 struct Conv3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;   ///< images; channels of x; depth of x; height of x; width of x
-  std::int64_t K = 1;                               ///< filters, the channels of y
-  std::int64_t T = 1, R = 1, S = 1;                 ///< taps of a filter in depth; taps down; taps across
-  std::int64_t pd = 0, ph = 0, pw = 0;              ///< padding, on both sides
-  std::int64_t sd = 1, U = 1, V = 1;                ///< stride
-  std::int64_t dd = 1, dh = 1, dw = 1;              ///< dilation
-  std::int64_t g = 1;                               ///< groups; C and K are multiples of it
-  bool bias = false;                                ///< a bias of K elements; of consequence for fprop
-  activation act = activation::none;                ///< applied last; of consequence for fprop
-  bool residual = false;                            ///< a tensor of y's shape is added; of consequence for fprop
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< images; channels of x; depth of x; height
+                                                   ///< of x; width of x
+  std::int64_t K = 1;                              ///< filters, the channels of y
+  std::int64_t T = 1, R = 1, S = 1;     ///< taps of a filter in depth; taps down; taps across
+  std::int64_t pd = 0, ph = 0, pw = 0;  ///< padding, on both sides
+  std::int64_t sd = 1, U = 1, V = 1;    ///< stride
+  std::int64_t dd = 1, dh = 1, dw = 1;  ///< dilation
+  std::int64_t g = 1;                   ///< groups; C and K are multiples of it
+  bool bias = false;                    ///< a bias of K elements; of consequence for fprop
+  activation act = activation::none;    ///< applied last; of consequence for fprop
+  bool residual = false;  ///< a tensor of y's shape is added; of consequence for fprop
   ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;         ///< of x and dx
-  dtype dtypeW = dtype::unknown;   ///< of weights, bias and their gradients; unknown: as `type`
-  dtype dtypeY = dtype::unknown;   ///< of y, dy and the residual; unknown: as `type`
+  dtype type = dtype::f32;        ///< of x and dx
+  dtype dtypeW = dtype::unknown;  ///< of weights, bias and their gradients; unknown: as `type`
+  dtype dtypeY = dtype::unknown;  ///< of y, dy and the residual; unknown: as `type`
 
   constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr dtype output_type() const { return detail::type_or(dtypeY, type); }
   constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
-  constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
+  constexpr count P() const {
+    return detail::sensible(valid()) ? height().out() : count::invalid();
+  }
   constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }
-  constexpr bool valid() const { return detail::conv_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr bool valid() const {
+    return detail::conv_common_valid(*this) && depth().valid() && height().valid() &&
+           width().valid();
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::conv_arithmetic(*this); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::conv_flops(*this, channel_pairs() * Z() * P() * Q() * T * R * S, outputs()) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::conv_flops(*this, channel_pairs() * Z() * P() * Q() * T * R * S, outputs())
+               : count::invalid();
   }
   /// Without the taps that lie in the padding.
   constexpr count flops_valid() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return detail::conv_flops(*this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
+    return detail::conv_flops(
+        *this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
   }
   /// Of the activation.
-  constexpr count transcendentals() const { return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs()) : count::invalid(); }
+  constexpr count transcendentals() const {
+    return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs())
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs()) : detail::invalid_traffic;
+    return detail::sensible(valid())
+               ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs())
+               : detail::invalid_traffic;
   }
   /// Weights and bias.
-  constexpr count parameters() const { return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid(); }
+  constexpr count parameters() const {
+    return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
+  }
 
  private:
-  constexpr detail::window depth() const { return {.in = D, .size = T, .pad = pd, .stride = sd, .dilation = dd}; }
-  constexpr detail::window height() const { return {.in = H, .size = R, .pad = ph, .stride = U, .dilation = dh}; }
-  constexpr detail::window width() const { return {.in = W, .size = S, .pad = pw, .stride = V, .dilation = dw}; }
+  constexpr detail::window depth() const {
+    return {.in = D, .size = T, .pad = pd, .stride = sd, .dilation = dd};
+  }
+  constexpr detail::window height() const {
+    return {.in = H, .size = R, .pad = ph, .stride = U, .dilation = dh};
+  }
+  constexpr detail::window width() const {
+    return {.in = W, .size = S, .pad = pw, .stride = V, .dilation = dw};
+  }
   constexpr count channel_pairs() const { return count{N} * K * (C / g); }
   constexpr count weights() const { return count{K} * (C / g) * T * R * S; }
-  constexpr count outputs() const { return count{N} * K * depth().out() * height().out() * width().out(); }
+  constexpr count outputs() const {
+    return count{N} * K * depth().out() * height().out() * width().out();
+  }
 };
 
 /// Conv3d without depth.
-///     KPROF_OP(kprof::ops::Conv2d, {.N = 8, .C = 64, .H = 32, .W = 32, .K = 128, .R = 3, .S = 3, .ph = 1, .pw = 1, .type = f16});
+///     KPROF_OP(kprof::ops::Conv2d, {.N = 8, .C = 64, .H = 32, .W = 32, .K = 128, .R = 3, .S = 3,
+///     .ph = 1, .pw = 1, .type = f16});
 /// like: Conv3d
 struct Conv2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
@@ -156,10 +201,34 @@ struct Conv2d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr Conv3d conv3d() const {
-    // No field is left out: where clang++ is its host compiler, nvcc 13 forgets their defaults in constant expressions.
-    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .K = K, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
-            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw, .g = g,
-            .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
+    // No field is left out: where clang++ is its host compiler, nvcc 13 forgets their defaults in
+    // constant expressions.
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = H,
+            .W = W,
+            .K = K,
+            .T = 1,
+            .R = R,
+            .S = S,
+            .pd = 0,
+            .ph = ph,
+            .pw = pw,
+            .sd = 1,
+            .U = U,
+            .V = V,
+            .dd = 1,
+            .dh = dh,
+            .dw = dw,
+            .g = g,
+            .bias = bias,
+            .act = act,
+            .residual = residual,
+            .pass = pass,
+            .type = type,
+            .dtypeW = dtypeW,
+            .dtypeY = dtypeY};
   }
   constexpr count P() const { return conv3d().P(); }
   constexpr count Q() const { return conv3d().Q(); }
@@ -189,9 +258,32 @@ struct Conv1d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr Conv3d conv3d() const {
-    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .K = K, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
-            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .g = g,
-            .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = 1,
+            .W = W,
+            .K = K,
+            .T = 1,
+            .R = 1,
+            .S = S,
+            .pd = 0,
+            .ph = 0,
+            .pw = pw,
+            .sd = 1,
+            .U = 1,
+            .V = V,
+            .dd = 1,
+            .dh = 1,
+            .dw = dw,
+            .g = g,
+            .bias = bias,
+            .act = act,
+            .residual = residual,
+            .pass = pass,
+            .type = type,
+            .dtypeW = dtypeW,
+            .dtypeY = dtypeY};
   }
   constexpr count Q() const { return conv3d().Q(); }
   constexpr bool valid() const { return conv3d().valid(); }
@@ -203,8 +295,9 @@ struct Conv1d {
   constexpr count parameters() const { return conv3d().parameters(); }
 };
 
-/// Transposed convolution, the gradient of a convolution by its input: x[N,C,D,H,W] is spread by w[C,K/g,T,R,S] over
-/// y[N,K,Z,P,Q] with P = (H - 1) U - 2 ph + dh (R - 1) + oph + 1. The input's extents count: 2 N C D H W (K/g) T R S.
+/// Transposed convolution, the gradient of a convolution by its input: x[N,C,D,H,W] is spread by
+/// w[C,K/g,T,R,S] over y[N,K,Z,P,Q] with P = (H - 1) U - 2 ph + dh (R - 1) + oph + 1. The input's
+/// extents count: 2 N C D H W (K/g) T R S.
 /// FLOPs(fprop): 2 N C D H W (K / g) T R S + ([bias] + [act != none] + [residual]) N K Z P Q
 /// FLOPs(dgrad, wgrad): 2 N C D H W (K / g) T R S
 /// FLOPs(bgrad): N K Z P Q
@@ -237,10 +330,11 @@ struct Conv1d {
 /// others: DeepSpeed divides by g twice, and takes the forward convolution's output for the bias
 struct ConvTranspose3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t K = 1;                       ///< channels of y
+  std::int64_t K = 1;  ///< channels of y
   std::int64_t T = 1, R = 1, S = 1;
-  std::int64_t pd = 0, ph = 0, pw = 0;      ///< what is cut off the output, on both sides
-  std::int64_t opd = 0, oph = 0, opw = 0;   ///< what is added to the output's far side: less than the stride or the dilation
+  std::int64_t pd = 0, ph = 0, pw = 0;     ///< what is cut off the output, on both sides
+  std::int64_t opd = 0, oph = 0, opw = 0;  ///< what is added to the output's far side: less than
+                                           ///< the stride or the dilation
   std::int64_t sd = 1, U = 1, V = 1;
   std::int64_t dd = 1, dh = 1, dw = 1;
   std::int64_t g = 1;
@@ -248,38 +342,61 @@ struct ConvTranspose3d {
   activation act = activation::none;
   bool residual = false;
   ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;   ///< as in Conv3d
+  dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;  ///< as in Conv3d
 
   constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
   constexpr dtype output_type() const { return detail::type_or(dtypeY, type); }
   constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
-  constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
+  constexpr count P() const {
+    return detail::sensible(valid()) ? height().out() : count::invalid();
+  }
   constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }
-  constexpr bool valid() const { return detail::conv_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr bool valid() const {
+    return detail::conv_common_valid(*this) && depth().valid() && height().valid() &&
+           width().valid();
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::conv_arithmetic(*this); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::conv_flops(*this, channel_pairs() * D * H * W * T * R * S, outputs()) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::conv_flops(*this, channel_pairs() * D * H * W * T * R * S, outputs())
+               : count::invalid();
   }
   /// Without the taps that are cut off.
   constexpr count flops_valid() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return detail::conv_flops(*this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
+    return detail::conv_flops(
+        *this, channel_pairs() * depth().taps() * height().taps() * width().taps(), outputs());
   }
   /// Of the activation.
-  constexpr count transcendentals() const { return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs()) : count::invalid(); }
+  constexpr count transcendentals() const {
+    return detail::sensible(valid()) ? detail::conv_transcendentals(*this, outputs())
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs()) : detail::invalid_traffic;
+    return detail::sensible(valid())
+               ? detail::conv_bytes(*this, count{N} * C * D * H * W, weights(), outputs())
+               : detail::invalid_traffic;
   }
   /// Weights and bias.
-  constexpr count parameters() const { return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid(); }
+  constexpr count parameters() const {
+    return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
+  }
 
  private:
-  constexpr detail::spread depth() const { return {.in = D, .size = T, .pad = pd, .out_pad = opd, .stride = sd, .dilation = dd}; }
-  constexpr detail::spread height() const { return {.in = H, .size = R, .pad = ph, .out_pad = oph, .stride = U, .dilation = dh}; }
-  constexpr detail::spread width() const { return {.in = W, .size = S, .pad = pw, .out_pad = opw, .stride = V, .dilation = dw}; }
+  constexpr detail::spread depth() const {
+    return {.in = D, .size = T, .pad = pd, .out_pad = opd, .stride = sd, .dilation = dd};
+  }
+  constexpr detail::spread height() const {
+    return {.in = H, .size = R, .pad = ph, .out_pad = oph, .stride = U, .dilation = dh};
+  }
+  constexpr detail::spread width() const {
+    return {.in = W, .size = S, .pad = pw, .out_pad = opw, .stride = V, .dilation = dw};
+  }
   constexpr count channel_pairs() const { return count{N} * C * (K / g); }
   constexpr count weights() const { return count{C} * (K / g) * T * R * S; }
-  constexpr count outputs() const { return count{N} * K * depth().out() * height().out() * width().out(); }
+  constexpr count outputs() const {
+    return count{N} * K * depth().out() * height().out() * width().out();
+  }
 };
 
 /// ConvTranspose3d without depth.
@@ -300,9 +417,35 @@ struct ConvTranspose2d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr ConvTranspose3d conv3d() const {
-    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .K = K, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw, .opd = 0, .oph = oph, .opw = opw,
-            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw, .g = g,
-            .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = H,
+            .W = W,
+            .K = K,
+            .T = 1,
+            .R = R,
+            .S = S,
+            .pd = 0,
+            .ph = ph,
+            .pw = pw,
+            .opd = 0,
+            .oph = oph,
+            .opw = opw,
+            .sd = 1,
+            .U = U,
+            .V = V,
+            .dd = 1,
+            .dh = dh,
+            .dw = dw,
+            .g = g,
+            .bias = bias,
+            .act = act,
+            .residual = residual,
+            .pass = pass,
+            .type = type,
+            .dtypeW = dtypeW,
+            .dtypeY = dtypeY};
   }
   constexpr count P() const { return conv3d().P(); }
   constexpr count Q() const { return conv3d().Q(); }
@@ -333,9 +476,35 @@ struct ConvTranspose1d {
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;
 
   constexpr ConvTranspose3d conv3d() const {
-    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .K = K, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw, .opd = 0, .oph = 0, .opw = opw,
-            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .g = g,
-            .bias = bias, .act = act, .residual = residual, .pass = pass, .type = type, .dtypeW = dtypeW, .dtypeY = dtypeY};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = 1,
+            .W = W,
+            .K = K,
+            .T = 1,
+            .R = 1,
+            .S = S,
+            .pd = 0,
+            .ph = 0,
+            .pw = pw,
+            .opd = 0,
+            .oph = 0,
+            .opw = opw,
+            .sd = 1,
+            .U = 1,
+            .V = V,
+            .dd = 1,
+            .dh = 1,
+            .dw = dw,
+            .g = g,
+            .bias = bias,
+            .act = act,
+            .residual = residual,
+            .pass = pass,
+            .type = type,
+            .dtypeW = dtypeW,
+            .dtypeY = dtypeY};
   }
   constexpr count Q() const { return conv3d().Q(); }
   constexpr bool valid() const { return conv3d().valid(); }

@@ -2,17 +2,17 @@
 #ifndef KPROF_OPS_INDEXING_HPP
 #define KPROF_OPS_INDEXING_HPP
 
-// Operators that go through indices: embeddings, gathers, scatters, selection by a mask. Only what is touched counts, and
-// indices are taken to be distinct, as XLA and PyProf's embedding have it: of a table only as many rows are read as there are
-// indices.
+// Operators that go through indices: embeddings, gathers, scatters, selection by a mask. Only what
+// is touched counts, and indices are taken to be distinct, as XLA and PyProf's embedding have it:
+// of a table only as many rows are read as there are indices.
 
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// y[tokens,D] = weight[index[tokens],:]. bprop adds dy to the rows of a dense gradient, which it reads and writes; clearing
-/// the gradient is a Fill.
+/// y[tokens,D] = weight[index[tokens],:]. bprop adds dy to the rows of a dense gradient, which it
+/// reads and writes; clearing the gradient is a Fill.
 /// FLOPs(fprop): 0
 /// FLOPs(bprop): tokens D
 /// read(fprop): index + y
@@ -24,15 +24,16 @@ namespace ops {
 /// source: PyProf embedding.py for fprop, XLA hlo_cost_analysis.cc for the scatter of bprop
 /// others: PyProf counts no FLOPs in bprop, and does not read the indices there
 struct Embedding {
-  std::int64_t tokens = 1;   ///< indices, of all sequences together
-  std::int64_t D = 1;   ///< elements of a row
-  std::int64_t V = 0;   ///< rows of the table, for parameters() alone; 0: not said
+  std::int64_t tokens = 1;  ///< indices, of all sequences together
+  std::int64_t D = 1;       ///< elements of a row
+  std::int64_t V = 0;       ///< rows of the table, for parameters() alone; 0: not said
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
-  dtype dtypeIndex = dtype::int64;   ///< of the indices
+  dtype dtypeIndex = dtype::int64;  ///< of the indices
 
   constexpr bool valid() const {
-    return detail::not_negative(tokens, D, V) && detail::known(type) && detail::is_index(dtypeIndex) && detail::is_fprop_or_bprop(pass);
+    return detail::not_negative(tokens, D, V) && detail::known(type) &&
+           detail::is_index(dtypeIndex) && detail::is_fprop_or_bprop(pass);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -52,18 +53,22 @@ struct Embedding {
 
 namespace ops::detail {
 
-/// What gathers and scatters share: n indices, each of `slice` elements, which are read `reads` times and written once.
+/// What gathers and scatters share: n indices, each of `slice` elements, which are read `reads`
+/// times and written once.
 struct indexed {
   std::int64_t n, slice;
   dtype type, dtypeIndex;
 
-  constexpr bool valid() const { return not_negative(n, slice) && known(type) && is_index(dtypeIndex); }
+  constexpr bool valid() const {
+    return not_negative(n, slice) && known(type) && is_index(dtypeIndex);
+  }
   constexpr count numel() const { return sensible(valid()) ? count{n} * slice : count::invalid(); }
   constexpr traffic bytes(int reads) const {
     const count moved = numel();
     if (!moved.valid()) return invalid_traffic;
     if (moved == 0) return {};
-    return {.read = bytes_for(n, dtypeIndex) + bytes_for(moved, type) * reads, .written = bytes_for(moved, type)};
+    return {.read = bytes_for(n, dtypeIndex) + bytes_for(moved, type) * reads,
+            .written = bytes_for(moved, type)};
   }
 };
 
@@ -71,16 +76,16 @@ struct indexed {
 
 namespace ops {
 
-/// y[n,slice] = x[index[n],:]. Of x the elements are read that the indices name. PyTorch's take and gather have a slice of one
-/// element, index_select along a dimension one of all the others.
+/// y[n,slice] = x[index[n],:]. Of x the elements are read that the indices name. PyTorch's take and
+/// gather have a slice of one element, index_select along a dimension one of all the others.
 /// FLOPs: 0
 /// read: bytes(n, dtypeIndex) + bytes(n slice, type)
 /// written: bytes(n slice, type)
 /// source: XLA hlo_cost_analysis.cc, PyProf index_slice_join_mutate.py for index_select
 /// others: PyProf counts a gather as twice the whole of x, without indices
 struct Gather {
-  std::int64_t n = 1;       ///< indices
-  std::int64_t slice = 1;   ///< elements for each of them
+  std::int64_t n = 1;      ///< indices
+  std::int64_t slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -96,12 +101,14 @@ struct Gather {
 /// Gather of rows: [1000,64] along dimension 0 by 100 indices is n = 100, slice = 64.
 /// like: Gather
 struct IndexSelect {
-  std::int64_t n = 1;       ///< indices
-  std::int64_t slice = 1;   ///< elements for each of them
+  std::int64_t n = 1;      ///< indices
+  std::int64_t slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
-  constexpr Gather gather() const { return {.n = n, .slice = slice, .type = type, .dtypeIndex = dtypeIndex}; }
+  constexpr Gather gather() const {
+    return {.n = n, .slice = slice, .type = type, .dtypeIndex = dtypeIndex};
+  }
   constexpr bool valid() const { return gather().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return gather().arithmetic(); }
   constexpr count flops() const { return gather().flops(); }
@@ -115,8 +122,8 @@ struct IndexSelect {
 /// source: ScatterAdd's, less the elements of y that are read
 /// others: XLA reads these here too
 struct Scatter {
-  std::int64_t n = 1;       ///< indices
-  std::int64_t slice = 1;   ///< elements for each of them
+  std::int64_t n = 1;      ///< indices
+  std::int64_t slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -135,8 +142,8 @@ struct Scatter {
 /// written: bytes(n slice, type)
 /// source: XLA hlo_cost_analysis.cc
 struct ScatterAdd {
-  std::int64_t n = 1;       ///< indices
-  std::int64_t slice = 1;   ///< elements for each of them
+  std::int64_t n = 1;      ///< indices
+  std::int64_t slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -158,13 +165,15 @@ struct ScatterAdd {
 struct MaskedSelect {
   static constexpr std::int64_t as_many_as_there_are = -1;
 
-  std::int64_t numel = 1;   ///< of x and of the mask
-  std::int64_t selected = as_many_as_there_are;   ///< set in the mask; known to the device alone, as a rule: -1 is the most there can be
+  std::int64_t numel = 1;                        ///< of x and of the mask
+  std::int64_t selected = as_many_as_there_are;  ///< set in the mask; known to the device alone,
+                                                 ///< as a rule: -1 is the most there can be
   dtype type = dtype::f32;
-  dtype dtypeMask = dtype::boolean;   ///< of the mask
+  dtype dtypeMask = dtype::boolean;  ///< of the mask
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && selected >= as_many_as_there_are && selected <= numel && detail::known(type, dtypeMask);
+    return detail::not_negative(numel) && selected >= as_many_as_there_are && selected <= numel &&
+           detail::known(type, dtypeMask);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{0} : count::invalid(); }

@@ -2,10 +2,12 @@
 #ifndef KPROF_OPS_LAPACK_HPP
 #define KPROF_OPS_LAPACK_HPP
 
-// Factorisations of dense matrices and what is solved with them, in place: FLOPs by the polynomials of LAPACK Working Note
-// 41 in full, as LAPACK++, PLASMA and MAGMA have them. A complex multiplication is 6 FLOPs and a complex addition 2, so both
-// are counted apart. The code has the polynomials as sums of binomial coefficients: no fractions, no subtractions, and no
-// overflow before that of the result. Pivot indices are not counted; nothing is said of blocking and workspace.
+// Factorisations of dense matrices and what is solved with them, in place: FLOPs by the polynomials
+// of LAPACK Working Note 41 in full, as LAPACK++, PLASMA and MAGMA have them. A complex
+// multiplication is 6 FLOPs and a complex addition 2, so both are counted apart. The code has the
+// polynomials as sums of binomial coefficients: no fractions, no subtractions, and no overflow
+// before that of the result. Pivot indices are not counted; nothing is said of blocking and
+// workspace.
 
 #include <kprof/ops/blas.hpp>
 
@@ -13,7 +15,9 @@ KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
 /// n over 2 and n over 3, for n >= 0.
-constexpr count lapack_pairs(std::int64_t n) noexcept { return n == 0 ? count{} : blas_triangle(n - 1); }
+constexpr count lapack_pairs(std::int64_t n) noexcept {
+  return n == 0 ? count{} : blas_triangle(n - 1);
+}
 constexpr count lapack_triples(std::int64_t n) noexcept {
   if (n < 3) return 0;
   std::int64_t a = n, b = n - 1, c = n - 2;
@@ -24,10 +28,13 @@ constexpr count lapack_triples(std::int64_t n) noexcept {
 
 struct lapack_work {
   count muls, adds;
-  constexpr count flops(dtype type) const noexcept { return is_complex(type) ? muls * 6 + adds * 2 : muls + adds; }
+  constexpr count flops(dtype type) const noexcept {
+    return is_complex(type) ? muls * 6 + adds * 2 : muls + adds;
+  }
 };
 
-/// Sum over j < k of j (d + j) additions, of as many multiplications, and of 1 + d + j for the reciprocal and the scaling.
+/// Sum over j < k of j (d + j) additions, of as many multiplications, and of 1 + d + j for the
+/// reciprocal and the scaling.
 constexpr lapack_work lapack_getrf(std::int64_t m, std::int64_t n) noexcept {
   const std::int64_t k = m < n ? m : n, d = m < n ? n - m : m - n;
   const count pairs = lapack_pairs(k), adds = lapack_triples(k) * 2 + pairs * (count{d} + 1);
@@ -39,7 +46,8 @@ constexpr lapack_work lapack_potrf(std::int64_t n) noexcept {
 }
 constexpr lapack_work lapack_geqrf(std::int64_t m, std::int64_t n) noexcept {
   const std::int64_t k = m < n ? m : n, d = m < n ? n - m : m - n;
-  const count adds = lapack_triples(k) * 4 + lapack_pairs(k) * 5 + count{k} * 2 + count{d} * k * k + (m < n ? count{d} * k : 0);
+  const count adds = lapack_triples(k) * 4 + lapack_pairs(k) * 5 + count{k} * 2 + count{d} * k * k +
+                     (m < n ? count{d} * k : 0);
   return {.muls = adds + count{m} * n + count{k} * 3, .adds = adds};
 }
 constexpr lapack_work lapack_getri(std::int64_t n) noexcept {
@@ -69,12 +77,14 @@ namespace ops {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: cuSOLVER's samples usually quote the leading terms alone
 struct Getrf {
-  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
+  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrf(m, n).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_getrf(m, n).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = bytes_for(count{m} * n, type);
@@ -91,12 +101,14 @@ struct Getrf {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: XLA counts n^3 / 3
 struct Potrf {
-  std::int64_t n = 1;   ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrf(n).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_potrf(n).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = bytes_for(detail::blas_triangle(n), type);
@@ -119,7 +131,9 @@ struct Geqrf {
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_geqrf(m, n).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_geqrf(m, n).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = bytes_for(count{m} * n, type);
@@ -135,13 +149,15 @@ struct Geqrf {
 /// where: adds = n (n - 1) nrhs
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getrs {
-  std::int64_t n = 1;      ///< rows and columns of A
-  std::int64_t nrhs = 1;   ///< columns of B and X
+  std::int64_t n = 1;     ///< rows and columns of A
+  std::int64_t nrhs = 1;  ///< columns of B and X
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getrs(n, nrhs).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_getrs(n, nrhs).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (nrhs == 0) return {};
@@ -158,13 +174,15 @@ struct Getrs {
 /// where: adds = n (n - 1) nrhs
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Potrs {
-  std::int64_t n = 1;      ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_potrs(n, nrhs).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_potrs(n, nrhs).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (nrhs == 0) return {};
@@ -181,12 +199,14 @@ struct Potrs {
 /// where: adds = 2 n^3 / 3 - 3 n^2 / 2 + 5 n / 6
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getri {
-  std::int64_t n = 1;   ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::lapack_getri(n).flops(type) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::lapack_getri(n).flops(type) : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count a = bytes_for(count{n} * n, type);
@@ -203,7 +223,7 @@ struct Getri {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: HPL quotes 2 n^3 / 3 + 3 n^2 / 2 of one right-hand side, n / 6 more
 struct Gesv {
-  std::int64_t n = 1;      ///< rows and columns of A
+  std::int64_t n = 1;  ///< rows and columns of A
   std::int64_t nrhs = 1;
   dtype type = dtype::f64;
 

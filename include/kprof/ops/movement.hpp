@@ -2,8 +2,8 @@
 #ifndef KPROF_OPS_MOVEMENT_HPP
 #define KPROF_OPS_MOVEMENT_HPP
 
-// Operators that move elements and compute nothing: all have 0 FLOPs. Bytes: what arrives is read once and written once; a
-// reshape moves nothing, a fill only writes.
+// Operators that move elements and compute nothing: all have 0 FLOPs. Bytes: what arrives is read
+// once and written once; a reshape moves nothing, a fill only writes.
 
 #include <kprof/ops/common.hpp>
 
@@ -15,7 +15,9 @@ constexpr traffic moved(bool valid, std::int64_t numel, dtype from, dtype to) no
   if (!sensible(valid)) return invalid_traffic;
   return {.read = bytes_for(numel, from), .written = bytes_for(numel, to)};
 }
-constexpr count no_flops(bool valid) noexcept { return sensible(valid) ? count{0} : count::invalid(); }
+constexpr count no_flops(bool valid) noexcept {
+  return sensible(valid) ? count{0} : count::invalid();
+}
 
 }  // namespace ops::detail
 
@@ -27,7 +29,7 @@ namespace ops {
 /// written: bytes(sum(n in inputs: n), type)
 /// source: PyProf index_slice_join_mutate.py
 struct Concat {
-  fixed_list<std::int64_t, 16> inputs{};   ///< elements of each
+  fixed_list<std::int64_t, 16> inputs{};  ///< elements of each
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
@@ -51,7 +53,7 @@ struct Concat {
 /// A copy of a part of a tensor: of what lies outside nothing is read.
 /// like: Copy
 struct Slice {
-  std::int64_t numel = 1;   ///< of the result
+  std::int64_t numel = 1;  ///< of the result
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -82,8 +84,8 @@ struct Copy {
 /// source: ParRes Kernels, SERIAL
 /// others: ParRes Kernels, Cxx11, counts 4 M N elements, not 2
 struct Transpose {
-  std::int64_t M = 1, N = 1;   ///< rows of x; columns of x
-  std::int64_t batch = 1;      ///< matrices
+  std::int64_t M = 1, N = 1;  ///< rows of x; columns of x
+  std::int64_t batch = 1;     ///< matrices
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(M, N, batch) && detail::known(type); }
@@ -115,9 +117,11 @@ struct Permute {
 /// source: PyProf convert.py
 struct Cast {
   std::int64_t numel = 1;
-  dtype dtypeIn = dtype::f32, dtypeOut = dtype::f32;   ///< of what is read; of what is written
+  dtype dtypeIn = dtype::f32, dtypeOut = dtype::f32;  ///< of what is read; of what is written
 
-  constexpr bool valid() const { return detail::not_negative(numel) && detail::known(dtypeIn, dtypeOut); }
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && detail::known(dtypeIn, dtypeOut);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeIn); }
   constexpr count flops() const { return detail::no_flops(valid()); }
   constexpr traffic bytes() const { return detail::moved(valid(), numel, dtypeIn, dtypeOut); }
@@ -136,7 +140,9 @@ struct Reshape {
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::no_flops(valid()); }
-  constexpr traffic bytes() const { return detail::sensible(valid()) ? traffic{} : detail::invalid_traffic; }
+  constexpr traffic bytes() const {
+    return detail::sensible(valid()) ? traffic{} : detail::invalid_traffic;
+  }
 };
 
 /// A tensor of one value: PyTorch's zeros, ones, full and fill_.
@@ -163,12 +169,14 @@ struct Fill {
 /// written: size
 /// source: Copy's
 struct Memcpy {
-  std::int64_t size = 1;   ///< in bytes
+  std::int64_t size = 1;  ///< in bytes
 
   constexpr bool valid() const { return detail::not_negative(size); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtype::uint8); }
   constexpr count flops() const { return detail::no_flops(valid()); }
-  constexpr traffic bytes() const { return detail::moved(valid(), size, dtype::uint8, dtype::uint8); }
+  constexpr traffic bytes() const {
+    return detail::moved(valid(), size, dtype::uint8, dtype::uint8);
+  }
 };
 
 /// Bytes set.
@@ -177,7 +185,7 @@ struct Memcpy {
 /// written: size
 /// source: Fill's
 struct Memset {
-  std::int64_t size = 1;   ///< in bytes
+  std::int64_t size = 1;  ///< in bytes
 
   constexpr bool valid() const { return detail::not_negative(size); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtype::uint8); }

@@ -2,8 +2,9 @@
 #ifndef KPROF_OPS_NETWORK_HPP
 #define KPROF_OPS_NETWORK_HPP
 
-// What a list of operators costs in all: a model's card, known to the compiler. Takes operators of the catalogue and of
-// anybody else. Nothing allocates; a network is a plain value of sums, and forgets the operators.
+// What a list of operators costs in all: a model's card, known to the compiler. Takes operators of
+// the catalogue and of anybody else. Nothing allocates; a network is a plain value of sums, and
+// forgets the operators.
 
 #include <kprof/op.hpp>
 #include <kprof/ops/common.hpp>
@@ -17,11 +18,13 @@ namespace ops {
 struct cost {
   count calls;
   count flops;
-  count transcendentals;   ///< among the FLOPs
+  count transcendentals;  ///< among the FLOPs
   traffic bytes;
 
   /// False when a call's parameters make no sense or a sum does not fit 64 bits.
-  constexpr bool valid() const { return calls.valid() && flops.valid() && transcendentals.valid() && bytes.total().valid(); }
+  constexpr bool valid() const {
+    return calls.valid() && flops.valid() && transcendentals.valid() && bytes.total().valid();
+  }
   constexpr cost& operator+=(const cost& more) {
     calls += more.calls;
     flops += more.flops;
@@ -31,19 +34,30 @@ struct cost {
     return *this;
   }
   friend constexpr cost operator*(const cost& one, count times) {
-    return {one.calls * times, one.flops * times, one.transcendentals * times, {one.bytes.read * times, one.bytes.written * times}};
+    return {one.calls * times,
+            one.flops * times,
+            one.transcendentals * times,
+            {one.bytes.read * times, one.bytes.written * times}};
   }
 };
 
 namespace detail {
 template <class Op>
-concept has_pass = requires(const Op& op) { op.pass; } && requires(Op& op) { op.pass = pass::fprop; };
+concept has_pass = requires(const Op& op) {
+  op.pass;
+}
+&&requires(Op& op) { op.pass = pass::fprop; };
 template <class Op>
-concept has_parameters = requires(const Op& op) { count{op.parameters()}; };
+concept has_parameters = requires(const Op& op) {
+  count{op.parameters()};
+};
 template <class Op>
-inline constexpr bool has_both_formulas = ::kprof::KPROF_DETAIL_ABI::detail::has_flops<Op> && ::kprof::KPROF_DETAIL_ABI::detail::has_bytes<Op>;
+inline constexpr bool has_both_formulas = ::kprof::KPROF_DETAIL_ABI::detail::has_flops<
+    Op>&& ::kprof::KPROF_DETAIL_ABI::detail::has_bytes<Op>;
 template <class Op>
-concept has_transcendentals = requires(const Op& op) { count{op.transcendentals()}; };
+concept has_transcendentals = requires(const Op& op) {
+  count{op.transcendentals()};
+};
 
 inline constexpr std::uint32_t pass_count = 5;
 constexpr bool known_pass(pass p) noexcept { return static_cast<std::uint32_t>(p) < pass_count; }
@@ -62,7 +76,8 @@ constexpr cost cost_of(const Op& op) {
 /// Sums over operators, in all and by pass. An operator without a field `pass` is forward.
 ///     constexpr kprof::ops::network mlp = [] {
 ///       kprof::ops::network n;
-///       n.add(Linear{.tokens = 32, .in_features = 784, .out_features = 512, .bias = true}).add(Relu{.numel = 32 * 512}, 2);
+///       n.add(Linear{.tokens = 32, .in_features = 784, .out_features = 512, .bias =
+///       true}).add(Relu{.numel = 32 * 512}, 2);
 ///       return n;
 ///     }();
 ///     static_assert(mlp.total().flops == 2 * 32 * 784 * 512 + 3 * 32 * 512);
@@ -76,13 +91,17 @@ class network {
     }
     return repeat(op, times);
   }
-  /// The same with weights that are counted elsewhere: another step of the same layer, or tied weights.
+  /// The same with weights that are counted elsewhere: another step of the same layer, or tied
+  /// weights.
   template <class Op>
   constexpr network& repeat(const Op& op, count times = 1) {
     static_assert(::kprof::KPROF_DETAIL_ABI::detail::check_operator<Op>());
-    static_assert(detail::has_both_formulas<Op>, "kprof: a network adds operators that have flops() and bytes(); return 0 where there are none");
+    static_assert(detail::has_both_formulas<Op>,
+                  "kprof: a network adds operators that have flops() and bytes(); return 0 where "
+                  "there are none");
     pass p = pass::fprop;
-    if constexpr (detail::has_pass<Op>) p = detail::known_pass(op.pass) ? op.pass : pass::fprop;   // then the cost is not valid
+    // then the cost is not valid
+    if constexpr (detail::has_pass<Op>) p = detail::known_pass(op.pass) ? op.pass : pass::fprop;
     by_pass_[static_cast<std::uint32_t>(p)] += detail::cost_of(op) * times;
     return *this;
   }
@@ -95,12 +114,16 @@ class network {
     for (std::uint32_t p = 0; p < detail::pass_count; ++p) by_pass_[p] += part.by_pass_[p] * times;
     return *this;
   }
-  /// A forward call as training has it, and all its backward calls: dgrad, wgrad and, with a bias, bgrad; or bprop. Forward saves
-  /// what bprop reads (indices of MaxPool, the logsumexp of Sdpa), and products have the gradients of both operands.
+  /// A forward call as training has it, and all its backward calls: dgrad, wgrad and, with a bias,
+  /// bgrad; or bprop. Forward saves what bprop reads (indices of MaxPool, the logsumexp of Sdpa),
+  /// and products have the gradients of both operands.
   template <class Op>
   constexpr network& add_with_backward(Op op, count times = 1) {
-    static_assert(detail::has_pass<Op>, "kprof: the operator has no field `pass`, so no backward calls; add it with add()");
-    if (!detail::sensible(is_forward(op))) op.pass = static_cast<pass>(detail::pass_count);   // its backward calls are not known: no cost is valid
+    static_assert(
+        detail::has_pass<Op>,
+        "kprof: the operator has no field `pass`, so no backward calls; add it with add()");
+    // its backward calls are not known: no cost is valid
+    if (!detail::sensible(is_forward(op))) op.pass = static_cast<pass>(detail::pass_count);
     if constexpr (requires { op.return_indices = true; }) op.return_indices = true;
     if constexpr (requires { op.lse = true; }) op.lse = true;
     if constexpr (requires { op.gradient = gradient_of::both; }) op.gradient = gradient_of::both;
@@ -115,7 +138,9 @@ class network {
   }
 
   /// Of one pass; nothing of one that there is not.
-  constexpr cost of(pass p) const { return detail::known_pass(p) ? by_pass_[static_cast<std::uint32_t>(p)] : cost{}; }
+  constexpr cost of(pass p) const {
+    return detail::known_pass(p) ? by_pass_[static_cast<std::uint32_t>(p)] : cost{};
+  }
   constexpr cost total() const {
     cost sum;
     for (const cost& one : by_pass_) sum += one;

@@ -2,47 +2,57 @@
 #ifndef KPROF_OPS_NORM_HPP
 #define KPROF_OPS_NORM_HPP
 
-// Normalisation: of batches, layers, groups, instances, and by the root of the mean square. Forward, and backward (bprop)
-// with respect to the input and the parameters at once.
+// Normalisation: of batches, layers, groups, instances, and by the root of the mean square.
+// Forward, and backward (bprop) with respect to the input and the parameters at once.
 //
-// FLOPs are the primitives for each of the E elements; those for each row or channel, as is the rsqrt, are left out. PyProf
-// counts batch_norm so. Bytes are the least possible: a tensor that does not fit on the chip is read twice in the
-// forward pass of training, which no formula here knows. Of an empty batch nothing is read and no output is written;
-// gradients of the parameters are written, as zeros.
+// FLOPs are the primitives for each of the E elements; those for each row or channel, as is the
+// rsqrt, are left out. PyProf counts batch_norm so. Bytes are the least possible: a tensor that
+// does not fit on the chip is read twice in the forward pass of training, which no formula here
+// knows. Of an empty batch nothing is read and no output is written; gradients of the parameters
+// are written, as zeros.
 
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-constexpr bool norm_common_valid(const auto& op) { return real(op.type, op.parameter_type()) && is_fprop_or_bprop(op.pass); }
+constexpr bool norm_common_valid(const auto& op) {
+  return real(op.type, op.parameter_type()) && is_fprop_or_bprop(op.pass);
+}
 
-/// Bytes of a normalisation of E elements whose `parameters` (of `vectors` tensors, gamma and beta, or gamma alone) and
-/// statistics take so many bytes. Backward: x, dy, gamma and the statistics are read, dx and the parameters' gradients written.
-constexpr traffic norm_bytes(const auto& op, count E, count parameter, int vectors, count statistics) {
+/// Bytes of a normalisation of E elements whose `parameters` (of `vectors` tensors, gamma and beta,
+/// or gamma alone) and statistics take so many bytes. Backward: x, dy, gamma and the statistics are
+/// read, dx and the parameters' gradients written.
+constexpr traffic norm_bytes(const auto& op, count E, count parameter, int vectors,
+                             count statistics) {
   const count x = bytes_for(E, op.type), gradients = parameter * vectors;
-  if (op.pass == pass::bprop) return {.read = E == 0 ? 0 : 2 * x + (vectors != 0 ? parameter : 0) + statistics, .written = x + gradients};
+  if (op.pass == pass::bprop)
+    return {.read = E == 0 ? 0 : 2 * x + (vectors != 0 ? parameter : 0) + statistics,
+            .written = x + gradients};
   if (E == 0) return {};
   return {.read = x + gradients, .written = x + statistics};
 }
 
-/// Layer, group and instance normalisation: `rows` with a mean and a reciprocal deviation each, `cols` of gamma and beta.
+/// Layer, group and instance normalisation: `rows` with a mean and a reciprocal deviation each,
+/// `cols` of gamma and beta.
 constexpr count row_norm_flops(const auto& op, count E) {
   if (op.pass == pass::bprop) return E * (op.affine ? 13 : 9);
   return E * (op.affine ? 8 : 6);
 }
 constexpr traffic row_norm_bytes(const auto& op, count E, count rows, count cols) {
-  return norm_bytes(op, E, bytes_for(cols, op.parameter_type()), op.affine ? 2 : 0, op.stats ? 2 * bytes_for(rows, dtype::f32) : 0);
+  return norm_bytes(op, E, bytes_for(cols, op.parameter_type()), op.affine ? 2 : 0,
+                    op.stats ? 2 * bytes_for(rows, dtype::f32) : 0);
 }
 
 }  // namespace ops::detail
 
 namespace ops {
 
-/// Batch normalisation of [N,C,D,H,W]; leave out the extents that are not there. Forward in training: mean 1, variance 3,
-/// normalise 2, gamma and beta 2; in evaluation scale and shift, from the running statistics. Backward, of training alone:
-/// normalise 2, sum of dy 1, of dy xhat 2, dx 4. The statistics have the type of the parameters, as in cuDNN. Updates of the
-/// running statistics are not counted.
+/// Batch normalisation of [N,C,D,H,W]; leave out the extents that are not there. Forward in
+/// training: mean 1, variance 3, normalise 2, gamma and beta 2; in evaluation scale and shift, from
+/// the running statistics. Backward, of training alone: normalise 2, sum of dy 1, of dy xhat 2, dx
+/// 4. The statistics have the type of the parameters, as in cuDNN. Updates of the running
+/// statistics are not counted.
 /// FLOPs(fprop): ([train] (6 + 2 [affine]) + [not train] 2) E
 /// FLOPs(bprop): 9 E
 /// read(fprop): x + 2 ([affine] + [not train]) c
@@ -54,20 +64,25 @@ namespace ops {
 /// where: x = bytes(E, type)
 /// where: c = bytes(C, dtypeP or type)
 /// source: PyProf normalization.py for the forward 8 E; its primitives for the rest
-/// others: PyProf counts 8 E backward too, and moves 4 E forward and 5 E backward; DeepSpeed and fvcore count 5 E in training (4 E without gamma
-///   and beta) and 2 E (E) in evaluation; MIOpen moves 3 E in training, 2 E in evaluation; XLA counts nothing
+/// others: PyProf counts 8 E backward too, and moves 4 E forward and 5 E backward; DeepSpeed and
+///   fvcore count 5 E in training (4 E without gamma and beta) and 2 E (E) in evaluation; MIOpen
+///   moves 3 E in training, 2 E in evaluation; XLA counts nothing
 struct BatchNorm {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;   ///< samples; channels; depth; height; width
-  bool train = true;    ///< statistics of the batch, else the running ones
-  bool affine = true;   ///< gamma and beta, C each
-  bool stats = true;    ///< training: mean and reciprocal deviation, C each, are saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;   ///< fprop, or bprop with respect to x and the parameters at once
-  dtype type = dtype::f32;             ///< of x, y and their gradients
-  dtype dtypeP = dtype::unknown;       ///< of the parameters, their gradients and the statistics; unknown: as `type`
+  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< samples; channels; depth; height; width
+  bool train = true;   ///< statistics of the batch, else the running ones
+  bool affine = true;  ///< gamma and beta, C each
+  bool stats = true;   ///< training: mean and reciprocal deviation, C each, are saved by fprop and
+                       ///< read by bprop
+  ops::pass pass = ops::pass::fprop;  ///< fprop, or bprop with respect to x and the parameters at
+                                      ///< once
+  dtype type = dtype::f32;            ///< of x, y and their gradients
+  dtype dtypeP = dtype::unknown;      ///< of the parameters, their gradients and the statistics;
+                                      ///< unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const {
-    return detail::not_negative(N, C, D, H, W) && detail::norm_common_valid(*this) && (train || pass == ops::pass::fprop);
+    return detail::not_negative(N, C, D, H, W) && detail::norm_common_valid(*this) &&
+           (train || pass == ops::pass::fprop);
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
@@ -79,8 +94,9 @@ struct BatchNorm {
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count p = bytes_for(C, parameter_type());
-    traffic t = detail::norm_bytes(*this, elements(), p, affine ? 2 : 0, train && stats ? 2 * p : 0);
-    if (!train && elements() != 0) t.read += 2 * p;   // the running mean and variance
+    traffic t =
+        detail::norm_bytes(*this, elements(), p, affine ? 2 : 0, train && stats ? 2 * p : 0);
+    if (!train && elements() != 0) t.read += 2 * p;  // the running mean and variance
     return t;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
@@ -89,8 +105,9 @@ struct BatchNorm {
   constexpr count elements() const { return count{N} * C * D * H * W; }
 };
 
-/// Layer normalisation of rows. Forward: mean 1, variance 3, normalise 2, gamma and beta 2. Backward: normalise 2, two row sums 3,
-/// dx 4, and where there are parameters dy gamma 1, dgamma 2, dbeta 1.
+/// Layer normalisation of rows. Forward: mean 1, variance 3, normalise 2, gamma and beta 2.
+/// Backward: normalise 2, two row sums 3, dx 4, and where there are parameters dy gamma 1, dgamma
+/// 2, dbeta 1.
 ///     KPROF_OP(kprof::ops::LayerNorm, {.rows = 128, .cols = 768, .type = f16});
 /// FLOPs(fprop): (6 + 2 [affine]) rows cols
 /// FLOPs(bprop): (9 + 4 [affine]) rows cols
@@ -102,28 +119,36 @@ struct BatchNorm {
 /// where: x = bytes(rows cols, type)
 /// where: p = bytes(cols, dtypeP or type)
 /// where: s = 2 bytes(rows, f32)
-/// source: its primitives, counted as PyProf counts BatchNorm's; bytes as Triton's tutorial, and parameters and statistics
+/// source: its primitives, counted as PyProf counts BatchNorm's; bytes as Triton's tutorial, and
+///   parameters and statistics
 /// others: DeepSpeed and fvcore count 5 for an element, 4 without gamma and beta
 struct LayerNorm {
   std::int64_t rows = 1, cols = 1;
-  bool affine = true;   ///< gamma and beta, `cols` each
-  bool stats = true;    ///< mean and reciprocal deviation of each row, f32, are saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
-  dtype type = dtype::f32;             ///< of x, y and their gradients
-  dtype dtypeP = dtype::unknown;       ///< of gamma, beta and their gradients; unknown: as `type`
+  bool affine = true;  ///< gamma and beta, `cols` each
+  bool stats = true;   ///< mean and reciprocal deviation of each row, f32, are saved by fprop and
+                       ///< read by bprop
+  ops::pass pass = ops::pass::fprop;  ///< as in BatchNorm
+  dtype type = dtype::f32;            ///< of x, y and their gradients
+  dtype dtypeP = dtype::unknown;      ///< of gamma, beta and their gradients; unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
-  constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }
+  constexpr bool valid() const {
+    return detail::not_negative(rows, cols) && detail::norm_common_valid(*this);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{rows} * cols) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{rows} * cols)
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? detail::row_norm_bytes(*this, count{rows} * cols, rows, cols) : detail::invalid_traffic;
+    return detail::sensible(valid()) ? detail::row_norm_bytes(*this, count{rows} * cols, rows, cols)
+                                     : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{cols} : 0; }
 };
 
-/// Group normalisation of [N,C,HW]: statistics of each of N G groups of C / G channels, gamma and beta of C elements. The
-/// primitives are LayerNorm's.
+/// Group normalisation of [N,C,HW]: statistics of each of N G groups of C / G channels, gamma and
+/// beta of C elements. The primitives are LayerNorm's.
 /// FLOPs(fprop): (6 + 2 [affine]) E
 /// FLOPs(bprop): (9 + 4 [affine]) E
 /// read(fprop): x + 2 [affine] c
@@ -138,19 +163,28 @@ struct LayerNorm {
 /// source: as LayerNorm
 /// others: DeepSpeed and fvcore count 5 E, 4 E without gamma and beta
 struct GroupNorm {
-  std::int64_t N = 1, C = 1, HW = 1;   ///< samples; channels; product of the other extents
-  std::int64_t G = 1;                  ///< groups of channels
-  bool affine = true;                  ///< gamma and beta, C each
-  bool stats = true;                   ///< mean and reciprocal deviation of each group, f32, are saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
-  dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
+  std::int64_t N = 1, C = 1, HW = 1;  ///< samples; channels; product of the other extents
+  std::int64_t G = 1;                 ///< groups of channels
+  bool affine = true;                 ///< gamma and beta, C each
+  bool stats = true;  ///< mean and reciprocal deviation of each group, f32, are saved by fprop and
+                      ///< read by bprop
+  ops::pass pass = ops::pass::fprop;                 ///< as in BatchNorm
+  dtype type = dtype::f32, dtypeP = dtype::unknown;  ///< as in LayerNorm
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
-  constexpr bool valid() const { return detail::not_negative(N, C, HW) && detail::positive(G) && C % G == 0 && detail::norm_common_valid(*this); }
+  constexpr bool valid() const {
+    return detail::not_negative(N, C, HW) && detail::positive(G) && C % G == 0 &&
+           detail::norm_common_valid(*this);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW)
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? detail::row_norm_bytes(*this, count{N} * C * HW, count{N} * G, C) : detail::invalid_traffic;
+    return detail::sensible(valid())
+               ? detail::row_norm_bytes(*this, count{N} * C * HW, count{N} * G, C)
+               : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
 };
@@ -159,23 +193,31 @@ struct GroupNorm {
 /// like: GroupNorm, G = C
 struct InstanceNorm {
   std::int64_t N = 1, C = 1, HW = 1;
-  bool affine = true;   ///< gamma and beta, C each; PyTorch's default is false
-  bool stats = true;    ///< mean and reciprocal deviation of each channel of a sample, f32, are saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
-  dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< as in LayerNorm
+  bool affine = true;  ///< gamma and beta, C each; PyTorch's default is false
+  bool stats = true;   ///< mean and reciprocal deviation of each channel of a sample, f32, are
+                       ///< saved by fprop and read by bprop
+  ops::pass pass = ops::pass::fprop;                 ///< as in BatchNorm
+  dtype type = dtype::f32, dtypeP = dtype::unknown;  ///< as in LayerNorm
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
-  constexpr bool valid() const { return detail::not_negative(N, C, HW) && detail::norm_common_valid(*this); }
+  constexpr bool valid() const {
+    return detail::not_negative(N, C, HW) && detail::norm_common_valid(*this);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW) : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::row_norm_flops(*this, count{N} * C * HW)
+                                     : count::invalid();
+  }
   constexpr traffic bytes() const {
-    return detail::sensible(valid()) ? detail::row_norm_bytes(*this, count{N} * C * HW, count{N} * C, C) : detail::invalid_traffic;
+    return detail::sensible(valid())
+               ? detail::row_norm_bytes(*this, count{N} * C * HW, count{N} * C, C)
+               : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
 };
 
-/// y = x / sqrt(mean of x^2) gamma, along rows. Forward: square and add 2, scale 1, gamma 1. Backward: scale 1, row sum 2, dx 3,
-/// and where there is gamma dy gamma 1, dgamma 2.
+/// y = x / sqrt(mean of x^2) gamma, along rows. Forward: square and add 2, scale 1, gamma 1.
+/// Backward: scale 1, row sum 2, dx 3, and where there is gamma dy gamma 1, dgamma 2.
 /// FLOPs(fprop): (3 + [affine]) rows cols
 /// FLOPs(bprop): (6 + 3 [affine]) rows cols
 /// read(fprop): x + [affine] p
@@ -189,13 +231,17 @@ struct InstanceNorm {
 /// source: its primitives, counted as LayerNorm's
 struct RmsNorm {
   std::int64_t rows = 1, cols = 1;
-  bool affine = true;   ///< gamma, `cols` elements
-  bool stats = true;    ///< the reciprocal root of each row, f32, is saved by fprop and read by bprop
-  ops::pass pass = ops::pass::fprop;   ///< as in BatchNorm
-  dtype type = dtype::f32, dtypeP = dtype::unknown;   ///< of x, y and their gradients; of gamma and its gradient, unknown: as `type`
+  bool affine = true;  ///< gamma, `cols` elements
+  bool stats = true;   ///< the reciprocal root of each row, f32, is saved by fprop and read by
+                       ///< bprop
+  ops::pass pass = ops::pass::fprop;                 ///< as in BatchNorm
+  dtype type = dtype::f32, dtypeP = dtype::unknown;  ///< of x, y and their gradients; of gamma and
+                                                     ///< its gradient, unknown: as `type`
 
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
-  constexpr bool valid() const { return detail::not_negative(rows, cols) && detail::norm_common_valid(*this); }
+  constexpr bool valid() const {
+    return detail::not_negative(rows, cols) && detail::norm_common_valid(*this);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
@@ -203,7 +249,8 @@ struct RmsNorm {
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    return detail::norm_bytes(*this, count{rows} * cols, bytes_for(cols, parameter_type()), affine ? 1 : 0, stats ? bytes_for(rows, dtype::f32) : 0);
+    return detail::norm_bytes(*this, count{rows} * cols, bytes_for(cols, parameter_type()),
+                              affine ? 1 : 0, stats ? bytes_for(rows, dtype::f32) : 0);
   }
   constexpr count parameters() const { return affine ? cols : 0; }
 };

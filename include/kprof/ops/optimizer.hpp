@@ -2,29 +2,36 @@
 #ifndef KPROF_OPS_OPTIMIZER_HPP
 #define KPROF_OPS_OPTIMIZER_HPP
 
-// Steps of optimizers over `numel` parameters, of one tensor or of all. FLOPs an element are counted in NVIDIA/apex's CUDA
-// expressions (multi_tensor_sgd, _adam, _lamb), what is the same for all elements left out; weight decay counts only where it is
-// asked for. Bytes: parameters and states are read and written, gradients are read; where the parameters are masters of a copy
-// in another type, that is written too.
+// Steps of optimizers over `numel` parameters, of one tensor or of all. FLOPs an element are
+// counted in NVIDIA/apex's CUDA expressions (multi_tensor_sgd, _adam, _lamb), what is the same for
+// all elements left out; weight decay counts only where it is asked for. Bytes: parameters and
+// states are read and written, gradients are read; where the parameters are masters of a copy in
+// another type, that is written too.
 
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
 
-/// What the optimizers share. `states`: tensors of the parameters' type that are kept besides these.
+/// What the optimizers share. `states`: tensors of the parameters' type that are kept besides
+/// these.
 struct step {
   std::int64_t numel;
   dtype type, dtypeG, dtypeCopy;
   int states;
 
-  constexpr bool valid() const { return not_negative(numel) && real(type, type_or(dtypeG, type), type_or(dtypeCopy, type)); }
-  constexpr count flops(int an_element) const { return sensible(valid()) ? count{numel} * an_element : count::invalid(); }
+  constexpr bool valid() const {
+    return not_negative(numel) && real(type, type_or(dtypeG, type), type_or(dtypeCopy, type));
+  }
+  constexpr count flops(int an_element) const {
+    return sensible(valid()) ? count{numel} * an_element : count::invalid();
+  }
   constexpr count gradient() const { return bytes_for(numel, detail::type_or(dtypeG, type)); }
   constexpr traffic bytes() const {
     if (!sensible(valid())) return invalid_traffic;
     const count kept = bytes_for(numel, type) * (1 + states);
-    return {.read = gradient() + kept, .written = kept + bytes_for(numel, dtypeCopy)};   // 0 bytes for dtype::unknown
+    // 0 bytes for dtype::unknown
+    return {.read = gradient() + kept, .written = kept + bytes_for(numel, dtypeCopy)};
   }
 };
 
@@ -40,11 +47,11 @@ namespace ops {
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Sgd {
-  std::int64_t numel = 1;                ///< parameters
-  bool weight_decay = false;             ///< g += wd p before
-  dtype type = dtype::f32;               ///< of the parameters
-  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
-  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+  std::int64_t numel = 1;            ///< parameters
+  bool weight_decay = false;         ///< g += wd p before
+  dtype type = dtype::f32;           ///< of the parameters
+  dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;  ///< of the copy that is written besides; unknown: none
 
   constexpr bool valid() const { return step().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -63,26 +70,31 @@ struct Sgd {
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Momentum {
-  std::int64_t numel = 1;                ///< parameters
-  bool nesterov = false;                 ///< p -= lr (g + mu m)
-  bool dampening = false;                ///< m = mu m + (1 - d) g; not with nesterov, which PyTorch refuses too
+  std::int64_t numel = 1;  ///< parameters
+  bool nesterov = false;   ///< p -= lr (g + mu m)
+  bool dampening = false;  ///< m = mu m + (1 - d) g; not with nesterov, which PyTorch refuses too
   bool weight_decay = false;
-  dtype type = dtype::f32;               ///< of parameters and momentum
-  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
-  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+  dtype type = dtype::f32;           ///< of parameters and momentum
+  dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;  ///< of the copy that is written besides; unknown: none
 
   constexpr bool valid() const { return step().valid() && !(nesterov && dampening); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? step().flops(4 + (nesterov ? 2 : 0) + (dampening ? 1 : 0) + (weight_decay ? 2 : 0)) : count::invalid();
+    return detail::sensible(valid())
+               ? step().flops(4 + (nesterov ? 2 : 0) + (dampening ? 1 : 0) + (weight_decay ? 2 : 0))
+               : count::invalid();
   }
-  constexpr traffic bytes() const { return detail::sensible(valid()) ? step().bytes() : detail::invalid_traffic; }
+  constexpr traffic bytes() const {
+    return detail::sensible(valid()) ? step().bytes() : detail::invalid_traffic;
+  }
 
  private:
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 1}; }
 };
 
-/// m = b1 m + (1 - b1) g (3 FLOPs), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) + eps) (7, with the root).
+/// m = b1 m + (1 - b1) g (3 FLOPs), v = b2 v + (1 - b2) g g (4), p -= lr (m / c1) / (sqrt(v / c2) +
+/// eps) (7, with the root).
 /// FLOPs: (14 + 2 [weight_decay]) numel
 /// transcendentals: numel
 /// read: g + 3 p
@@ -92,11 +104,11 @@ struct Momentum {
 /// source: apex multi_tensor_adam.cu, PyProf optim.py for the bytes
 /// others: apex evaluates the decay even where it is 0, 16 numel; PyProf counts no FLOPs
 struct Adam {
-  std::int64_t numel = 1;                ///< parameters
+  std::int64_t numel = 1;  ///< parameters
   bool weight_decay = false;
-  dtype type = dtype::f32;               ///< of parameters and both moments
-  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
-  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+  dtype type = dtype::f32;           ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;  ///< of the copy that is written besides; unknown: none
 
   constexpr bool valid() const { return step().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -109,16 +121,23 @@ struct Adam {
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 2}; }
 };
 
-/// Adam whose decay is added to the update, not to the gradient, at the same cost; decay is what it is used for.
+/// Adam whose decay is added to the update, not to the gradient, at the same cost; decay is what it
+/// is used for.
 /// like: Adam
 struct AdamW {
   std::int64_t numel = 1;
-  bool weight_decay = true;              ///< lr wd p is taken from p too
-  dtype type = dtype::f32;               ///< of parameters and both moments
-  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
-  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+  bool weight_decay = true;          ///< lr wd p is taken from p too
+  dtype type = dtype::f32;           ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;  ///< of the copy that is written besides; unknown: none
 
-  constexpr Adam adam() const { return {.numel = numel, .weight_decay = weight_decay, .type = type, .dtypeG = dtypeG, .dtypeCopy = dtypeCopy}; }
+  constexpr Adam adam() const {
+    return {.numel = numel,
+            .weight_decay = weight_decay,
+            .type = type,
+            .dtypeG = dtypeG,
+            .dtypeCopy = dtypeCopy};
+  }
   constexpr bool valid() const { return adam().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return adam().arithmetic(); }
   constexpr count flops() const { return adam().flops(); }
@@ -126,8 +145,9 @@ struct AdamW {
   constexpr traffic bytes() const { return adam().bytes(); }
 };
 
-/// Adam's update of the clipped gradient (13 FLOPs), the norms of parameters and update (4), and p -= ratio update (2). Bytes are
-/// the least, as if one kernel did it all; bytes_staged() are those of apex's two stages, which pass the update through memory.
+/// Adam's update of the clipped gradient (13 FLOPs), the norms of parameters and update (4), and p
+/// -= ratio update (2). Bytes are the least, as if one kernel did it all; bytes_staged() are those
+/// of apex's two stages, which pass the update through memory.
 /// FLOPs: (19 + 2 [weight_decay]) numel
 /// transcendentals: numel
 /// read: g + 3 p
@@ -135,13 +155,14 @@ struct AdamW {
 /// where: p = bytes(numel, type)
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_lamb.cu
-/// others: apex evaluates the decay even where it is 0; its two stages move 10 numel elements, not 7
+/// others: apex evaluates the decay even where it is 0; its two stages move 10 numel elements, not
+///   7
 struct Lamb {
-  std::int64_t numel = 1;                ///< parameters
-  bool weight_decay = false;             ///< wd p is added, to the gradient or to the update
-  dtype type = dtype::f32;               ///< of parameters and both moments
-  dtype dtypeG = dtype::unknown;         ///< of the gradients; unknown: as `type`
-  dtype dtypeCopy = dtype::unknown;      ///< of the copy that is written besides; unknown: none
+  std::int64_t numel = 1;            ///< parameters
+  bool weight_decay = false;         ///< wd p is added, to the gradient or to the update
+  dtype type = dtype::f32;           ///< of parameters and both moments
+  dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
+  dtype dtypeCopy = dtype::unknown;  ///< of the copy that is written besides; unknown: none
 
   constexpr bool valid() const { return step().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
@@ -149,8 +170,8 @@ struct Lamb {
   /// The root.
   constexpr count transcendentals() const { return step().flops(1); }
   constexpr traffic bytes() const { return step().bytes(); }
-  /// Of the two stages of apex's multi_tensor_lamb, without those of its norms: the first puts the update in place of the
-  /// gradient, the second reads it and the parameters once more.
+  /// Of the two stages of apex's multi_tensor_lamb, without those of its norms: the first puts the
+  /// update in place of the gradient, the second reads it and the parameters once more.
   constexpr traffic bytes_staged() const {
     const traffic once = bytes();
     if (!once.read.valid()) return detail::invalid_traffic;

@@ -2,10 +2,11 @@
 #ifndef KPROF_OPS_POINTWISE_HPP
 #define KPROF_OPS_POINTWISE_HPP
 
-// Elementwise operators: functions of one, two and three tensors, with broadcasting; dropout; and, from activation.hpp, named
-// activations. One FLOP an output element for each primitive, a comparison, a selection and a division among them;
-// flops(cost_model::pyprof) counts 20 for transcendental ones.
-// Bytes: each operand at its own size and width, the output once; in place is a read and a write.
+// Elementwise operators: functions of one, two and three tensors, with broadcasting; dropout; and,
+// from activation.hpp, named activations. One FLOP an output element for each primitive, a
+// comparison, a selection and a division among them; flops(cost_model::pyprof) counts 20 for
+// transcendental ones. Bytes: each operand at its own size and width, the output once; in place is
+// a read and a write.
 
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/common.hpp>
@@ -14,10 +15,42 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// From `exp` on they are transcendental; up to `is_nan` they have no derivative that is worth a call.
+/// From `exp` on they are transcendental; up to `is_nan` they have no derivative that is worth a
+/// call.
 enum class unary_function : std::uint8_t {
-  sign, ceil, floor, round, trunc, bitwise_not, logical_not, is_nan, neg, abs, reciprocal, square,
-  exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, erf, erfc, erfinv
+  sign,
+  ceil,
+  floor,
+  round,
+  trunc,
+  bitwise_not,
+  logical_not,
+  is_nan,
+  neg,
+  abs,
+  reciprocal,
+  square,
+  exp,
+  exp2,
+  expm1,
+  log,
+  log2,
+  log10,
+  log1p,
+  sqrt,
+  rsqrt,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  erf,
+  erfc,
+  erfinv
 };
 
 }  // namespace ops
@@ -25,7 +58,9 @@ enum class unary_function : std::uint8_t {
 namespace ops::detail {
 
 constexpr bool is_transcendental(unary_function f) noexcept { return f >= unary_function::exp; }
-constexpr bool is_boolean(unary_function f) noexcept { return f == unary_function::logical_not || f == unary_function::is_nan; }
+constexpr bool is_boolean(unary_function f) noexcept {
+  return f == unary_function::logical_not || f == unary_function::is_nan;
+}
 constexpr const char* name_of(unary_function f) noexcept {
   switch (f) {
     case unary_function::neg: return "Neg";
@@ -47,7 +82,8 @@ constexpr const char* name_of(unary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(x); logical_not and is_nan write booleans. bprop reads dy and x (or y), neg dy alone, and writes dx.
+/// y = f(x); logical_not and is_nan write booleans. bprop reads dy and x (or y), neg dy alone, and
+/// writes dx.
 /// FLOPs: numel
 /// flops_pyprof: (1 + 19 transcendental) numel
 /// transcendentals: transcendental numel
@@ -57,25 +93,33 @@ namespace ops {
 /// written(bprop): x
 /// where: x = bytes(numel, type)
 /// where: y = bytes(numel, dtypeOut or [function in (logical_not, is_nan)] boolean or type)
-/// where: transcendental = [not function in (sign, ceil, floor, round, trunc, bitwise_not, logical_not, is_nan, neg, abs, reciprocal, square)]
+/// where: transcendental = [not function in (sign, ceil, floor, round, trunc, bitwise_not,
+///   logical_not, is_nan, neg, abs, reciprocal, square)]
 /// source: XLA hlo_cost_analysis.cc, with its separate counter of transcendentals; DeepSpeed
-/// others: PyProf counts 20 for a transcendental, the older PyProf 4 for tanh and log; fvcore counts nothing
+/// others: PyProf counts 20 for a transcendental, the older PyProf 4 for tanh and log; fvcore
+///   counts nothing
 struct Unary {
-  unary_function function = unary_function::abs;   ///< f
+  unary_function function = unary_function::abs;  ///< f
   std::int64_t numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
-  dtype dtypeOut = dtype::unknown;   ///< of y; unknown: as `type`, boolean where the function says so
+  dtype dtypeOut = dtype::unknown;  ///< of y; unknown: as `type`, boolean where the function says
+                                    ///< so
 
   constexpr bool valid() const {
-    return detail::not_negative(numel) && detail::known(type, output_type()) && function <= unary_function::erfinv &&
-           (pass == ops::pass::fprop || (pass == ops::pass::bprop && function > unary_function::is_nan));
+    return detail::not_negative(numel) && detail::known(type, output_type()) &&
+           function <= unary_function::erfinv &&
+           (pass == ops::pass::fprop ||
+            (pass == ops::pass::bprop && function > unary_function::is_nan));
   }
-  constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
+  constexpr dtype output_type() const {
+    return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model model = cost_model::primitives) const {
     if (!detail::sensible(valid())) return count::invalid();
-    return count{numel} * (model == cost_model::pyprof && detail::is_transcendental(function) ? 20 : 1);
+    return count{numel} *
+           (model == cost_model::pyprof && detail::is_transcendental(function) ? 20 : 1);
   }
   constexpr count transcendentals() const {
     if (!detail::sensible(valid())) return count::invalid();
@@ -84,7 +128,8 @@ struct Unary {
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count x = bytes_for(numel, type), y = bytes_for(numel, output_type());
-    if (pass == ops::pass::bprop) return {.read = y + (function == unary_function::neg ? 0 : x), .written = x};
+    if (pass == ops::pass::bprop)
+      return {.read = y + (function == unary_function::neg ? 0 : x), .written = x};
     return {.read = x, .written = y};
   }
 };
@@ -100,10 +145,14 @@ struct named_unary {
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;
 
-  constexpr Unary general() const { return {.function = Function, .numel = numel, .pass = pass, .type = type, .dtypeOut = dtypeOut}; }
+  constexpr Unary general() const {
+    return {.function = Function, .numel = numel, .pass = pass, .type = type, .dtypeOut = dtypeOut};
+  }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
-  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    return general().flops(model);
+  }
   constexpr count transcendentals() const { return general().transcendentals(); }
   constexpr traffic bytes() const { return general().bytes(); }
 };
@@ -120,8 +169,29 @@ using Cos = named_unary<unary_function::cos>;
 using Erf = named_unary<unary_function::erf>;
 
 enum class binary_function : std::uint8_t {
-  add, sub, mul, div, remainder, max, min, bitwise_and, bitwise_or, bitwise_xor, shift_left, shift_right,
-  eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor, pow, atan2
+  add,
+  sub,
+  mul,
+  div,
+  remainder,
+  max,
+  min,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  shift_left,
+  shift_right,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  logical_xor,
+  pow,
+  atan2
 };
 
 }  // namespace ops
@@ -129,7 +199,9 @@ enum class binary_function : std::uint8_t {
 namespace ops::detail {
 
 constexpr bool is_transcendental(binary_function f) noexcept { return f >= binary_function::pow; }
-constexpr bool is_boolean(binary_function f) noexcept { return f >= binary_function::eq && f <= binary_function::logical_xor; }
+constexpr bool is_boolean(binary_function f) noexcept {
+  return f >= binary_function::eq && f <= binary_function::logical_xor;
+}
 constexpr const char* name_of(binary_function f) noexcept {
   switch (f) {
     case binary_function::add: return "Add";
@@ -153,9 +225,10 @@ constexpr const char* name_of(binary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(a, b) with NumPy's broadcasting; comparisons and logical functions write booleans. bprop is of add, sub, mul and div:
-/// the gradient of a sum is a copy of dy; that of a product or a quotient reads dy and the other operand. Gradients have y's
-/// shape: the sum over broadcast sizes is a Reduce.
+/// y = f(a, b) with NumPy's broadcasting; comparisons and logical functions write booleans. bprop
+/// is of add, sub, mul and div: the gradient of a sum is a copy of dy; that of a product or a
+/// quotient reads dy and the other operand. Gradients have y's shape: the sum over broadcast sizes
+/// is a Reduce.
 ///     KPROF_OP(kprof::ops::Add, {.a = {128, 256}, .b = {256}, .type = f16});
 /// FLOPs(fprop): n
 /// FLOPs(bprop): [function in (mul, div)] gradients n
@@ -168,42 +241,55 @@ namespace ops {
 /// where: n = numel(broadcast(a, b))
 /// where: A = bytes(numel(a), type)
 /// where: B = bytes(numel(b), dtypeB or type)
-/// where: y = bytes(n, dtypeOut or [function in (eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_xor)] boolean or type)
+/// where: y = bytes(n, dtypeOut or [function in (eq, ne, lt, le, gt, ge, logical_and, logical_or,
+///   logical_xor)] boolean or type)
 /// where: gradients = 1 + [gradient = both]
 /// source: PyProf pointwise.py; fprop also XLA hlo_cost_analysis.cc, DeepSpeed
-/// others: the older PyProf halves the traffic, 1.5 n; PyTorch's computeFlops takes the first operand's elements; DeepSpeed aligns the sizes on
-///   the left; fvcore counts nothing
+/// others: the older PyProf halves the traffic, 1.5 n; PyTorch's computeFlops takes the first
+///   operand's elements; DeepSpeed aligns the sizes on the left; fvcore counts nothing
 struct Binary {
-  binary_function function = binary_function::add;   ///< f
-  shape a{1}, b{1};                                  ///< sizes of a; sizes of b
+  binary_function function = binary_function::add;  ///< f
+  shape a{1}, b{1};                                 ///< sizes of a; sizes of b
   ops::pass pass = ops::pass::fprop;
-  gradient_of gradient = gradient_of::a;   ///< of bprop: the operands whose gradient it computes
-  dtype type = dtype::f32;                 ///< of a, and of gradients
-  dtype dtypeB = dtype::unknown;           ///< of b; unknown: as `type`
-  dtype dtypeOut = dtype::unknown;         ///< of y; unknown: as `type`, boolean where the function says so
+  gradient_of gradient = gradient_of::a;  ///< of bprop: the operands whose gradient it computes
+  dtype type = dtype::f32;                ///< of a, and of gradients
+  dtype dtypeB = dtype::unknown;          ///< of b; unknown: as `type`
+  dtype dtypeOut = dtype::unknown;  ///< of y; unknown: as `type`, boolean where the function says
+                                    ///< so
 
   constexpr bool valid() const {
-    return detail::compatible(a, b) && detail::known(type, output_type()) && detail::known_or_left_out(dtypeB) &&
-           function <= binary_function::atan2 && gradient <= gradient_of::both &&
-           (pass == ops::pass::fprop || (pass == ops::pass::bprop && function <= binary_function::div));
+    return detail::compatible(a, b) && detail::known(type, output_type()) &&
+           detail::known_or_left_out(dtypeB) && function <= binary_function::atan2 &&
+           gradient <= gradient_of::both &&
+           (pass == ops::pass::fprop ||
+            (pass == ops::pass::bprop && function <= binary_function::div));
   }
-  constexpr dtype output_type() const { return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type); }
+  constexpr dtype output_type() const {
+    return detail::type_or(dtypeOut, detail::is_boolean(function) ? dtype::boolean : type);
+  }
   /// Elements of y.
-  constexpr count numel() const { return detail::sensible(valid()) ? detail::broadcast_numel(a, b) : count::invalid(); }
+  constexpr count numel() const {
+    return detail::sensible(valid()) ? detail::broadcast_numel(a, b) : count::invalid();
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model model = cost_model::primitives) const {
     if (pass == ops::pass::bprop) return numel() * (is_linear() ? 0 : gradients());
     return numel() * (model == cost_model::pyprof && detail::is_transcendental(function) ? 20 : 1);
   }
-  constexpr count transcendentals() const { return numel() * (detail::is_transcendental(function) ? 1 : 0); }
+  constexpr count transcendentals() const {
+    return numel() * (detail::is_transcendental(function) ? 1 : 0);
+  }
   constexpr traffic bytes() const {
     const count n = numel();
     if (!n.valid()) return detail::invalid_traffic;
     if (n == 0) return {};
-    const count of_a = bytes_for(detail::broadcast_numel(a), type), of_b = bytes_for(detail::broadcast_numel(b), detail::type_or(dtypeB, type));
+    const count of_a = bytes_for(detail::broadcast_numel(a), type),
+                of_b = bytes_for(detail::broadcast_numel(b), detail::type_or(dtypeB, type));
     const count y = bytes_for(n, output_type());
     if (pass == ops::pass::fprop) return {.read = of_a + of_b, .written = y};
-    const count other = gradient == gradient_of::a ? of_b : gradient == gradient_of::b ? of_a : of_a + of_b;
+    const count other = gradient == gradient_of::a   ? of_b
+                        : gradient == gradient_of::b ? of_a
+                                                     : of_a + of_b;
     return {.read = y + (is_linear() ? 0 : other), .written = bytes_for(n, type) * gradients()};
   }
 
@@ -225,11 +311,20 @@ struct named_binary {
   dtype dtypeB = dtype::unknown, dtypeOut = dtype::unknown;
 
   constexpr Binary general() const {
-    return {.function = Function, .a = a, .b = b, .pass = pass, .gradient = gradient, .type = type, .dtypeB = dtypeB, .dtypeOut = dtypeOut};
+    return {.function = Function,
+            .a = a,
+            .b = b,
+            .pass = pass,
+            .gradient = gradient,
+            .type = type,
+            .dtypeB = dtypeB,
+            .dtypeOut = dtypeOut};
   }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
-  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    return general().flops(model);
+  }
   constexpr count transcendentals() const { return general().transcendentals(); }
   constexpr traffic bytes() const { return general().bytes(); }
 };
@@ -273,33 +368,41 @@ constexpr ternary_cost cost_of(ternary_function f) noexcept {
 
 namespace ops {
 
-/// y = f(a, b, c) with NumPy's broadcasting. fma: a b + c. addcmul, addcdiv: a + s b c, a + s b / c. lerp: a + w (b - a), w
-/// being c. where: a ? b : c. clamp: min(max(a, b), c).
-/// FLOPs: ([function = where] + 2 [function in (fma, clamp)] + 3 [function in (addcmul, addcdiv, lerp)]) n
-/// read: bytes(numel(a), dtypeA or [function = where] boolean or type) + bytes(numel(b), type) + bytes(numel(c), type)
+/// y = f(a, b, c) with NumPy's broadcasting. fma: a b + c. addcmul, addcdiv: a + s b c, a + s b /
+/// c. lerp: a + w (b - a), w being c. where: a ? b : c. clamp: min(max(a, b), c).
+/// FLOPs: ([function = where] + 2 [function in (fma, clamp)] + 3 [function in (addcmul, addcdiv,
+///   lerp)]) n
+/// read: bytes(numel(a), dtypeA or [function = where] boolean or type) + bytes(numel(b), type) +
+///   bytes(numel(c), type)
 /// written: bytes(n, type)
 /// where: n = numel(broadcast(a, b, c))
 /// source: PyProf pointwise.py for addcmul and addcdiv; the primitives of the others
 /// others: fvcore counts nothing
 struct Ternary {
-  ternary_function function = ternary_function::fma;   ///< f
-  shape a{1}, b{1}, c{1};                              ///< sizes of a; sizes of b; sizes of c
-  dtype type = dtype::f32;           ///< of b, c and y
-  dtype dtypeA = dtype::unknown;     ///< of a; unknown: as `type`, boolean for `where`
+  ternary_function function = ternary_function::fma;  ///< f
+  shape a{1}, b{1}, c{1};                             ///< sizes of a; sizes of b; sizes of c
+  dtype type = dtype::f32;                            ///< of b, c and y
+  dtype dtypeA = dtype::unknown;  ///< of a; unknown: as `type`, boolean for `where`
 
   constexpr bool valid() const {
-    return detail::compatible(a, b, c) && detail::known(type) && detail::known_or_left_out(dtypeA) && function <= ternary_function::clamp;
+    return detail::compatible(a, b, c) && detail::known(type) &&
+           detail::known_or_left_out(dtypeA) && function <= ternary_function::clamp;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops(cost_model = cost_model::primitives) const {
-    return detail::sensible(valid()) ? detail::broadcast_numel(a, b, c) * detail::cost_of(function).flops : count::invalid();
+    return detail::sensible(valid())
+               ? detail::broadcast_numel(a, b, c) * detail::cost_of(function).flops
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count n = detail::broadcast_numel(a, b, c);
     if (n == 0) return {};
-    const dtype of_a = detail::type_or(dtypeA, function == ternary_function::where ? dtype::boolean : type);
-    return {.read = bytes_for(detail::broadcast_numel(a), of_a) + bytes_for(detail::broadcast_numel(b), type) + bytes_for(detail::broadcast_numel(c), type),
+    const dtype of_a =
+        detail::type_or(dtypeA, function == ternary_function::where ? dtype::boolean : type);
+    return {.read = bytes_for(detail::broadcast_numel(a), of_a) +
+                    bytes_for(detail::broadcast_numel(b), type) +
+                    bytes_for(detail::broadcast_numel(c), type),
             .written = bytes_for(n, type)};
   }
 };
@@ -314,10 +417,14 @@ struct named_ternary {
   dtype type = dtype::f32;
   dtype dtypeA = dtype::unknown;
 
-  constexpr Ternary general() const { return {.function = Function, .a = a, .b = b, .c = c, .type = type, .dtypeA = dtypeA}; }
+  constexpr Ternary general() const {
+    return {.function = Function, .a = a, .b = b, .c = c, .type = type, .dtypeA = dtypeA};
+  }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
-  constexpr count flops(cost_model model = cost_model::primitives) const { return general().flops(model); }
+  constexpr count flops(cost_model model = cost_model::primitives) const {
+    return general().flops(model);
+  }
   constexpr traffic bytes() const { return general().bytes(); }
 };
 using Fma = named_ternary<ternary_function::fma>;
@@ -327,7 +434,8 @@ using Lerp = named_ternary<ternary_function::lerp>;
 using Where = named_ternary<ternary_function::where>;
 using Clamp = named_ternary<ternary_function::clamp>;
 
-/// y = x mask scale. fprop reads x and writes y and the mask, of one byte an element; bprop reads dy and the mask and writes dx.
+/// y = x mask scale. fprop reads x and writes y and the mask, of one byte an element; bprop reads
+/// dy and the mask and writes dx.
 /// FLOPs: 2 numel
 /// read(fprop): x
 /// read(bprop): x + numel
@@ -335,15 +443,20 @@ using Clamp = named_ternary<ternary_function::clamp>;
 /// written(bprop): x
 /// where: x = bytes(numel, type)
 /// source: its two products
-/// others: PyProf counts 5 an element and no mask; XLA a transcendental for each random number; DeepSpeed nothing
+/// others: PyProf counts 5 an element and no mask; XLA a transcendental for each random number;
+///   DeepSpeed nothing
 struct Dropout {
   std::int64_t numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type) && detail::is_fprop_or_bprop(pass); }
+  constexpr bool valid() const {
+    return detail::not_negative(numel) && detail::known(type) && detail::is_fprop_or_bprop(pass);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? count{2} * numel : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? count{2} * numel : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count x = bytes_for(numel, type), mask = numel;

@@ -2,12 +2,14 @@
 #ifndef KPROF_OPS_POOL_HPP
 #define KPROF_OPS_POOL_HPP
 
-// Pooling over one, two and three dimensions: the largest or the mean of a window, and the mean over windows that divide
-// the input into an output of given size (global: of size 1). Fields are those of a convolution, without K and g.
+// Pooling over one, two and three dimensions: the largest or the mean of a window, and the mean
+// over windows that divide the input into an output of given size (global: of size 1). Fields are
+// those of a convolution, without K and g.
 //
-// A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and one scale. Padding must be
-// less than the window, else a window lies all in it. Where `ceil_mode` rounds the output's extents up, a last window that would
-// begin behind the input is left out, as in PyTorch: hence the second part of Z, P and Q.
+// A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and
+// one scale. Padding must be less than the window, else a window lies all in it. Where `ceil_mode`
+// rounds the output's extents up, a last window that would begin behind the input is left out, as
+// in PyTorch: hence the second part of Z, P and Q.
 
 #include <kprof/ops/window.hpp>
 
@@ -32,8 +34,9 @@ constexpr bool pool_common_valid(const auto& op) {
   return not_negative(op.N, op.C) && real(op.type) && is_fprop_or_bprop(op.pass);
 }
 
-/// Windows in which a dimension of `in` elements is divided into `out`: window i from floor(i in / out) to ceil((i + 1) in /
-/// out). Together they hold in + out - gcd(in, out) elements: neighbours share one where their border falls into it.
+/// Windows in which a dimension of `in` elements is divided into `out`: window i from floor(i in /
+/// out) to ceil((i + 1) in / out). Together they hold in + out - gcd(in, out) elements: neighbours
+/// share one where their border falls into it.
 struct division {
   std::int64_t in = 1, out = 1;
 
@@ -53,7 +56,8 @@ struct division {
 
 namespace ops {
 
-/// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop reads dy and the indices, and writes dx.
+/// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop reads dy and the indices, and
+/// writes dx.
 /// FLOPs(fprop): N C Z P Q T R S
 /// FLOPs(bprop): N C Z P Q
 /// read(fprop): x
@@ -63,27 +67,39 @@ namespace ops {
 /// where: x = bytes(N C D H W, type)
 /// where: y = bytes(N C Z P Q, type)
 /// where: indices = bytes(N C Z P Q, int64)
-/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd) / sd))
-/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) / U))
-/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) / V))
-/// source: NVIDIA's guide to deep learning performance: a max pool of 3x3, stride 1, of fp16 has 2.25 FLOP/byte
-/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and PyProf nothing
+/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd)
+///   / sd))
+/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) /
+///   U))
+/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) /
+///   V))
+/// source: NVIDIA's guide to deep learning performance: a max pool of 3x3, stride 1, of fp16 has
+///   2.25 FLOP/byte
+/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and
+///   PyProf nothing
 struct MaxPool3d {
-  std::int64_t N = 1, C = 1;             ///< samples; channels
-  std::int64_t D = 1, H = 1, W = 1;      ///< depth of x; height of x; width of x
-  std::int64_t T = 1, R = 1, S = 1;      ///< taps of the window along D; taps of the window along H; taps of the window along W
-  std::int64_t pd = 0, ph = 0, pw = 0;   ///< padding on both sides of D; padding on both sides of H; padding on both sides of W
-  std::int64_t sd = 1, U = 1, V = 1;     ///< stride along D; stride along H; stride along W
-  std::int64_t dd = 1, dh = 1, dw = 1;   ///< dilation along D; dilation along H; dilation along W
-  bool ceil_mode = false;                ///< the output's extents are rounded up
-  bool return_indices = false;           ///< fprop writes them too, int64; bprop reads them in any case
+  std::int64_t N = 1, C = 1;            ///< samples; channels
+  std::int64_t D = 1, H = 1, W = 1;     ///< depth of x; height of x; width of x
+  std::int64_t T = 1, R = 1, S = 1;     ///< taps of the window along D; taps of the window along H;
+                                        ///< taps of the window along W
+  std::int64_t pd = 0, ph = 0, pw = 0;  ///< padding on both sides of D; padding on both sides of
+                                        ///< H; padding on both sides of W
+  std::int64_t sd = 1, U = 1, V = 1;    ///< stride along D; stride along H; stride along W
+  std::int64_t dd = 1, dh = 1, dw = 1;  ///< dilation along D; dilation along H; dilation along W
+  bool ceil_mode = false;               ///< the output's extents are rounded up
+  bool return_indices = false;  ///< fprop writes them too, int64; bprop reads them in any case
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
   constexpr count Z() const { return detail::sensible(valid()) ? depth().out() : count::invalid(); }
-  constexpr count P() const { return detail::sensible(valid()) ? height().out() : count::invalid(); }
+  constexpr count P() const {
+    return detail::sensible(valid()) ? height().out() : count::invalid();
+  }
   constexpr count Q() const { return detail::sensible(valid()) ? width().out() : count::invalid(); }
-  constexpr bool valid() const { return detail::pool_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr bool valid() const {
+    return detail::pool_common_valid(*this) && depth().valid() && height().valid() &&
+           width().valid();
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
@@ -91,20 +107,30 @@ struct MaxPool3d {
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    const count x = bytes_for(count{N} * C * D * H * W, type), y = bytes_for(outputs(), type), indices = bytes_for(outputs(), dtype::int64);
+    const count x = bytes_for(count{N} * C * D * H * W, type), y = bytes_for(outputs(), type),
+                indices = bytes_for(outputs(), dtype::int64);
     if (pass == ops::pass::bprop) return {.read = y + indices, .written = x};
     return {.read = x, .written = y + (return_indices ? indices : 0)};
   }
 
  private:
-  constexpr detail::pool_window depth() const { return {{.in = D, .size = T, .pad = pd, .stride = sd, .dilation = dd}, ceil_mode}; }
-  constexpr detail::pool_window height() const { return {{.in = H, .size = R, .pad = ph, .stride = U, .dilation = dh}, ceil_mode}; }
-  constexpr detail::pool_window width() const { return {{.in = W, .size = S, .pad = pw, .stride = V, .dilation = dw}, ceil_mode}; }
-  constexpr count outputs() const { return count{N} * C * depth().out() * height().out() * width().out(); }
+  constexpr detail::pool_window depth() const {
+    return {{.in = D, .size = T, .pad = pd, .stride = sd, .dilation = dd}, ceil_mode};
+  }
+  constexpr detail::pool_window height() const {
+    return {{.in = H, .size = R, .pad = ph, .stride = U, .dilation = dh}, ceil_mode};
+  }
+  constexpr detail::pool_window width() const {
+    return {{.in = W, .size = S, .pad = pw, .stride = V, .dilation = dw}, ceil_mode};
+  }
+  constexpr count outputs() const {
+    return count{N} * C * depth().out() * height().out() * width().out();
+  }
 };
 
 /// MaxPool3d without depth.
-///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph = 1, .pw = 1, .U = 2, .V = 2});
+///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph =
+///     1, .pw = 1, .U = 2, .V = 2});
 /// like: MaxPool3d
 struct MaxPool2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
@@ -118,9 +144,27 @@ struct MaxPool2d {
   dtype type = dtype::f32;
 
   constexpr MaxPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
-            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw,
-            .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = H,
+            .W = W,
+            .T = 1,
+            .R = R,
+            .S = S,
+            .pd = 0,
+            .ph = ph,
+            .pw = pw,
+            .sd = 1,
+            .U = U,
+            .V = V,
+            .dd = 1,
+            .dh = dh,
+            .dw = dw,
+            .ceil_mode = ceil_mode,
+            .return_indices = return_indices,
+            .pass = pass,
+            .type = type};
   }
   constexpr count P() const { return pool3d().P(); }
   constexpr count Q() const { return pool3d().Q(); }
@@ -144,9 +188,27 @@ struct MaxPool1d {
   dtype type = dtype::f32;
 
   constexpr MaxPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
-            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw,
-            .ceil_mode = ceil_mode, .return_indices = return_indices, .pass = pass, .type = type};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = 1,
+            .W = W,
+            .T = 1,
+            .R = 1,
+            .S = S,
+            .pd = 0,
+            .ph = 0,
+            .pw = pw,
+            .sd = 1,
+            .U = 1,
+            .V = V,
+            .dd = 1,
+            .dh = 1,
+            .dw = dw,
+            .ceil_mode = ceil_mode,
+            .return_indices = return_indices,
+            .pass = pass,
+            .type = type};
   }
   constexpr count Q() const { return pool3d().Q(); }
   constexpr bool valid() const { return pool3d().valid(); }
@@ -163,11 +225,15 @@ struct MaxPool1d {
 /// written(bprop): x
 /// where: x = bytes(N C D H W, type)
 /// where: y = bytes(N C Z P Q, type)
-/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd) / sd))
-/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) / U))
-/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) / V))
+/// where: Z = min(floor((D + 2 pd - dd (T - 1) - 1 + [ceil_mode] (sd - 1)) / sd) + 1, ceil((D + pd)
+///   / sd))
+/// where: P = min(floor((H + 2 ph - dh (R - 1) - 1 + [ceil_mode] (U - 1)) / U) + 1, ceil((H + ph) /
+///   U))
+/// where: Q = min(floor((W + 2 pw - dw (S - 1) - 1 + [ceil_mode] (V - 1)) / V) + 1, ceil((W + pw) /
+///   V))
 /// source: as MaxPool3d: T R S - 1 adds and one scale
-/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and PyProf nothing
+/// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and
+///   PyProf nothing
 struct AvgPool3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
   std::int64_t T = 1, R = 1, S = 1;
@@ -183,7 +249,9 @@ struct AvgPool3d {
   constexpr count Q() const { return windows().Q(); }
   constexpr bool valid() const { return detail::pool_common_valid(*this) && windows().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? windows().flops() : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? windows().flops() : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const traffic t = windows().bytes();
@@ -193,9 +261,27 @@ struct AvgPool3d {
  private:
   /// The forward pass of MaxPool3d has the same windows, FLOPs and tensors.
   constexpr MaxPool3d windows() const {
-    return {.N = N, .C = C, .D = D, .H = H, .W = W, .T = T, .R = R, .S = S, .pd = pd, .ph = ph, .pw = pw,
-            .sd = sd, .U = U, .V = V, .dd = dd, .dh = dh, .dw = dw,
-            .ceil_mode = ceil_mode, .return_indices = false, .pass = ops::pass::fprop, .type = type};
+    return {.N = N,
+            .C = C,
+            .D = D,
+            .H = H,
+            .W = W,
+            .T = T,
+            .R = R,
+            .S = S,
+            .pd = pd,
+            .ph = ph,
+            .pw = pw,
+            .sd = sd,
+            .U = U,
+            .V = V,
+            .dd = dd,
+            .dh = dh,
+            .dw = dw,
+            .ceil_mode = ceil_mode,
+            .return_indices = false,
+            .pass = ops::pass::fprop,
+            .type = type};
   }
 };
 
@@ -212,9 +298,26 @@ struct AvgPool2d {
   dtype type = dtype::f32;
 
   constexpr AvgPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .T = 1, .R = R, .S = S, .pd = 0, .ph = ph, .pw = pw,
-            .sd = 1, .U = U, .V = V, .dd = 1, .dh = dh, .dw = dw,
-            .ceil_mode = ceil_mode, .pass = pass, .type = type};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = H,
+            .W = W,
+            .T = 1,
+            .R = R,
+            .S = S,
+            .pd = 0,
+            .ph = ph,
+            .pw = pw,
+            .sd = 1,
+            .U = U,
+            .V = V,
+            .dd = 1,
+            .dh = dh,
+            .dw = dw,
+            .ceil_mode = ceil_mode,
+            .pass = pass,
+            .type = type};
   }
   constexpr count P() const { return pool3d().P(); }
   constexpr count Q() const { return pool3d().Q(); }
@@ -237,8 +340,26 @@ struct AvgPool1d {
   dtype type = dtype::f32;
 
   constexpr AvgPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .T = 1, .R = 1, .S = S, .pd = 0, .ph = 0, .pw = pw,
-            .sd = 1, .U = 1, .V = V, .dd = 1, .dh = 1, .dw = dw, .ceil_mode = ceil_mode, .pass = pass, .type = type};
+    return {.N = N,
+            .C = C,
+            .D = 1,
+            .H = 1,
+            .W = W,
+            .T = 1,
+            .R = 1,
+            .S = S,
+            .pd = 0,
+            .ph = 0,
+            .pw = pw,
+            .sd = 1,
+            .U = 1,
+            .V = V,
+            .dd = 1,
+            .dh = 1,
+            .dw = dw,
+            .ceil_mode = ceil_mode,
+            .pass = pass,
+            .type = type};
   }
   constexpr count Q() const { return pool3d().Q(); }
   constexpr bool valid() const { return pool3d().valid(); }
@@ -247,9 +368,9 @@ struct AvgPool1d {
   constexpr traffic bytes() const { return pool3d().bytes(); }
 };
 
-/// The mean of x[N,C,D,H,W] over windows that divide it into y[N,C,Z,P,Q]: R = H / P and so on where it divides, else the
-/// windows of PyTorch, which overlap: along D they hold D + Z - gcd(D, Z) taps together. An output of size 1, the default, is
-/// global average pooling.
+/// The mean of x[N,C,D,H,W] over windows that divide it into y[N,C,Z,P,Q]: R = H / P and so on
+/// where it divides, else the windows of PyTorch, which overlap: along D they hold D + Z - gcd(D,
+/// Z) taps together. An output of size 1, the default, is global average pooling.
 /// FLOPs: N C (D + Z - gcd(D, Z)) (H + P - gcd(H, P)) (W + Q - gcd(W, Q))
 /// read(fprop): x
 /// read(bprop): y
@@ -261,18 +382,24 @@ struct AvgPool1d {
 /// others: DeepSpeed and fvcore count one for each element of x
 struct AdaptiveAvgPool3d {
   std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t Z = 1, P = 1, Q = 1;   ///< depth of y; height of y; width of y
+  std::int64_t Z = 1, P = 1, Q = 1;  ///< depth of y; height of y; width of y
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
-  constexpr bool valid() const { return detail::pool_common_valid(*this) && depth().valid() && height().valid() && width().valid(); }
+  constexpr bool valid() const {
+    return detail::pool_common_valid(*this) && depth().valid() && height().valid() &&
+           width().valid();
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? count{N} * C * depth().taps() * height().taps() * width().taps() : count::invalid();
+    return detail::sensible(valid())
+               ? count{N} * C * depth().taps() * height().taps() * width().taps()
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    const count x = bytes_for(count{N} * C * D * H * W, type), y = bytes_for(count{N} * C * Z * P * Q, type);
+    const count x = bytes_for(count{N} * C * D * H * W, type),
+                y = bytes_for(count{N} * C * Z * P * Q, type);
     if (pass == ops::pass::bprop) return {.read = y, .written = x};
     return {.read = y == 0 ? 0 : x, .written = y};
   }
@@ -292,7 +419,8 @@ struct AdaptiveAvgPool2d {
   dtype type = dtype::f32;
 
   constexpr AdaptiveAvgPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = H, .W = W, .Z = 1, .P = P, .Q = Q, .pass = pass, .type = type};
+    return {
+        .N = N, .C = C, .D = 1, .H = H, .W = W, .Z = 1, .P = P, .Q = Q, .pass = pass, .type = type};
   }
   constexpr bool valid() const { return pool3d().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
@@ -309,7 +437,8 @@ struct AdaptiveAvgPool1d {
   dtype type = dtype::f32;
 
   constexpr AdaptiveAvgPool3d pool3d() const {
-    return {.N = N, .C = C, .D = 1, .H = 1, .W = W, .Z = 1, .P = 1, .Q = Q, .pass = pass, .type = type};
+    return {
+        .N = N, .C = C, .D = 1, .H = 1, .W = W, .Z = 1, .P = 1, .Q = Q, .pass = pass, .type = type};
   }
   constexpr bool valid() const { return pool3d().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }

@@ -2,27 +2,30 @@
 #ifndef KPROF_OPS_PRIMITIVES_HPP
 #define KPROF_OPS_PRIMITIVES_HPP
 
-// Data-parallel primitives as CUB, Thrust and RAJA have them, and the kernels of STREAM and BabelStream. Comparisons and
-// moves are no FLOPs. Bytes are those of an algorithm that reads its input once and keeps the rest on the chip.
+// Data-parallel primitives as CUB, Thrust and RAJA have them, and the kernels of STREAM and
+// BabelStream. Comparisons and moves are no FLOPs. Bytes are those of an algorithm that reads its
+// input once and keeps the rest on the chip.
 
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// Sorts n keys, with a value to each where dtypeValue is given. Both are read and written once; radix_bytes() has the traffic
-/// of a radix sort.
+/// Sorts n keys, with a value to each where dtypeValue is given. Both are read and written once;
+/// radix_bytes() has the traffic of a radix sort.
 /// FLOPs: 0
 /// read: bytes(n, type) + bytes(n, dtypeValue)
 /// written: bytes(n, type) + bytes(n, dtypeValue)
 /// source: CUB's radix_sort benchmarks; RAJAPerf counts no FLOPs either
 /// others: XLA counts n ceil(log2(n)) FLOPs
 struct Sort {
-  std::int64_t n = 1;                  ///< keys
-  dtype type = dtype::int32;           ///< of keys
-  dtype dtypeValue = dtype::unknown;   ///< of values; unknown: there are none
+  std::int64_t n = 1;                 ///< keys
+  dtype type = dtype::int32;          ///< of keys
+  dtype dtypeValue = dtype::unknown;  ///< of values; unknown: there are none
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type) && detail::known_or_left_out(dtypeValue); }
+  constexpr bool valid() const {
+    return detail::not_negative(n) && detail::known(type) && detail::known_or_left_out(dtypeValue);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{} : count::invalid(); }
   constexpr traffic bytes() const {
@@ -30,7 +33,8 @@ struct Sort {
     const count all = bytes_for(n, type) + bytes_for(n, dtypeValue);
     return {.read = all, .written = all};
   }
-  /// Traffic of a radix sort from the least significant digit: all of it once for each 8 bits of the key.
+  /// Traffic of a radix sort from the least significant digit: all of it once for each 8 bits of
+  /// the key.
   constexpr traffic radix_bytes() const {
     const count passes = (bits_of(type) + 7) / 8;
     const traffic one = bytes();
@@ -44,12 +48,14 @@ struct Sort {
 /// written: bytes(n, type)
 /// source: RAJAPerf's SCAN, CUB's scan benchmarks
 struct Scan {
-  std::int64_t n = 1;   ///< elements
+  std::int64_t n = 1;  ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(n, type)};
@@ -63,12 +69,14 @@ struct Scan {
 /// source: CUB's histogram/even.cu benchmark; RAJAPerf for the FLOPs
 /// others: RAJAPerf reads the counters as well
 struct Histogram {
-  std::int64_t n = 1;                  ///< samples
-  std::int64_t bins = 1;               ///< counters
-  dtype type = dtype::int32;           ///< of samples
-  dtype dtypeCounter = dtype::int32;   ///< of counters
+  std::int64_t n = 1;                 ///< samples
+  std::int64_t bins = 1;              ///< counters
+  dtype type = dtype::int32;          ///< of samples
+  dtype dtypeCounter = dtype::int32;  ///< of counters
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::positive(bins) && detail::real(type, dtypeCounter); }
+  constexpr bool valid() const {
+    return detail::not_negative(n) && detail::positive(bins) && detail::real(type, dtypeCounter);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeCounter); }
   constexpr count flops() const { return detail::sensible(valid()) ? count{n} : count::invalid(); }
   constexpr traffic bytes() const {
@@ -77,19 +85,22 @@ struct Histogram {
   }
 };
 
-/// An array reduced to one element, by addition or whatever costs as much. Reduce is that of tensors, along dimensions.
+/// An array reduced to one element, by addition or whatever costs as much. Reduce is that of
+/// tensors, along dimensions.
 /// FLOPs: add(type) n
 /// read: bytes(n, type)
 /// written: bytes(1, type)
 /// source: RAJAPerf, likwid, PyProf
 /// others: XLA counts n - 1
 struct ReduceArray {
-  std::int64_t n = 1;   ///< elements
+  std::int64_t n = 1;  ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const { return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid(); }
+  constexpr count flops() const {
+    return detail::sensible(valid()) ? detail::add_flops(type) * n : count::invalid();
+  }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(1, type)};
@@ -103,7 +114,7 @@ struct ReduceArray {
 /// source: Parallel Research Kernels, SERIAL
 /// others: the Cxx11 versions of those count twice as many bytes
 struct TransposeMatrix {
-  std::int64_t m = 1, n = 1;   ///< rows of A; columns of A
+  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -116,10 +127,12 @@ struct TransposeMatrix {
   }
 };
 
-/// copy: c = a; mul: b = s c; add: c = a + b; triad: a = b + s c; dot: sum += a b; nstream: a += b + s c.
+/// copy: c = a; mul: b = s c; add: c = a + b; triad: a = b + s c; dot: sum += a b; nstream: a += b
+/// + s c.
 enum class stream_kernel : std::uint8_t { copy, mul, add, triad, dot, nstream };
 
-/// One kernel of STREAM or BabelStream over arrays of n elements. What is written is not read first: no write-allocate.
+/// One kernel of STREAM or BabelStream over arrays of n elements. What is written is not read
+/// first: no write-allocate.
 /// FLOPs: (mul(type) muls + add(type) adds) n
 /// read: (1 + adds) bytes(n, type)
 /// written: [kernel != dot] bytes(n, type)
@@ -127,11 +140,15 @@ enum class stream_kernel : std::uint8_t { copy, mul, add, triad, dot, nstream };
 /// where: adds = [kernel in (add, triad, dot)] + 2 [kernel = nstream]
 /// source: STREAM, BabelStream main.cpp
 struct Stream {
-  stream_kernel kernel = stream_kernel::triad;   ///< copy c = a, mul b = s c, add c = a + b, triad a = b + s c, dot sum += a b, nstream a += b + s c
-  std::int64_t n = 1;                            ///< elements of an array
+  stream_kernel kernel = stream_kernel::triad;  ///< copy c = a, mul b = s c, add c = a + b, triad
+                                                ///< a = b + s c, dot sum += a b, nstream a += b +
+                                                ///< s c
+  std::int64_t n = 1;                           ///< elements of an array
   dtype type = dtype::f64;
 
-  constexpr bool valid() const { return detail::not_negative(n) && detail::known(type) && kernel <= stream_kernel::nstream; }
+  constexpr bool valid() const {
+    return detail::not_negative(n) && detail::known(type) && kernel <= stream_kernel::nstream;
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
@@ -148,7 +165,8 @@ struct Stream {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count one = bytes_for(n, type);
     switch (kernel) {
-      case stream_kernel::copy: case stream_kernel::mul: return {.read = one, .written = one};
+      case stream_kernel::copy:
+      case stream_kernel::mul: return {.read = one, .written = one};
       case stream_kernel::dot: return {.read = one + one, .written = 0};
       case stream_kernel::nstream: return {.read = one * 3, .written = one};
       default: return {.read = one + one, .written = one};

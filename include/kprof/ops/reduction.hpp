@@ -2,8 +2,9 @@
 #ifndef KPROF_OPS_REDUCTION_HPP
 #define KPROF_OPS_REDUCTION_HPP
 
-// Reductions of n_in elements to n_out results, along any dimensions. One FLOP for each element and primitive: a sum of n
-// elements counts n, as PyProf and RAJAPerf have it, not n - 1. Bytes: the input once, the result once.
+// Reductions of n_in elements to n_out results, along any dimensions. One FLOP for each element and
+// primitive: a sum of n elements counts n, as PyProf and RAJAPerf have it, not n - 1. Bytes: the
+// input once, the result once.
 
 #include <kprof/ops/common.hpp>
 
@@ -35,8 +36,9 @@ constexpr const char* name_of(reduction kind) noexcept {
 
 namespace ops {
 
-/// y[n_out] = reduced x[n_in]. A mean divides each result; norm2 squares and adds, and takes a root of each result; var takes the
-/// mean, then subtracts, multiplies and adds. argmax and argmin write positions.
+/// y[n_out] = reduced x[n_in]. A mean divides each result; norm2 squares and adds, and takes a root
+/// of each result; var takes the mean, then subtracts, multiplies and adds. argmax and argmin write
+/// positions.
 /// FLOPs(mean): n_in + n_out
 /// FLOPs(norm2): 2 n_in + n_out
 /// FLOPs(var): 4 n_in
@@ -47,18 +49,23 @@ namespace ops {
 /// source: PyProf reduction.py, RAJAPerf, likwid
 /// others: XLA and blaspp count n_in - n_out; PyProf's Sum writes nothing, its Mean one element
 struct Reduce {
-  reduction kind = reduction::sum;    ///< what is computed
-  std::int64_t n_in = 1, n_out = 1;   ///< elements of x; elements of y, which divide them
+  reduction kind = reduction::sum;   ///< what is computed
+  std::int64_t n_in = 1, n_out = 1;  ///< elements of x; elements of y, which divide them
   dtype type = dtype::f32;
-  dtype dtypeOut = dtype::unknown;    ///< of y; unknown: as `type`, or int64 for positions
+  dtype dtypeOut = dtype::unknown;  ///< of y; unknown: as `type`, or int64 for positions
 
   constexpr bool valid() const {
-    if (!detail::not_negative(n_in, n_out) || !detail::known(type) || !detail::known_or_left_out(dtypeOut) || kind > reduction::argmin) return false;
+    if (!detail::not_negative(n_in, n_out) || !detail::known(type) ||
+        !detail::known_or_left_out(dtypeOut) || kind > reduction::argmin)
+      return false;
     if (n_out == 0) return n_in == 0;
-    if (n_in == 0) return !is_selection();   // there is a sum of nothing, but no greatest element of it
+    // there is a sum of nothing, but no greatest element of it
+    if (n_in == 0) return !is_selection();
     return n_in % n_out == 0;
   }
-  constexpr dtype output_type() const { return dtypeOut != dtype::unknown ? dtypeOut : is_position() ? dtype::int64 : type; }
+  constexpr dtype output_type() const {
+    return dtypeOut != dtype::unknown ? dtypeOut : is_position() ? dtype::int64 : type;
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
@@ -79,8 +86,12 @@ struct Reduce {
   }
 
  private:
-  constexpr bool is_position() const { return kind == reduction::argmax || kind == reduction::argmin; }
-  constexpr bool is_selection() const { return is_position() || kind == reduction::max || kind == reduction::min; }
+  constexpr bool is_position() const {
+    return kind == reduction::argmax || kind == reduction::argmin;
+  }
+  constexpr bool is_selection() const {
+    return is_position() || kind == reduction::max || kind == reduction::min;
+  }
 };
 
 /// Reduce under its own name: Sum, Mean, ...
@@ -93,7 +104,9 @@ struct named_reduction {
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;
 
-  constexpr Reduce general() const { return {.kind = Kind, .n_in = n_in, .n_out = n_out, .type = type, .dtypeOut = dtypeOut}; }
+  constexpr Reduce general() const {
+    return {.kind = Kind, .n_in = n_in, .n_out = n_out, .type = type, .dtypeOut = dtypeOut};
+  }
   constexpr bool valid() const { return general().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
   constexpr count flops() const { return general().flops(); }

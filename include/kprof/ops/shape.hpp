@@ -2,7 +2,8 @@
 #ifndef KPROF_OPS_SHAPE_HPP
 #define KPROF_OPS_SHAPE_HPP
 
-// Lists of sizes of any length up to a limit, and how the shapes of operands broadcast. Included by the headers that need it.
+// Lists of sizes of any length up to a limit, and how the shapes of operands broadcast. Included by
+// the headers that need it.
 
 #include <kprof/ops/common.hpp>
 
@@ -12,7 +13,8 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// 1 to N sizes: `.n = {64, 64}`. What is left out holds -1, a size that is given and negative -2; a size may be 0.
+/// 1 to N sizes: `.n = {64, 64}`. What is left out holds -1, a size that is given and negative -2;
+/// a size may be 0.
 template <class T, std::size_t N>
 struct size_list {
   using value_type = T;
@@ -21,7 +23,8 @@ struct size_list {
 
   template <class... Sizes>
     requires((std::is_integral_v<Sizes> && ...) && sizeof...(Sizes) <= N)
-  constexpr size_list(Sizes... sizes) noexcept : values{(sizes < 0 ? T{-2} : static_cast<T>(sizes))...} {
+  constexpr size_list(Sizes... sizes) noexcept
+      : values{(sizes < 0 ? T{-2} : static_cast<T>(sizes))...} {
     for (std::size_t i = sizeof...(Sizes); i < N; ++i) values[i] = -1;
   }
 
@@ -45,15 +48,21 @@ struct size_list {
 /// Sizes of a tensor, the outermost first: `.a = {128, 256}`. {1} is a scalar.
 using shape = size_list<std::int64_t, 6>;
 
-/// The sizes of a framework's tensor: any range with size() and []. Without sizes it is a scalar; more than six make the call invalid.
-///     KPROF_OP(kprof::ops::Add, {.a = kprof::ops::shape_of(x.sizes()), .b = kprof::ops::shape_of(y.sizes())});
+/// The sizes of a framework's tensor: any range with size() and []. Without sizes it is a scalar;
+/// more than six make the call invalid.
+///     KPROF_OP(kprof::ops::Add, {.a = kprof::ops::shape_of(x.sizes()), .b =
+///     kprof::ops::shape_of(y.sizes())});
 template <class Sizes>
-  requires requires(const Sizes& s) { s.size(); s[0]; }
+  requires requires(const Sizes& s) {
+    s.size();
+    s[0];
+  }
 constexpr shape shape_of(const Sizes& sizes) {
   const auto rank = static_cast<std::size_t>(sizes.size());
   shape out{1};
   if (rank > shape::capacity) return {-2};
-  for (std::size_t i = 0; i < rank; ++i) out.values[i] = sizes[i] < 0 ? -2 : static_cast<std::int64_t>(sizes[i]);
+  for (std::size_t i = 0; i < rank; ++i)
+    out.values[i] = sizes[i] < 0 ? -2 : static_cast<std::int64_t>(sizes[i]);
   return out;
 }
 
@@ -62,7 +71,9 @@ constexpr shape shape_of(const Sizes& sizes) {
 namespace ops::detail {
 
 /// The size `k` places from the innermost one: 1 beyond the outermost, as NumPy aligns shapes.
-constexpr std::int64_t size_from_right(const shape& s, std::size_t k) noexcept { return k >= s.rank() ? 1 : s[s.rank() - 1 - k]; }
+constexpr std::int64_t size_from_right(const shape& s, std::size_t k) noexcept {
+  return k >= s.rank() ? 1 : s[s.rank() - 1 - k];
+}
 
 /// The size that operands broadcast to, `k` places from the innermost one; -1 where they do not.
 constexpr std::int64_t broadcast_size(std::size_t k, const auto&... operands) noexcept {

@@ -2,9 +2,10 @@
 #ifndef KPROF_OPS_SOFTMAX_HPP
 #define KPROF_OPS_SOFTMAX_HPP
 
-// Softmax and its logarithm along rows, forward and backward. FLOPs are the primitives for each element, an exp being one;
-// what is done once for a row (the log of log_softmax) is left out. Forward reads x and writes y, which is as little as a
-// kernel that holds its row can do; backward reads y and dy and writes dx.
+// Softmax and its logarithm along rows, forward and backward. FLOPs are the primitives for each
+// element, an exp being one; what is done once for a row (the log of log_softmax) is left out.
+// Forward reads x and writes y, which is as little as a kernel that holds its row can do; backward
+// reads y and dy and writes dx.
 
 #include <kprof/ops/common.hpp>
 
@@ -15,7 +16,8 @@ constexpr bool softmax_valid(const auto& op) {
   return not_negative(op.rows, op.cols) && real(op.type) && is_fprop_or_bprop(op.pass);
 }
 constexpr count softmax_flops(const auto& op) {
-  return sensible(op.valid()) ? count{op.rows} * op.cols * (op.pass == pass::bprop ? 4 : 5) : count::invalid();
+  return sensible(op.valid()) ? count{op.rows} * op.cols * (op.pass == pass::bprop ? 4 : 5)
+                              : count::invalid();
 }
 constexpr traffic softmax_bytes(const auto& op) {
   if (!sensible(op.valid())) return invalid_traffic;
@@ -27,7 +29,8 @@ constexpr traffic softmax_bytes(const auto& op) {
 
 namespace ops {
 
-/// y = exp(x - max) / sum. Forward: max, sub, exp, add, div. Backward: dy y and its row sum, sub, mul.
+/// y = exp(x - max) / sum. Forward: max, sub, exp, add, div. Backward: dy y and its row sum, sub,
+/// mul.
 ///     KPROF_OP(kprof::ops::Softmax, {.rows = batch * heads * queries, .cols = keys, .type = f16});
 /// FLOPs(fprop): 5 rows cols
 /// FLOPs(bprop): 4 rows cols
@@ -37,8 +40,8 @@ namespace ops {
 /// written: x
 /// where: x = bytes(rows cols, type)
 /// source: its primitives; bytes as Triton's tutorial
-/// others: PyProf counts 40 an element, an exp being 20 and done twice, and moves 3 forward and 5 backward; CUTLASS example 41
-///   counts 3; DeepSpeed 1
+/// others: PyProf counts 40 an element, an exp being 20 and done twice, and moves 3 forward and 5
+///   backward; CUTLASS example 41 counts 3; DeepSpeed 1
 struct Softmax {
   std::int64_t rows = 1, cols = 1;
   ops::pass pass = ops::pass::fprop;
@@ -55,7 +58,8 @@ struct Softmax {
   constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
 };
 
-/// y = x - max - log(sum of exp(x - max)). Forward: max, sub, exp, add, sub. Backward: row sum of dy, exp(y), mul, sub.
+/// y = x - max - log(sum of exp(x - max)). Forward: max, sub, exp, add, sub. Backward: row sum of
+/// dy, exp(y), mul, sub.
 /// FLOPs(fprop): 5 rows cols
 /// FLOPs(bprop): 4 rows cols
 /// transcendentals: rows cols
@@ -74,7 +78,9 @@ struct LogSoftmax {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::softmax_flops(*this); }
   /// exp, in either pass.
-  constexpr count transcendentals() const { return detail::sensible(valid()) ? count{rows} * cols : count::invalid(); }
+  constexpr count transcendentals() const {
+    return detail::sensible(valid()) ? count{rows} * cols : count::invalid();
+  }
   constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
 };
 

@@ -2,9 +2,10 @@
 #ifndef KPROF_OPS_SPARSE_HPP
 #define KPROF_OPS_SPARSE_HPP
 
-// Products with a sparse matrix: 2 FLOPs for each of its nnz stored elements and column of the other operand, and one
-// addition per output element where beta is not 0, as rocSPARSE has it. Bytes are those of the format, each index and value
-// once, and of the whole dense operand, whose elements are reused out of cache.
+// Products with a sparse matrix: 2 FLOPs for each of its nnz stored elements and column of the
+// other operand, and one addition per output element where beta is not 0, as rocSPARSE has it.
+// Bytes are those of the format, each index and value once, and of the whole dense operand, whose
+// elements are reused out of cache.
 
 #include <kprof/ops/common.hpp>
 
@@ -20,7 +21,8 @@ constexpr bool sparse_matrix(std::int64_t rows, std::int64_t cols, std::int64_t 
 
 namespace ops {
 
-/// y[M] = A[M,N] x[N], and + beta y where `beta`; A in compressed rows: M + 1 offsets, nnz column indices, nnz values.
+/// y[M] = A[M,N] x[N], and + beta y where `beta`; A in compressed rows: M + 1 offsets, nnz column
+/// indices, nnz values.
 /// FLOPs: fma(type) nnz + [beta] add(type) M
 /// read: A + bytes(N, type) + [beta] bytes(M, type)
 /// written: bytes(M, type)
@@ -28,25 +30,31 @@ namespace ops {
 /// source: rocSPARSE flops.hpp, gbyte.hpp
 /// others: HPCG counts no row offsets
 struct SpmvCsr {
-  std::int64_t M = 1, N = 1;               ///< rows of A, elements of y; columns of A, elements of x
-  std::int64_t nnz = 1;                    ///< stored elements of A
-  bool beta = false;                       ///< y is added: it is read as well as written
+  std::int64_t M = 1, N = 1;  ///< rows of A, elements of y; columns of A, elements of x
+  std::int64_t nnz = 1;       ///< stored elements of A
+  bool beta = false;          ///< y is added: it is read as well as written
   dtype type = dtype::f32;
-  dtype dtypeIndex = dtype::int32;         ///< of indices
-  dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex
+  dtype dtypeIndex = dtype::int32;      ///< of indices
+  dtype dtypeOffsets = dtype::unknown;  ///< of row offsets; unknown: as dtypeIndex
 
-  constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
+  constexpr dtype offsets_type() const {
+    return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets;
+  }
   constexpr bool valid() const {
-    return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::is_index(dtypeIndex) && detail::is_index(offsets_type());
+    return detail::sparse_matrix(M, N, nnz) && detail::known(type) &&
+           detail::is_index(dtypeIndex) && detail::is_index(offsets_type());
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0)
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0) return {};
-    const count y = bytes_for(M, type), matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    const count y = bytes_for(M, type), matrix = bytes_for(count{M} + 1, offsets_type()) +
+                                                 bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
     return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
   }
 };
@@ -64,15 +72,20 @@ struct SpmvCoo {
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;
 
-  constexpr bool valid() const { return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::is_index(dtypeIndex); }
+  constexpr bool valid() const {
+    return detail::sparse_matrix(M, N, nnz) && detail::known(type) && detail::is_index(dtypeIndex);
+  }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
-    return detail::sensible(valid()) ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0) : count::invalid();
+    return detail::sensible(valid())
+               ? detail::fma_flops(type) * nnz + (beta ? detail::add_flops(type) * M : 0)
+               : count::invalid();
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0) return {};
-    const count y = bytes_for(M, type), matrix = count{2} * bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    const count y = bytes_for(M, type),
+                matrix = count{2} * bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
     return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
   }
 };
@@ -84,17 +97,20 @@ struct SpmvCoo {
 /// where: A = bytes(M + 1, dtypeOffsets or dtypeIndex) + bytes(nnz, dtypeIndex) + bytes(nnz, type)
 /// source: rocSPARSE flops.hpp, gbyte.hpp
 struct SpmmCsr {
-  std::int64_t M = 1, N = 1, K = 1;        ///< rows of A and C; columns of B and C; columns of A, rows of B
+  std::int64_t M = 1, N = 1, K = 1;  ///< rows of A and C; columns of B and C; columns of A, rows
+                                     ///< of B
   std::int64_t nnz = 1;
-  bool beta = false;                       ///< C is added: it is read as well as written
+  bool beta = false;  ///< C is added: it is read as well as written
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;
-  dtype dtypeOffsets = dtype::unknown;     ///< of row offsets; unknown: as dtypeIndex
+  dtype dtypeOffsets = dtype::unknown;  ///< of row offsets; unknown: as dtypeIndex
 
-  constexpr dtype offsets_type() const { return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets; }
+  constexpr dtype offsets_type() const {
+    return dtypeOffsets == dtype::unknown ? dtypeIndex : dtypeOffsets;
+  }
   constexpr bool valid() const {
-    return detail::sparse_matrix(M, K, nnz) && detail::not_negative(N) && detail::known(type) && detail::is_index(dtypeIndex) &&
-           detail::is_index(offsets_type());
+    return detail::sparse_matrix(M, K, nnz) && detail::not_negative(N) && detail::known(type) &&
+           detail::is_index(dtypeIndex) && detail::is_index(offsets_type());
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::matmul(type); }
   constexpr count flops() const {
@@ -104,7 +120,9 @@ struct SpmmCsr {
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0) return {};
-    const count c = bytes_for(count{M} * N, type), matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
+    const count c = bytes_for(count{M} * N, type),
+                matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) +
+                         bytes_for(nnz, type);
     return {.read = matrix + bytes_for(count{K} * N, type) + (beta ? c : 0), .written = c};
   }
 };

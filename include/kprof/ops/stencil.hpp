@@ -2,9 +2,9 @@
 #ifndef KPROF_OPS_STENCIL_HPP
 #define KPROF_OPS_STENCIL_HPP
 
-// One sweep of a stencil over a grid of one to three dimensions, out of place. Points nearer to an edge than the radius are
-// read, not computed. Bytes are those of the whole input and of the points computed: that a star leaves the outermost
-// corners alone is not subtracted.
+// One sweep of a stencil over a grid of one to three dimensions, out of place. Points nearer to an
+// edge than the radius are read, not computed. Bytes are those of the whole input and of the points
+// computed: that a star leaves the outermost corners alone is not subtracted.
 
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>
@@ -12,11 +12,13 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// Points of a stencil of radius r in d dimensions. star: those along the axes; box: all of the cube.
+/// Points of a stencil of radius r in d dimensions. star: those along the axes; box: all of the
+/// cube.
 enum class stencil_shape : std::uint8_t { star, box };
 
-/// What a point that is computed costs of k points. `weighted`: each has its weight, 2 k - 1 FLOPs. `uniform`: one factor for
-/// the sum, k. `parres`: the sum is accumulated in the output and the input incremented, 2 k + 1.
+/// What a point that is computed costs of k points. `weighted`: each has its weight, 2 k - 1 FLOPs.
+/// `uniform`: one factor for the sum, k. `parres`: the sum is accumulated in the output and the
+/// input incremented, 2 k + 1.
 enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 
 /// Of each point inside, a weighted sum of k points: of itself and its neighbours.
@@ -27,20 +29,26 @@ enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 /// where: muls = [counting = uniform] + [counting != uniform] k
 /// where: adds = k - 1 + 2 [counting = parres]
 /// where: points = prod(n - 2 r)
-/// source: uniform: RAJAPerf's Jacobi-2D; parres: Parallel Research Kernels; weighted: the arithmetic itself
-/// others: RAJAPerf does not count the corners of the input that a star never reads; its HEAT_3D is 15 FLOPs as written
+/// source: uniform: RAJAPerf's Jacobi-2D; parres: Parallel Research Kernels; weighted: the
+///   arithmetic itself
+/// others: RAJAPerf does not count the corners of the input that a star never reads; its HEAT_3D is
+///   15 FLOPs as written
 struct Stencil {
-  size_list<std::int64_t, 3> n{3};          ///< sizes of the grid
-  std::int64_t r = 1;                       ///< radius
-  stencil_shape shape = stencil_shape::star;                ///< star: the neighbours along the axes; box: all of the cube
-  stencil_counting counting = stencil_counting::weighted;   ///< FLOPs a point: weighted 2 k - 1, a weight each; uniform k, one weight; parres 2 k + 1
+  size_list<std::int64_t, 3> n{3};            ///< sizes of the grid
+  std::int64_t r = 1;                         ///< radius
+  stencil_shape shape = stencil_shape::star;  ///< star: the neighbours along the axes; box: all of
+                                              ///< the cube
+  stencil_counting counting = stencil_counting::weighted;  ///< FLOPs a point: weighted 2 k - 1, a
+                                                           ///< weight each; uniform k, one weight;
+                                                           ///< parres 2 k + 1
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
     if (!detail::extents(r) || !n.valid()) return false;
     for (std::size_t d = 0; d < n.rank(); ++d)
       if (n[d] < 2 * r + 1) return false;
-    return detail::known(type) && shape <= stencil_shape::box && counting <= stencil_counting::parres;
+    return detail::known(type) && shape <= stencil_shape::box &&
+           counting <= stencil_counting::parres;
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   /// Points of the stencil.
@@ -52,7 +60,9 @@ struct Stencil {
     return product;
   }
   /// Points of the grid that are computed.
-  constexpr count points() const { return detail::sensible(valid()) ? inside(2 * r) : count::invalid(); }
+  constexpr count points() const {
+    return detail::sensible(valid()) ? inside(2 * r) : count::invalid();
+  }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
     const count k = taps();

@@ -2,9 +2,9 @@
 #ifndef KPROF_RECORD_CALL_TREE_HPP
 #define KPROF_RECORD_CALL_TREE_HPP
 
-// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
-// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
-// its thread_log's lock.
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with
+// counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
+// into it costs a comparison or two a scope. Guarded by its thread_log's lock.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/checks.hpp>
@@ -20,13 +20,15 @@ namespace detail {
 
 /// Bytes that all trees of the process may take; nodes beyond it are merged.
 struct tree_budget {
-  std::uint64_t used = 0;    // accessed atomically
+  std::uint64_t used = 0;  // accessed atomically
   std::uint64_t limit = 0;
 
   void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
   void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
   std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
+  bool nearly_spent() const noexcept {
+    return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2;
+  }
   bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
 };
 
@@ -43,10 +45,10 @@ struct tree_node {
   std::uint32_t successor = 0;   // then the one that came after it the time before
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
-  bool plain = false;            // its parameters have no padding and can be compared as they are
-  bool merged = false;           // calls of all parameters that came when memory was spent
+  bool plain = false;   // its parameters have no padding and can be compared as they are
+  bool merged = false;  // calls of all parameters that came when memory was spent
   std::uint64_t calls = 0;
-  std::uint64_t total = 0;       // ticks
+  std::uint64_t total = 0;  // ticks
   std::uint64_t self = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t longest = 0;
@@ -54,9 +56,9 @@ struct tree_node {
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
-  std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
-  // Of the calls, those in which work was launched on a device. A graph and what is below it have no calls: of these, the
-  // replays. One field, as an odd size makes folding slower by a hundredth.
+  std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
+  // Of the calls, those in which work was launched on a device. A graph and what is below it have
+  // no calls: of these, the replays. One field, as an odd size makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   work values{};
 };
@@ -74,30 +76,33 @@ class call_tree {
     budget_->remove(charged_);
     charged_ = 0;
     imprecise_ = 0;
-    nodes_ = {};   // with their capacity: it is no longer charged
+    nodes_ = {};  // with their capacity: it is no longer charged
     payloads_ = {};
     buckets_ = std::vector<std::uint32_t>(64, 0);
-    nodes_.emplace_back();   // the root
+    nodes_.emplace_back();  // the root
   }
 
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
-  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
+  payload payload_of(const tree_node& n) const noexcept {
+    return {payloads_.data() + n.payload_at, n.payload_size};
+  }
 
-  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
-  /// one that came after that the time before.
+  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the
+  /// child found last, or the one that came after that the time before.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
     tree_node* const all = nodes_.data();
-    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
+    const std::uint32_t last = all[parent].last_child;  // 0, the root, is nobody's child
     if (is_plain(all[last], parent, site, p)) return last;
     const std::uint32_t next = all[last].successor;
     if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
     return other_child(parent, site, p);
   }
 
-  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
-  /// `merged` asks for the node that stands for all parameters.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
+  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary
+  /// they are in may be gone. `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
+                      const work& values) {
     return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
   }
 
@@ -117,7 +122,9 @@ class call_tree {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
-      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
+      if (i != root)
+        here[i] =
+            child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
       tree_node& to = nodes_[here[i]];
       to.calls += from.calls;
       to.total += from.total;
@@ -126,7 +133,8 @@ class call_tree {
       to.device_calls += from.device_calls;
       if (from.shortest < to.shortest) to.shortest = from.shortest;
       if (from.longest > to.longest) to.longest = from.longest;
-      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+      imprecise_ +=
+          to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
     return here;
@@ -151,12 +159,16 @@ class call_tree {
     return true;
   }
 
-  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
-    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site,
+                payload p) const noexcept {
+    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size &&
+           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
-  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
+  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
+               payload p) const noexcept {
     const tree_node& n = nodes_[node];
-    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
+           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
   static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
     std::uint64_t x, y;
@@ -167,7 +179,9 @@ class call_tree {
   // Parameters are a few words: comparing them here takes half the time of calling memcmp.
   static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
     for (; n >= 32; a += 32, b += 32, n -= 32)
-      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
+      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
+           differing_bits(a + 24, b + 24)) != 0)
+        return false;
     for (; n >= 8; a += 8, b += 8, n -= 8)
       if (differing_bits(a, b) != 0) return false;
     return n == 0 || std::memcmp(a, b, n) == 0;
@@ -213,7 +227,8 @@ class call_tree {
     return made;
   }
 
-  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
+  /// The node for calls whose parameters cannot be kept; under the root when even that is too much
+  /// for this parent.
   std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
     for (;;) {
       const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
@@ -224,7 +239,8 @@ class call_tree {
     }
   }
 
-  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
+  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
+                    bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
     tree_node n;
     n.parent = parent;
@@ -240,11 +256,15 @@ class call_tree {
     n.next_in_bucket = bucket(hash);
     bucket(hash) = made;
     nodes_.push_back(std::move(n));
-    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
+    // vectors are up to half empty
+    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));
     return made;
   }
 
-  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+  // a power of two
+  std::uint32_t& bucket(std::uint32_t hash) noexcept {
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
 
   void rehash() {
     buckets_.assign(buckets_.size() * 2, 0);

@@ -2,9 +2,10 @@
 #ifndef KPROF_RECORD_CHUNK_POOL_HPP
 #define KPROF_RECORD_CHUNK_POOL_HPP
 
-// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a page fault costs more
-// than the scope that would cause it. Full chunks queue up oldest first; they are the timeline, until one is needed again.
-// Thread-safe; takes its own lock and calls nobody while holding it.
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
+// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
+// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
+// while holding it.
 
 #include <kprof/config.hpp>
 
@@ -24,18 +25,18 @@ class KPROF_DETAIL_LOCAL thread_log;
 struct KPROF_DETAIL_LOCAL chunk {
   static constexpr std::size_t size = 32 * 1024;
 
-  chunk* next = nullptr;          // within the owner's log, oldest first
+  chunk* next = nullptr;  // within the owner's log, oldest first
   chunk* previous = nullptr;
-  chunk* queue_next = nullptr;    // within the pool's queue of full chunks or its free list
+  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
   chunk* queue_previous = nullptr;
   thread_log* owner = nullptr;
-  char* end = nullptr;             // where the writing stopped; set when the chunk is full
-  char* timeline_from = nullptr;   // where the timeline begins in it
-  bool queued = false;             // in the pool's queue of full chunks
-  bool folded = false;             // all of it is in the totals
-  std::uint32_t first_depth = 0;   // scopes open where it begins
-  std::uint64_t last_ticks = 0;    // latest time stamp folded
-  std::uint64_t ends = 0;          // scopes that finished here
+  char* end = nullptr;            // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;  // where the timeline begins in it
+  bool queued = false;            // in the pool's queue of full chunks
+  bool folded = false;            // all of it is in the totals
+  std::uint32_t first_depth = 0;  // scopes open where it begins
+  std::uint64_t last_ticks = 0;   // latest time stamp folded
+  std::uint64_t ends = 0;         // scopes that finished here
 
   char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
@@ -56,7 +57,8 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     if (free_ != nullptr) return pop_free();
     if (held_ + chunk::size > limit_) return nullptr;
     // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     held_ += chunk::size;
     return ::new (memory) chunk{};
@@ -78,7 +80,8 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     (last_ != nullptr ? last_->queue_next : first_) = c;
     last_ = c;
   }
-  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and reuse; nullptr when none.
+  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and
+  /// reuse; nullptr when none.
   chunk* oldest() noexcept {
     const std::lock_guard lock(mutex_);
     chunk* c = first_;
@@ -120,7 +123,7 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   }
 
   std::mutex mutex_;
-  chunk* first_ = nullptr;   // full chunks, oldest first
+  chunk* first_ = nullptr;  // full chunks, oldest first
   chunk* last_ = nullptr;
   chunk* free_ = nullptr;
   std::size_t held_ = 0;

@@ -2,9 +2,10 @@
 #ifndef KPROF_RECORD_CLOCK_HPP
 #define KPROF_RECORD_CLOCK_HPP
 
-// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime. Counter ticks become
-// nanoseconds through calibration points, each the same moment on the counter, CLOCK_MONOTONIC (for durations, since it
-// never steps) and CLOCK_REALTIME (for other tools' records). Reading is thread-safe, calibrating is not.
+// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
+// Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
+// CLOCK_MONOTONIC (for durations, since it never steps) and CLOCK_REALTIME (for other tools'
+// records). Reading is thread-safe, calibrating is not.
 
 #include <kprof/config.hpp>
 
@@ -23,10 +24,12 @@ namespace detail {
 inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
   timespec t{};
   clock_gettime(id, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would double the cost.
+/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would
+/// double the cost.
 struct counter_clock {
   static constexpr const char* name =
 #if defined(__aarch64__)
@@ -98,7 +101,8 @@ class timebase {
     known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
     points_.assign(1, first);
   }
-  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
+  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
+  /// more.
   void add(calibration_point point) {
     if (points_.size() >= capacity) {
       std::size_t kept = 1;
@@ -113,18 +117,23 @@ class timebase {
 
   double ns_per_tick() const noexcept {
     const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+    return points_.size() < 2 || ticks == 0
+               ? known_rate_
+               : static_cast<double>(last().monotonic_ns - first().monotonic_ns) /
+                     static_cast<double>(ticks);
   }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
   }
-  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by construction.
+  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by
+  /// construction.
   double residual_ns() const noexcept {
     if (points_.size() < 3) return -1;
     double worst = 0;
     for (const calibration_point& p : points_) {
-      const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+      const double off =
+          since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
       worst = off > worst ? off : -off > worst ? -off : worst;
     }
     return worst;

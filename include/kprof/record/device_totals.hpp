@@ -2,8 +2,9 @@
 #ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
 #define KPROF_RECORD_DEVICE_TOTALS_HPP
 
-// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or kind of copy, under a node
-// of the thread's call tree, with counts and sums that stay exact for a run of any length. Guarded by its thread_log's lock.
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
+// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
+// run of any length. Guarded by its thread_log's lock.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/activity.hpp>
@@ -18,14 +19,15 @@ namespace detail {
 
 /// What runs share to share a row. Words only, so that keys are compared and hashed as bytes.
 struct device_key {
-  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};   // several kernels and configurations, for want of memory
+  // several kernels and configurations, for want of memory
+  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};
 
-  std::uint32_t node = 0;     // of the call tree
-  std::uint32_t name = 0;     // number of the kernel's name; 0: it is no kernel
-  std::uint32_t kind = 0;     // an activity_kind
+  std::uint32_t node = 0;  // of the call tree
+  std::uint32_t name = 0;  // number of the kernel's name; 0: it is no kernel
+  std::uint32_t kind = 0;  // an activity_kind
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
-  std::uint32_t places = 0;   // direction | from << 8 | to << 16
+  std::uint32_t places = 0;  // direction | from << 8 | to << 16
   std::uint32_t grid[3] = {};
   std::uint32_t block[3] = {};
   std::uint32_t static_shared = 0;
@@ -39,7 +41,8 @@ struct device_key {
     k.kind = static_cast<std::uint32_t>(a.kind);
     k.device = a.device;
     k.stream = a.stream;
-    k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
+    k.places =
+        std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
     for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
     k.static_shared = a.static_shared;
     k.dynamic_shared = a.dynamic_shared;
@@ -55,7 +58,9 @@ struct device_key {
     k.device = device;
     return k;
   }
-  bool is(const device_key& other) const noexcept { return std::memcmp(this, &other, sizeof other) == 0; }
+  bool is(const device_key& other) const noexcept {
+    return std::memcmp(this, &other, sizeof other) == 0;
+  }
   std::uint32_t hash() const noexcept {
     std::uint32_t words[sizeof(device_key) / 4];
     std::memcpy(words, this, sizeof words);
@@ -68,14 +73,14 @@ struct device_key {
 struct device_total {
   device_key key;
   std::uint32_t next_in_bucket = 0;
-  std::uint32_t successor = 0;   // what came after it the time before
+  std::uint32_t successor = 0;  // what came after it the time before
   std::uint64_t calls = 0;
   std::uint64_t untimed = 0;
-  std::uint64_t total = 0;       // ns
+  std::uint64_t total = 0;  // ns
   std::uint64_t shortest = ~std::uint64_t{0};
   std::uint64_t longest = 0;
   std::uint64_t gaps = 0;
-  std::uint64_t gap = 0;         // ns from launch to start
+  std::uint64_t gap = 0;  // ns from launch to start
   std::uint64_t bytes = 0;
 
   void add(const device_total& other) noexcept {
@@ -101,11 +106,12 @@ class device_totals {
     budget_->remove(charged_);
     charged_ = 0;
     last_ = 0;
-    rows_ = std::vector<device_total>(1);   // number 0 is none
+    rows_ = std::vector<device_total>(1);  // number 0 is none
     buckets_ = std::vector<std::uint32_t>(16, 0);
   }
 
-  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records; 0: that is not known.
+  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records;
+  /// 0: that is not known.
   void add(const device_key& key, const activity& a, std::uint64_t launched) {
     device_total& row = row_of(key);
     ++row.calls;
@@ -120,7 +126,8 @@ class device_totals {
     if (ns > row.longest) row.longest = ns;
     if (launched == 0) return;
     ++row.gaps;
-    row.gap += a.start > launched ? a.start - launched : 0;   // two clocks: a start may seem to come first
+    // two clocks: a start may seem to come first
+    row.gap += a.start > launched ? a.start - launched : 0;
   }
 
   /// Adds another thread's rows, whose nodes are here as `node_here` says.
@@ -152,12 +159,13 @@ class device_totals {
       const std::uint32_t hash = wanted.hash();
       for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
         if (rows_[i].key.is(wanted)) return i;
-      const bool may_be_made = wanted.name == device_key::merged_name ? !budget_->spent() || wanted.node == call_tree::root
-                                                                     : !budget_->nearly_spent();
+      const bool may_be_made = wanted.name == device_key::merged_name
+                                   ? !budget_->spent() || wanted.node == call_tree::root
+                                   : !budget_->nearly_spent();
       if (may_be_made) return make(wanted, hash);
       const bool was_merged = wanted.name == device_key::merged_name;
       wanted = wanted.merged();
-      if (was_merged) wanted.node = call_tree::root;   // not even that can be kept for this scope
+      if (was_merged) wanted.node = call_tree::root;  // not even that can be kept for this scope
     }
   }
 
@@ -169,12 +177,15 @@ class device_totals {
     row.next_in_bucket = bucket(hash);
     rows_.push_back(row);
     bucket(hash) = made;
-    charged_ += 2 * (sizeof row + sizeof made);   // vectors are up to half empty
+    charged_ += 2 * (sizeof row + sizeof made);  // vectors are up to half empty
     budget_->add(2 * (sizeof row + sizeof made));
     return made;
   }
 
-  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
+  // a power of two
+  std::uint32_t& bucket(std::uint32_t hash) noexcept {
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
 
   void rehash() {
     buckets_.assign(buckets_.size() * 2, 0);

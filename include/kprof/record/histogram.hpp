@@ -2,8 +2,9 @@
 #ifndef KPROF_RECORD_HISTOGRAM_HPP
 #define KPROF_RECORD_HISTOGRAM_HPP
 
-// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is within 0.8 % of the
-// value that was counted, at any scale. Only the range of buckets in use is stored. Not thread-safe.
+// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is
+// within 0.8 % of the value that was counted, at any scale. Only the range of buckets in use is
+// stored. Not thread-safe.
 
 #include <kprof/config.hpp>
 
@@ -22,7 +23,8 @@ class histogram {
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
     const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
-    return (top - 5) * per_octave + static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+    return (top - 5) * per_octave +
+           static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
   }
   /// The middle of the values that bucket `index` counts.
   static constexpr double value_of(std::uint32_t index) noexcept {
@@ -32,25 +34,32 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
-  /// room for. Returns how many values that befell, of those that were gathered until now (see gather).
+  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the
+  /// nearest value that it has room for. Returns how many values that befell, of those that were
+  /// gathered until now (see gather).
   template <class MayGrow>
   std::uint32_t add(std::uint64_t value, MayGrow may_grow) {
     gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket_of(value));
     return gathered_size_ == gather ? count_gathered(may_grow) : 0;
   }
-  void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
+  void add(std::uint64_t value) {
+    add(value, [](std::size_t) { return true; });
+  }
 
   /// Adds all values of another one; returns as add() does.
   template <class MayGrow>
   std::uint64_t merge(const histogram& other, MayGrow may_grow) {
     std::uint64_t moved = 0;
     for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
-      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow)) moved += other.counts_[i];
-    for (std::uint32_t i = 0; i < other.gathered_size_; ++i) moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow))
+        moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
+      moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
     return moved;
   }
-  void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
+  void merge(const histogram& other) {
+    merge(other, [](std::size_t) { return true; });
+  }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
@@ -59,7 +68,8 @@ class histogram {
     return n;
   }
 
-  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when empty.
+  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when
+  /// empty.
   double quantile(double q) const noexcept {
     const std::uint64_t n = count();
     if (n == 0) return 0;
@@ -70,7 +80,7 @@ class histogram {
     std::uint16_t sorted[gather] = {};
     std::copy_n(gathered_, gathered_size_, sorted);
     std::sort(sorted, sorted + gathered_size_);
-    std::uint32_t next = 0;   // of `sorted`
+    std::uint32_t next = 0;  // of `sorted`
     std::uint64_t seen = 0;
     for (std::uint32_t i = 0; i < counts_.size(); ++i) {
       for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
@@ -86,8 +96,9 @@ class histogram {
 
  private:
   static constexpr std::uint32_t per_octave = 64;
-  // So many values are kept beside the counters until they are counted together. With many histograms their counters have left
-  // the cache when the next value comes, and 16 at once take a fifth of the time; one that has fewer takes no memory at all.
+  // So many values are kept beside the counters until they are counted together. With many
+  // histograms their counters have left the cache when the next value comes, and 16 at once take a
+  // fifth of the time; one that has fewer takes no memory at all.
   static constexpr std::uint32_t gather = 16;
 
   template <class MayGrow>
@@ -105,7 +116,8 @@ class histogram {
     return precise;
   }
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is always given room.
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is
+  /// always given room.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
@@ -115,8 +127,11 @@ class histogram {
       return true;
     }
     const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
-    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1, held = counts_.capacity();
-    const std::size_t wanted = size <= held ? held : size < held + held / 2 ? held + held / 2 : size;
+    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1,
+                      held = counts_.capacity();
+    const std::size_t wanted = size <= held             ? held
+                               : size < held + held / 2 ? held + held / 2
+                                                        : size;
     if (wanted > held && !may_grow((wanted - held) * sizeof(std::uint64_t))) {
       index = index < first_ ? first_ : last;
       return false;
@@ -133,8 +148,8 @@ class histogram {
 
   std::uint32_t first_ = 0;
   std::uint32_t gathered_size_ = 0;
-  std::uint16_t gathered_[gather] = {};   // buckets of values that are not in counts_ yet
-  std::vector<std::uint64_t> counts_;     // of buckets first_, first_ + 1, ...
+  std::uint16_t gathered_[gather] = {};  // buckets of values that are not in counts_ yet
+  std::vector<std::uint64_t> counts_;    // of buckets first_, first_ + 1, ...
 };
 
 KPROF_DETAIL_END

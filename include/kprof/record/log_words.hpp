@@ -4,7 +4,8 @@
 
 // What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
 //   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
+//   the payload follows
 
 #include <kprof/config.hpp>
 #include <kprof/detail/hub.hpp>
@@ -17,12 +18,14 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 enum class record_kind : std::uint8_t {
-  begin,    // subject: call site
-  folded,   // a begin that is in the totals; subject: node of the call tree
-  end_to,   // subject: depth; that scope and all inside it ended
-  adopt,    // subject: path; what follows belongs under it
-  launch,   // subject: correlation id of work launched on a device, under the innermost scope; payload: its other ids
-  ignored_launch,   // the same, while nothing was being recorded
+  begin,   // subject: call site
+  folded,  // a begin that is in the totals; subject: node of the call tree
+  end_to,  // subject: depth; that scope and all inside it ended
+  adopt,   // subject: path; what follows belongs under it
+  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
+  // other ids
+  launch,
+  ignored_launch,  // the same, while nothing was being recorded
 };
 
 inline constexpr std::uint32_t record_header = 16;
@@ -30,12 +33,20 @@ inline constexpr std::uint32_t max_launch_ids = 8;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
 
 /// The first word of a record.
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,
+                                    std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U |
+         std::uint64_t{payload_bytes} << 32U | subject;
 }
-constexpr record_kind kind_of(std::uint64_t word) noexcept { return static_cast<record_kind>(word >> 48U & 0xFFU); }
-constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU); }
-constexpr std::size_t record_size(std::uint64_t word) noexcept { return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U; }
+constexpr record_kind kind_of(std::uint64_t word) noexcept {
+  return static_cast<record_kind>(word >> 48U & 0xFFU);
+}
+constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+}
+constexpr std::size_t record_size(std::uint64_t word) noexcept {
+  return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U;
+}
 
 inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
 inline std::uint64_t get(const char* at) noexcept {
@@ -45,16 +56,20 @@ inline std::uint64_t get(const char* at) noexcept {
 }
 
 // A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
-constexpr std::uint16_t depth_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token); }
-constexpr std::uint16_t epoch_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token >> 16U); }
+constexpr std::uint16_t depth_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token);
+}
+constexpr std::uint16_t epoch_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token >> 16U);
+}
 
 /// What begin and end touch: one cache line of the thread's own.
 struct alignas(64) log_head {
-  char* cursor = nullptr;      // published with release
+  char* cursor = nullptr;  // published with release
   char* limit = nullptr;
-  scope_token top = 0;         // the innermost open scope's token
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
+  scope_token top = 0;               // the innermost open scope's token
+  std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
 };
 
 }  // namespace detail

@@ -2,8 +2,9 @@
 #ifndef KPROF_RECORD_OP_INFO_HPP
 #define KPROF_RECORD_OP_INFO_HPP
 
-// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
-// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
+// What the session keeps of operators and call sites: copies, so that a shared library may be
+// unloaded. Only the formulas stay where they are; they are run when a set of parameters is first
+// seen, and the library's leaving waits for that.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/division_trap.hpp>
@@ -32,7 +33,7 @@ struct field_info {
   std::uint32_t size;
   std::uint32_t extent;
   field_kind kind;
-  bool is_signed;   // kind == enumeration
+  bool is_signed;  // kind == enumeration
   std::vector<field_info> nested;
   std::vector<enumerator_info> enumerators;
 };
@@ -43,10 +44,15 @@ inline bool same_fields(const std::vector<field_info>& a, const std::vector<fiel
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const field_info &x = a[i], &y = b[i];
-    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
-    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent ||
+        x.kind != y.kind || x.is_signed != y.is_signed)
+      return false;
+    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size())
+      return false;
     for (std::size_t e = 0; e < x.enumerators.size(); ++e)
-      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
+      if (x.enumerators[e].value != y.enumerators[e].value ||
+          x.enumerators[e].name != y.enumerators[e].name)
+        return false;
   }
   return true;
 }
@@ -55,10 +61,14 @@ inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
     const field_desc& f = from.fields[i];
-    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
+    field_info info{copy(f.name), f.offset, f.size,
+                    f.extent,     f.kind,   f.enumerators != nullptr && f.enumerators->is_signed,
+                    {},           {}};
     if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
     if (f.enumerators != nullptr)
-      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
+      for (std::uint32_t e = 0; e < f.enumerators->size; ++e)
+        info.enumerators.push_back(
+            {f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
     out.push_back(std::move(info));
   }
   return out;
@@ -78,42 +88,55 @@ inline std::uint32_t value_bytes(const field_info& f) noexcept {
   return f.size;
 }
 
-inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
+inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields,
+                     std::uint32_t base) {
   for (const field_info& f : fields) {
     const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
     for (std::uint32_t e = 0; e < elements; ++e) {
       const std::uint32_t at = base + f.offset + e * f.size;
       if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
-      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
+      else if (!runs.empty() && runs.back().offset + runs.back().size == at)
+        runs.back().size += value_bytes(f);
       else runs.push_back({at, value_bytes(f)});
     }
   }
 }
 
-/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
+/// An operator as the session knows it: declared by one or more binaries, the same in name and
+/// layout.
 class op_info {
  public:
-  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
+  explicit op_info(const op_desc& from)
+      : declared_name(copy(from.name())),
+        name(declared_name),
+        params_size(from.params_size),
+        fields(copy_fields(from.params())) {
     add_runs(runs_, fields, 0);
-    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+    packed = params_size == 0 ||
+             (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
   }
 
-  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
-  /// the same binary, for then they are two that share a name, of two namespaces for instance.
+  /// The same operator, declared in another binary or in this one: same name, size and fields, and
+  /// no other formulas from the same binary, for then they are two that share a name, of two
+  /// namespaces for instance.
   bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
-    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
+    if (declared_name != other.declared_name || params_size != other.params_size ||
+        !same_fields(fields, other.fields))
+      return false;
     for (const evaluator& e : evaluators_)
       if (e.home == home && e.evaluate != desc.evaluate) return false;
     return true;
   }
 
-  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
+  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal
+  /// bytes.
   void canonical(const char* from, char* to) const noexcept {
     std::memset(to, 0, params_size);
     for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
   }
 
-  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
+  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula
+  /// divides by zero.
   work evaluate(const char* params) const noexcept {
     work out{};
     if (evaluators_.empty()) return out;
@@ -134,10 +157,10 @@ class op_info {
   }
 
   std::string declared_name;
-  std::string name;        // as shown: with a number when another operator is called the same
+  std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
-  bool packed = false;   // no padding: bytes as they are
+  bool packed = false;  // no padding: bytes as they are
 
  private:
   struct evaluator {
@@ -150,13 +173,14 @@ class op_info {
 
 /// A call site, or the place of an operator's guards that have none.
 struct site_info {
-  op_info* op = nullptr;   // nullptr: a region
+  op_info* op = nullptr;  // nullptr: a region
   std::string file;
   std::uint32_t line = 0;
 };
 
-/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
-/// but for the formulas of its operator, which change under `mutex()` and are run under it.
+/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never
+/// moves or changes, but for the formulas of its operator, which change under `mutex()` and are run
+/// under it.
 class site_table {
  public:
   /// What a replay of a CUDA graph stands under in the call tree; its payload is its name.
@@ -169,13 +193,15 @@ class site_table {
   site_table(const site_table&) = delete;
   site_table& operator=(const site_table&) = delete;
 
-  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
+  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a
+  /// library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
     if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
     op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
     std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
-    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
+    std::string key = file + '\n' + std::to_string(where.line) + '\n' +
+                      std::to_string(reinterpret_cast<std::uintptr_t>(op));
     std::uint32_t& id = numbers_[std::move(key)];
     if (id == 0) id = add({op, std::move(file), where.line});
     __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
@@ -200,7 +226,7 @@ class site_table {
 
  private:
   static constexpr std::uint32_t per_block = 256;
-  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
+  static constexpr std::uint32_t max_blocks = 4096;  // a million call sites
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
@@ -220,7 +246,8 @@ class site_table {
 
   std::uint32_t add(site_info info) {
     if (next_ / per_block >= max_blocks) return 0;
-    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
+    if (blocks_[next_ / per_block] == nullptr)
+      __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
     blocks_[next_ / per_block][next_ % per_block] = std::move(info);
     return next_++;
   }

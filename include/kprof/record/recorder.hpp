@@ -2,9 +2,10 @@
 #ifndef KPROF_RECORD_RECORDER_HPP
 #define KPROF_RECORD_RECORDER_HPP
 
-// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
-// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
-// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
+// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the
+// process forks or a library is unloaded. One per process, never freed. What guards call is in
+// scope_functions.hpp. Locks are taken in this order: threads, one thread's log, then sites, paths
+// or the pool.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/hub.hpp>
@@ -27,16 +28,19 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
+/// What my_log points to before a thread's first scope: it has no room, so that the first scope
+/// takes the slow path.
 // Its token is none that was ever given out.
 KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
 
-// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits
+// the loader's reserve.
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
-#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
+#pragma nv_diag_suppress 1835  // nvcc does not know the attribute; the host compiler that it passes it on to does
 #endif
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log
+    [[gnu::tls_model("initial-exec")]] = &no_log;
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
@@ -46,11 +50,12 @@ inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{depth_of(log.top)};
 }
 inline bool has_room(const log_head& log, std::size_t record) noexcept {
-  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
+  // in a forked child the limit may lie behind
+  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));
 }
 
-// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
-// here would wait for itself.
+// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own
+// allocator that came back here would wait for itself.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 
 class KPROF_DETAIL_LOCAL staying_inside {
@@ -73,7 +78,9 @@ class KPROF_DETAIL_LOCAL recorder {
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
-    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
+    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) {
+                           own_recorder->leave(*static_cast<thread_log*>(log));
+                         }) == 0;
   }
   ~recorder() {
     if (knows_thread_ends_) pthread_key_delete(thread_end_);
@@ -94,9 +101,10 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as `lost`, when
-  /// there is none.
-  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and
+  /// counted as `lost`, when there is none.
+  [[gnu::noinline]] bool more_room(
+      std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
     settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
@@ -121,12 +129,17 @@ class KPROF_DETAIL_LOCAL recorder {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
     return false;
   }
-  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
+  std::uint64_t dropped_inside() const noexcept {
+    return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED);
+  }
 
   /// An end that belongs to no open scope of its thread.
-  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
+  void count_closed_elsewhere() noexcept {
+    __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED);
+  }
 
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
+  /// meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
     const staying_inside guard;
@@ -141,24 +154,30 @@ class KPROF_DETAIL_LOCAL recorder {
     }
   }
 
-  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this number or, if it has
-  /// ended and is no longer kept apart, that of all such threads; nullptr when there is none.
+  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this
+  /// number or, if it has ended and is no longer kept apart, that of all such threads; nullptr when
+  /// there is none.
   template <class Use>
   void with_threads(Use use) {
     const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
     use([this](std::uint32_t number) -> thread_log* {
-      const auto it = std::find_if(threads_.begin(), threads_.end(), [number](const thread_log* log) { return log->number == number; });
+      const auto it =
+          std::find_if(threads_.begin(), threads_.end(),
+                       [number](const thread_log* log) { return log->number == number; });
       return it != threads_.end() ? *it : others_;
     });
   }
 
-  /// Notes in this thread's log a call that launched work on a device, under its own and other correlation ids.
-  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks, bool ignored) noexcept {
+  /// Notes in this thread's log a call that launched work on a device, under its own and other
+  /// correlation ids.
+  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
+                   bool ignored) noexcept {
     if (inside_kprof || count == 0) return;
     if (count > max_launch_ids) count = max_launch_ids;
     const std::uint32_t payload = 4 * (count - 1);
-    const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    const std::uint64_t word =
+        record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
     if (!has_room(*my_log, record_size(word))) {
       const staying_inside guard;
       if (!more_room(record_size(word), &thread_log::launches_lost)) return;
@@ -171,9 +190,12 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// The number of this thread's log.
-  static std::uint32_t this_thread() noexcept { return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number; }
+  static std::uint32_t this_thread() noexcept {
+    return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number;
+  }
 
-  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first that does work in a scope.
+  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first
+  /// that does work in a scope.
   captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
     if (my_log == &no_log || inside_kprof) return {};
     const staying_inside guard;
@@ -212,16 +234,19 @@ class KPROF_DETAIL_LOCAL recorder {
     for (thread_log* log : threads_) log->mutex().unlock();
     threads_mutex_.unlock();
   }
-  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
+  // Most children run another program at once: the work of starting over waits for the child's
+  // first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
     child_since_ = now;
     forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
+    // its next scope comes by more_room()
+    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;
     __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
   }
 
-  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
+  /// In the child of a fork, once: the threads of the parent are not here, and the one that is
+  /// starts over.
   void settle_child() {
     if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
     const std::lock_guard lock(threads_mutex_);
@@ -244,15 +269,22 @@ class KPROF_DETAIL_LOCAL recorder {
 
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
-  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
+  std::uint64_t closed_elsewhere() const noexcept {
+    return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED);
+  }
   /// Time before which the timeline has been recycled; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
-  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
+  std::uint64_t recycled_until() const noexcept {
+    return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED);
+  }
+  std::uint64_t folding_ns() const noexcept {
+    return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED);
+  }
 
  private:
   static constexpr std::size_t kept_ended_threads = 64;
 
-  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
+  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by
+  /// the caller.
   chunk* free_chunk() noexcept {
     if (chunk* c = pool_.take()) return c;
     chunk* c = pool_.oldest();
@@ -265,7 +297,9 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     c->owner->release(c);
     std::uint64_t until = recycled_until();
-    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (until < c->last_ticks &&
+           !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return c;
   }
 
@@ -289,7 +323,8 @@ class KPROF_DETAIL_LOCAL recorder {
     if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
   }
 
-  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
+  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start
+  /// another log.
   void leave(thread_log& log) {
     const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
@@ -319,7 +354,8 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     thread_log& from = *threads_[i];
     {
-      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
+      // others_ writes no scopes: the list's lock is enough for it
+      const std::lock_guard own(from.mutex());
       from.fold();
       others_->device.merge(from.device, others_->tree.merge(from.tree));
       others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
@@ -364,7 +400,9 @@ class KPROF_DETAIL_LOCAL recorder {
     free_logs_ = log;
   }
 
-  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
+  void add_folding(std::uint64_t ns) noexcept {
+    __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED);
+  }
 
   std::size_t memory_limit_ = 0;
   tree_budget budget_;
@@ -372,18 +410,19 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   pthread_key_t thread_end_{};
-  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
+  // false: the process has no more keys, and a thread that ended is shown as going on
+  bool knows_thread_ends_ = false;
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
-  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
+  thread_log* others_ = nullptr;  // the totals of ended threads beyond those kept apart
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
-  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  thread_log* forked_log_ = nullptr;  // of the thread that forked, in the child
   char* forked_at_ = nullptr;
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
-  std::uint64_t dropped_ = 0;          // beside what the logs count
+  std::uint64_t dropped_ = 0;  // beside what the logs count
   std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;

@@ -2,8 +2,9 @@
 #ifndef KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 #define KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 
-// What guards call while a session records: two clock readings and a record in the thread's own log. No lock, no system
-// call, no allocation but once every few hundred scopes, when a chunk is full.
+// What guards call while a session records: two clock readings and a record in the thread's own
+// log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
+// full.
 
 #include <kprof/config.hpp>
 #include <kprof/detail/hub.hpp>
@@ -36,7 +37,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <std::size_t... Words>
   static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
     scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
-    ((table.begin[Words] = &begin<Words>), ...);   // nvcc loses the dots of an expansion in nested braces
+    // nvcc loses the dots of an expansion in nested braces
+    ((table.begin[Words] = &begin<Words>), ...);
     return table;
   }
 
@@ -46,24 +48,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
     return append(where, bytes, size, [&](char* to) {
-      if (size != 0) std::memcpy(to, bytes, size);   // an empty name may be a null pointer
+      if (size != 0) std::memcpy(to, bytes, size);  // an empty name may be a null pointer
     });
   }
 
   template <class Copy>
-  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
+  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes,
+                                                   std::uint32_t size, Copy copy) noexcept {
     log_head* const log = my_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
-    if (!has_room(*log, record) || id == 0) [[unlikely]] return begin_prepared(where, bytes, size);
+    // with what the session keeps of the site
+    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
+    if (!has_room(*log, record) || id == 0) [[unlikely]]
+      return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = ++log->top;
-    // A log runs through memory that has left the cache since it was written last: fetched ahead, that costs nothing;
-    // left to the processor, 7 ns a scope.
+    // A log runs through memory that has left the cache since it was written last: fetched ahead,
+    // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
     __builtin_prefetch(at + prefetch_distance + 64, 1);
-    // The time before the parameters: copying them right behind the writes that made them would wait for those.
+    // The time before the parameters: copying them right behind the writes that made them would
+    // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
     __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
@@ -71,8 +77,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return token;
   }
   /// A call of its own, in the last place: what must outlive it would be saved in every scope.
-  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes, std::uint32_t size) noexcept {
-    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
+  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes,
+                                                                 std::uint32_t size) noexcept {
+    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
+                                                                 : 0;
   }
 
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
@@ -83,7 +91,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order<Sent>(token, now);
+    if (log->top != token) [[unlikely]]
+      return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
@@ -92,16 +101,20 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    if (token == 0) return;   // its beginning was dropped, and counted then
-    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
+    if (token == 0) return;  // its beginning was dropped, and counted then
+    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token))
+      return own_recorder->count_closed_elsewhere();
     auto* const log = static_cast<thread_log*>(my_log);
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
-    if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
+    // the innermost, opened before something else was closed out of order
+    if (depth == depth_of(log->top)) {
       put(at, now | end_bit);
       at += 8;
-    } else {   // around others that are still open: they end with it; there is room, since at least two ends were provided for
+      // around others that are still open: they end with it; there is room, since at least two ends
+      // were provided for
+    } else {
       put(at, record_word(record_kind::end_to, depth, 0));
       put(at + 8, now);
       at += record_header;
@@ -136,15 +149,17 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
-    if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
+    // a guard in an allocator that kprof itself is calling
+    if (inside_kprof) return own_recorder->drop_inside();
     const staying_inside guard;
     if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
-  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
-  // whatever has become of the scopes inside.
-  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
+  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when
+  // that depth ends, whatever has become of the scopes inside.
+  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes,
+                                     std::uint32_t size) noexcept {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     if (!emitter->push(where, bytes, size)) return;
@@ -177,7 +192,8 @@ struct scope_cost {
 template <std::size_t N>
 double median(std::uint64_t (&values)[N]) noexcept {
   for (std::size_t i = 1; i < N; ++i)
-    for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j) std::swap(values[j], values[j - 1]);
+    for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j)
+      std::swap(values[j], values[j - 1]);
   return static_cast<double>(values[N / 2]);
 }
 

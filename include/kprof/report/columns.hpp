@@ -2,8 +2,8 @@
 #ifndef KPROF_REPORT_COLUMNS_HPP
 #define KPROF_REPORT_COLUMNS_HPP
 
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
-// A column is one line of the table below.
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by
+// the text report. A column is one line of the table below.
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
@@ -19,14 +19,27 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+enum class look : std::uint8_t {
+  name,
+  parameters,
+  call_site,
+  thread,
+  type,
+  calls,
+  count,
+  open,
+  time,
+  share,
+  rate,
+  si
+};
 
 using row_number = double operator_row::*;
 using row_figure = figure operator_row::*;
 using row_count = std::uint64_t operator_row::*;
 
 struct column {
-  const char* id;        // as in report_options::columns and ::sort
+  const char* id;  // as in report_options::columns and ::sort
   const char* header;
   unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
   unsigned device_rank;  // the same for a run with work on a device
@@ -35,19 +48,24 @@ struct column {
   row_figure value;
   row_count count;
   const char* meaning;
-  const char* device_meaning = nullptr;   // where it is another
+  const char* device_meaning = nullptr;  // where it is another
 };
 
-inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
-inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
+// from here on columns give way to readable parameters
+inline constexpr unsigned comfort_rank = 10;
+// neither shown unasked nor explained: a run without a device has none
+inline constexpr unsigned not_here = 1000;
 
 inline constexpr column columns[] = {
     {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
     {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
+     "false or a formula overflowed or went "
      "negative"},
-    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
-    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr,
+     "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr,
+     "name and number of the thread, as the operating system has them"},
     {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
      "finished calls, and calls made by replaying CUDA graphs"},
     {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
@@ -55,47 +73,65 @@ inline constexpr column columns[] = {
     {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
     {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
-     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of "
+     "the operators inside them; what "
      "ran at the same time counts each"},
-    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
-     "device / time of all kernels, copies and memsets"},
-    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
-     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr,
+     nullptr, "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr,
+     nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not "
+     "counted again"},
     {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
      "kernels that the calls launched, less those of the operators inside them"},
-    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies,
+     "copies and memsets, the same"},
     {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
-     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+     "mean time from a launch until its work began on the device: long where the device is behind, "
+     "short where it waits for the host"},
     {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
-     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "time in the calls less the time in the operators inside them, summed over calls and threads; "
+     "a region counts to the operator "
      "that it is in",
-     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "host time in the calls less the time in the operators inside them, summed over calls and "
+     "threads; a region counts to the "
      "operator that it is in"},
     {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
      "self / self time of all scopes, operators and regions outside them, of all threads"},
     {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
-     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+     "time from the begin to the end of the calls, summed; a call inside another call of the same "
+     "row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the "
+     "same row is not counted again"},
     {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
      "time from the begin to the end of a call: sum over all calls / calls",
-     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
-    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made "
+     "by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr,
+     "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr,
+     "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr,
+     "the shortest call"},
     {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
     {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
      "10^9 operations a second: flops() of the calls in total, summed, / total",
-     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; "
+     "of an operator without, / total"},
     {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
-     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the "
+     "formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / "
+     "dev total; of an operator without, "
      "/ total; by the formula, not measured traffic"},
     {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
      "arithmetic intensity, operations a byte: flops() / bytes()"},
     {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
      "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr,
+     "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr,
+     "type of the elements that the operator computes with"},
 };
 inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
@@ -112,7 +148,8 @@ inline std::string column_names() {
   return all;
 }
 
-/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are
+/// over that too.
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
   if (nested && c.number == &operator_row::device_total_ns) return 6;
   return device ? c.device_rank : c.rank;
@@ -124,9 +161,11 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 inline std::string parameters_cell(const operator_row& row) {
   if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
+                                        : format_count(row.variants) + " variants";
     if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+    return "invalid: " + format_count(row.invalid_calls) +
+           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
   }
   const std::string text = row.merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;
@@ -162,13 +201,17 @@ inline std::string number_cell(look as, double x, const page& out) {
   }
 }
 
-inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+inline std::string cell(const column& c, const operator_row& row, const profile& p,
+                        const page& out) {
   switch (c.as) {
     case look::name: return row.name.empty() ? "(no name)" : row.name;
     case look::parameters: return parameters_cell(row);
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
-    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::type:
+      return row.several_types            ? "several"
+             : row.type == dtype::unknown ? "n/a"
+                                          : dtype_name(row.type);
     case look::calls: return calls_cell(row.calls + row.replays);
     case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
@@ -177,7 +220,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
   if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
   const figure f = row.*c.value;
   if (!f.known()) return "n/a";
-  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value)
+                                                  : number_cell(c.as, f.value, out);
 }
 
 // ---- order
@@ -190,7 +234,9 @@ inline double sort_key(const column& c, const operator_row& row) noexcept {
   return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
 }
 
-inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+inline int compare(std::string_view a, std::string_view b) noexcept {
+  return a < b ? -1 : a == b ? 0 : 1;
+}
 
 /// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
 inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
@@ -198,8 +244,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
     case look::name:
       if (const int order = compare(a.name, b.name)) return order < 0;
       return a.parameters < b.parameters;
-    case look::parameters:
-      return a.parameters < b.parameters;
+    case look::parameters: return a.parameters < b.parameters;
     case look::call_site:
       if (const int order = compare(a.file, b.file)) return order < 0;
       return a.line < b.line;
@@ -217,7 +262,8 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
 inline const char* explain(absence why) noexcept {
   switch (why) {
     case absence::no_calls: return "no call has finished";
-    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::untimed: return "CUPTI gave no time for work on the device";

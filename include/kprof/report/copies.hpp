@@ -49,7 +49,7 @@ inline const char* place_name(memory_place place) noexcept {
 
 struct copy_column {
   const char* header;
-  unsigned rank;   // where not all fit, the highest goes first
+  unsigned rank;  // where not all fit, the highest goes first
   bool text;
   std::string (*cell)(const copy_row&, const page&);
   const char* meaning;
@@ -57,22 +57,37 @@ struct copy_column {
 
 inline constexpr copy_column copy_columns[] = {
     {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
-    {"from", 6, true, [](const copy_row& row, const page&) -> std::string { return row.task == device_task::set ? "" : place_name(row.from); },
-     "kind of memory that was read; copies from and to pageable memory go through a buffer of the driver"},
-    {"to", 7, true, [](const copy_row& row, const page&) -> std::string { return place_name(row.to); }, "kind of memory that was written"},
-    {"device", 9, false, [](const copy_row& row, const page&) { return std::to_string(row.device); }, "number of the device, as CUDA has it"},
-    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); }, "copies or memsets"},
-    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); }, "copied or set, summed"},
-    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); }, "time on the device, summed"},
-    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); }, "total / time of all kernels, copies and memsets"},
+    {"from", 6, true,
+     [](const copy_row& row, const page&) -> std::string {
+       return row.task == device_task::set ? "" : place_name(row.from);
+     },
+     "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
+     "driver"},
+    {"to", 7, true,
+     [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
+     "kind of memory that was written"},
+    {"device", 9, false,
+     [](const copy_row& row, const page&) { return std::to_string(row.device); },
+     "number of the device, as CUDA has it"},
+    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); },
+     "copies or memsets"},
+    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); },
+     "copied or set, summed"},
+    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
+     "time on the device, summed"},
+    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); },
+     "total / time of all kernels, copies and memsets"},
     {"GB/s", 5, false,
-     [](const copy_row& row, const page& out) { return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a"; },
+     [](const copy_row& row, const page& out) {
+       return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a";
+     },
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
 
 inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
-  const std::vector<bool> matches = filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
+  const std::vector<bool> matches =
+      filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
   const auto match = [&](const device_work& w) {
     const std::uint32_t node = scope_of(p, w);
     return !filtered || (node != scope_node::none && matches[node]);
@@ -81,10 +96,14 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   std::uint64_t hidden = 0;
   double hidden_ns = 0;
   if (filtered)
-    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); })) hidden += row.calls, hidden_ns += row.total_ns;
+    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); }))
+      hidden += row.calls, hidden_ns += row.total_ns;
   if (rows.empty() && hidden == 0) return;
   out.space();
-  out.paragraph("", "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time", 2);
+  out.paragraph("",
+                "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) +
+                    " of device time",
+                2);
   out.space();
   if (rows.empty()) {
     out.line("no copy is of an operator that matches the filter");
@@ -93,17 +112,23 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
     table.cells.rows.resize(rows.size());
     for (const copy_column& c : copy_columns) {
       table.add_column({.header = c.header, .right = !c.text}, c.rank);
-      for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
-      if (std::string_view{c.header} == "GB/s") table.cells.align_points(table.cells.columns.size() - 1);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        table.cells.rows[i].push_back(c.cell(rows[i], out));
+      if (std::string_view{c.header} == "GB/s")
+        table.cells.align_points(table.cells.columns.size() - 1);
     }
     table.print(out);
     for (const absence why : {absence::untimed, absence::no_time})
-      if (std::any_of(rows.begin(), rows.end(), [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
+      if (std::any_of(rows.begin(), rows.end(),
+                      [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
         out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
   }
   if (hidden > 0)
-    out.paragraph("", "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " + out.time(hidden_ns) + ", " +
-                          format_share(share_of(hidden_ns, plan.all_device_ns)), 2);
+    out.paragraph("",
+                  "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " +
+                      out.time(hidden_ns) + ", " +
+                      format_share(share_of(hidden_ns, plan.all_device_ns)),
+                  2);
 }
 
 inline void print_copy_legend(page& out) {

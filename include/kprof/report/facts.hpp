@@ -24,7 +24,8 @@ inline void print_fact(page& out, std::string key, const std::string& text) {
 
 /// "the memory limit (64.0 MiB)".
 inline std::string memory_limit_of(const profile& p) {
-  return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
+  return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")"
+                                 : "the memory limit";
 }
 
 /// A count that should be zero.
@@ -32,11 +33,13 @@ struct oddity {
   std::uint64_t count;
   const char* what;
   std::string meaning;
-  bool harmless = false;   // as the program asked for: no line of its own
+  bool harmless = false;  // as the program asked for: no line of its own
 };
 
-/// A fact, which of the oddities there are none of, and a line that begins with "!" for each that there is.
-inline void print_oddities(page& out, const char* key, const std::string& text, const std::vector<oddity>& oddities) {
+/// A fact, which of the oddities there are none of, and a line that begins with "!" for each that
+/// there is.
+inline void print_oddities(page& out, const char* key, const std::string& text,
+                           const std::vector<oddity>& oddities) {
   std::string none;
   const char* before = "";
   for (const oddity& o : oddities) {
@@ -48,10 +51,12 @@ inline void print_oddities(page& out, const char* key, const std::string& text, 
   if (comma != std::string::npos) none.replace(comma, 2, " or ");
   std::string harmless;
   for (const oddity& o : oddities)
-    if (o.count > 0 && o.harmless) harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
+    if (o.count > 0 && o.harmless)
+      harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
   print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
-    if (o.count > 0 && !o.harmless) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+    if (o.count > 0 && !o.harmless)
+      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
 }
 
 }  // namespace detail

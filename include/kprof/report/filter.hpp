@@ -2,7 +2,8 @@
 #ifndef KPROF_REPORT_FILTER_HPP
 #define KPROF_REPORT_FILTER_HPP
 
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines. Included by the reports.
+// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
+// Included by the reports.
 
 #include <kprof/config.hpp>
 #include <kprof/report/format.hpp>
@@ -30,7 +31,8 @@ class name_filter {
     if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
       char reason[128] = "";
       regerror(error, &regex_, reason, sizeof(reason));
-      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+      return {"filter \"" + printable(expression, 200) +
+              "\" is not a POSIX extended regular expression (" + reason +
               "); write \\( for a literal parenthesis"};
     }
     active_ = true;
@@ -40,10 +42,14 @@ class name_filter {
   bool active() const noexcept { return active_; }
 
   /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+  bool matches(const std::string& name, const std::string& parameters) const {
+    return !active_ || found_in(name + ' ' + parameters);
+  }
 
   /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
+  bool found_in(const std::string& text) const {
+    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
+  }
 
  private:
   regex_t regex_{};

@@ -2,8 +2,8 @@
 #ifndef KPROF_REPORT_FITTED_TABLE_HPP
 #define KPROF_REPORT_FITTED_TABLE_HPP
 
-// A table whose columns are left out, the least important first, until the rest fit the page. Included by the tables of
-// kernels and copies.
+// A table whose columns are left out, the least important first, until the rest fit the page.
+// Included by the tables of kernels and copies.
 
 #include <kprof/config.hpp>
 #include <kprof/report/page.hpp>
@@ -42,12 +42,13 @@ class fitted_table {
     }
     cells.print(out);
     out.space();
-    if (!left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
+    if (!left_out.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
     print_cut(out, cells.cut(), whole);
   }
 
  private:
-  std::vector<unsigned> ranks_;   // by column
+  std::vector<unsigned> ranks_;  // by column
 };
 
 }  // namespace detail

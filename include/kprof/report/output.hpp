@@ -2,8 +2,9 @@
 #ifndef KPROF_REPORT_OUTPUT_HPP
 #define KPROF_REPORT_OUTPUT_HPP
 
-// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a report of your own.
-// Blocks until all is written; several threads may write at a time, each to a file of its own.
+// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a
+// report of your own. Blocks until all is written; several threads may write at a time, each to a
+// file of its own.
 
 #include <kprof/config.hpp>
 #include <kprof/report/format.hpp>
@@ -24,8 +25,9 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit SIGXFSZ, in the writing
-/// thread. Both are held back while this lives, and those raised meanwhile are taken away. Handlers are not touched.
+/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
+/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
+/// are taken away. Handlers are not touched.
 class quiet_writes {
  public:
   quiet_writes() noexcept {
@@ -52,14 +54,24 @@ class quiet_writes {
 
 inline const char* remedy_for(int error) noexcept {
   switch (error) {
-    case ENOENT: case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES: case EPERM: case EROFS: return "no permission to write there: choose another path";
+    case ENOENT:
+    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "no permission to write there: choose another path";
     case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC: case EDQUOT: case EFBIG: return "no space left: free some, or choose another disk; what has been written is not complete";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "no space left: free some, or choose another disk; what has been written is not "
+             "complete";
     case EPIPE: return "its reader has ended: keep it running, or write to a file";
     case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE: case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN: return "it is in non-blocking mode and full: write to a file; what has been written is not complete";
+    case EMFILE:
+    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    case EAGAIN:
+      return "it is in non-blocking mode and full: write to a file; what has been written is not "
+             "complete";
     default: return nullptr;
   }
 }
@@ -67,12 +79,14 @@ inline const char* remedy_for(int error) noexcept {
 inline status cannot_write(const std::string& where, int error) {
   const char* remedy = remedy_for(error);
   return {"cannot write the report to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
+          (remedy != nullptr ? std::string{remedy}
+                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
 }
 
 inline bool write_all(std::FILE* file, std::string_view text) noexcept {
   errno = 0;
-  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool written =
+      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int error = errno;
   const bool flushed = std::fflush(file) == 0;
   if (!written && error != 0) errno = error;
@@ -81,8 +95,9 @@ inline bool write_all(std::FILE* file, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A failure, also that of a
-/// full disk, a closed standard output or a pipe whose reader has ended, is in the status and harms nothing else.
+/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
+/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
+/// in the status and harms nothing else.
 inline status write_output(const std::string& path, std::string_view text) {
   const detail::quiet_writes quiet;
   if (path.empty()) {
@@ -102,13 +117,16 @@ inline status write_output(const std::string& path, std::string_view text) {
   return detail::cannot_write(name, error);
 }
 
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not overwrite each other.
+/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
+/// overwrite each other.
 inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos) path.replace(at, 2, std::to_string(getpid()));
+  if (const std::size_t at = path.find("%p"); at != std::string::npos)
+    path.replace(at, 2, std::to_string(getpid()));
   return path;
 }
 
-/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
+/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
+/// else 100.
 inline int output_width(const std::string& path) noexcept {
   if (path.empty()) {
     winsize size{};
@@ -117,7 +135,8 @@ inline int output_width(const std::string& path) noexcept {
   if (const char* columns = std::getenv("COLUMNS")) {
     char* end = nullptr;
     const long value = std::strtol(columns, &end, 10);
-    if (end != columns && *end == '\0' && value > 0 && value <= 1000) return static_cast<int>(value);
+    if (end != columns && *end == '\0' && value > 0 && value <= 1000)
+      return static_cast<int>(value);
   }
   return 100;
 }

@@ -2,8 +2,9 @@
 #ifndef KPROF_REPORT_PAGE_HPP
 #define KPROF_REPORT_PAGE_HPP
 
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
-// page never runs over its width, however narrow it is and whatever the text.
+// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
+// reports. What is put on a page never runs over its width, however narrow it is and whatever the
+// text.
 
 #include <kprof/config.hpp>
 #include <kprof/report/format.hpp>
@@ -19,7 +20,8 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::size_t widest_page = 1000;
-inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
+// columns of foreign text that are ever looked at
+inline constexpr std::size_t longest_text = 1000;
 
 /// Like printable(), but keeps the end of a text that is too long: for paths.
 inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
@@ -38,8 +40,8 @@ inline std::string printable_end(std::string_view text, std::size_t width, bool 
   return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
 }
 
-/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
-/// them apart.
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin
+/// and end with what tells them apart.
 inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
   std::string out = printable(text, longest_text, ascii);
   if (display_width(out) <= width) return out;
@@ -62,7 +64,9 @@ class page {
   std::string take() { return std::move(text_); }
 
   std::string time(double ns) const { return format_time(ns, ascii_); }
-  std::string safe(std::string_view foreign) const { return printable(foreign, longest_text, ascii_); }
+  std::string safe(std::string_view foreign) const {
+    return printable(foreign, longest_text, ascii_);
+  }
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
@@ -96,9 +100,12 @@ class page {
     line(current);
   }
 
-  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
-    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
+  /// how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names,
+            const std::vector<std::string>& notes = {}) {
+    const std::size_t before = display_width(lead),
+                      room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
@@ -117,13 +124,16 @@ class page {
   // A number stays on the line of its unit.
   static std::size_t word_end(std::string_view text) noexcept {
     std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
+      end = text.find(' ', end + 1);
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
+                std::size_t indent) {
     const std::size_t wide = display_width(word);
-    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_)) new_line(current, used, begin, indent);
+    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
+      new_line(current, used, begin, indent);
     if (used > begin) current += ' ', ++used;
     while (!word.empty()) {
       const code_point c = first_character(word);
@@ -171,19 +181,22 @@ class grid {
   static constexpr std::size_t gap = 2;
 
   std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;   // foreign text is still foreign
+  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
 
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)   // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
+      for (const auto& row : rows)  // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(
+            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
     }
   }
 
   /// Pads the numbers of a column, so that their decimal points are under one another.
   void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    const auto fraction = [](const std::string& cell) {
+      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
+    };
     std::size_t longest = 0;
     for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
     for (auto& row : rows)
@@ -191,7 +204,8 @@ class grid {
   }
 
   static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural : std::min(c.natural, std::max(c.least, display_width(c.header)));
+    return c.least == 0 ? c.natural
+                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
   }
 
   /// The narrowest it can be.
@@ -238,9 +252,11 @@ class grid {
     for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
       hungry = 0;
       for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part = hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      const std::size_t part =
+          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
       for (grid_column& c : columns) {
-        const std::size_t more = std::min({c.natural - c.width, part, available - std::min(available, total)});
+        const std::size_t more =
+            std::min({c.natural - c.width, part, available - std::min(available, total)});
         c.width += more;
         total += more;
       }
@@ -252,7 +268,7 @@ class grid {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
                                : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
                                             : printable(cells[i], c.width, out.ascii());
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');

@@ -2,8 +2,9 @@
 #ifndef KPROF_REPORT_TEXT_HPP
 #define KPROF_REPORT_TEXT_HPP
 
-// The report for people: a profile as a page of text, with the table of operators, the call tree and an account of what
-// was not seen. Include it to print a profile. No line is wider than asked. Linear in the profile, sorting aside.
+// The report for people: a profile as a page of text, with the table of operators, the call tree
+// and an account of what was not seen. Include it to print a profile. No line is wider than asked.
+// Linear in the profile, sorting aside.
 
 #include <kprof/config.hpp>
 #include <kprof/model/profile.hpp>
@@ -31,10 +32,13 @@
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
+/// made safe to print.
 ///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out);
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s)
+///     complain(s.message);
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out);
 
 #if !KPROF_SESSION_ELSEWHERE
 
@@ -43,7 +47,8 @@ namespace detail {
 inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
+                     std::to_string(KPROF_VERSION_MINOR) + '.' +
                      std::to_string(KPROF_VERSION_PATCH);
   text += out.dot() + ("wall " + out.time(p.wall_ns));
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
@@ -54,17 +59,21 @@ inline void print_header(page& out, const profile& p) {
 }
 
 inline bool has_scopes(const profile& p) noexcept {
-  return std::any_of(p.nodes.begin(), p.nodes.end(), [](const scope_node& n) { return n.kind != scope_kind::root; });
+  return std::any_of(p.nodes.begin(), p.nodes.end(),
+                     [](const scope_node& n) { return n.kind != scope_kind::root; });
 }
 
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out) {
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
+  detail::page page(
+      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
+      options.ascii);
   detail::print_header(page, p);
   detail::print_devices(page, p);
   if (!detail::has_scopes(p)) {

@@ -27,10 +27,10 @@ namespace detail {
 struct text_plan {
   const report_options& options;
   const column* sort = nullptr;
-  std::vector<const column*> columns;   // empty: automatic
+  std::vector<const column*> columns;  // empty: automatic
   name_filter filter;
   double all_self_ns = 0;
-  bool device = false;                  // the run has work on a device
+  bool device = false;  // the run has work on a device
   double all_device_ns = 0;
 
   explicit text_plan(const report_options& o) : options(o) {}
@@ -55,8 +55,8 @@ struct text_plan {
 
  private:
   static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
-            " (or name, which is operator)"};
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
+            "\"; choose from: " + column_names() + " (or name, which is operator)"};
   }
 };
 
@@ -64,9 +64,15 @@ struct text_plan {
 inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
   if (headers.empty()) return;
   std::string text = "cut at width " + std::to_string(out.width()) + ": ";
-  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  for (const std::string& header : headers)
+    text.append(&header == headers.data() ? "" : ", ").append(header);
   const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
-  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  if (whole <= widest_page)
+    text.append("; whole with ")
+        .append(width)
+        .append(", or KPROF='report(")
+        .append(width)
+        .append(")'");
   else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
   out.paragraph("", text, 2);
 }
@@ -96,7 +102,7 @@ inline std::vector<bool> matching_operators(const profile& p, const name_filter&
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<bool> matches(p.nodes.size());
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const std::uint32_t op = operators[i];   // itself or one that comes before
+    const std::uint32_t op = operators[i];  // itself or one that comes before
     if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
     else if (op != scope_node::none) matches[i] = matches[op];
   }
@@ -116,19 +122,28 @@ struct hidden_rows {
     device_ns += row.device_ns;
   }
 
-  void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+  void print(page& out, const std::string& what, const std::string& why,
+             const text_plan& plan) const {
     if (rows == 0) return;
-    std::string text = what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
-    if (plan.device) text += "device " + out.time(device_ns) + ", " + format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
-    out.paragraph("", text + "self " + out.time(self_ns) + ", " + format_share(share_of(self_ns, plan.all_self_ns)), 2);
+    std::string text =
+        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device)
+      text += "device " + out.time(device_ns) + ", " +
+              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("",
+                  text + "self " + out.time(self_ns) + ", " +
+                      format_share(share_of(self_ns, plan.all_self_ns)),
+                  2);
   }
 };
 
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is
+/// not for all.
 class concerned_names {
  public:
   /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names) : names_(std::move(names)), name_of_(names_.size()) {
+  explicit concerned_names(std::vector<std::string> names)
+      : names_(std::move(names)), name_of_(names_.size()) {
     text_numbers numbers;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       name_of_[i] = numbers.of(names_[i]);
@@ -150,14 +165,16 @@ class concerned_names {
     }
     if (names.empty()) return;
     for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+      notes.push_back(count[name] == shown_[name] ? ""
+                                                  : " (" + format_count(count[name]) + " of " +
+                                                        format_count(shown_[name]) + " rows)");
     out.list(lead, names, notes);
   }
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
-  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
+  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
 };
 
 }  // namespace detail
