@@ -7,8 +7,8 @@
 
 #include "memory.hpp"
 
+#include <kprof/attribute/build.hpp>
 #include <kprof/collect/cupti_records.hpp>
-#include <kprof/model/build.hpp>
 #include <kprof/op.hpp>
 #include <kprof/record/scope_functions.hpp>
 

@@ -36,7 +36,7 @@ struct TensorGemm {
   }
   // says which of the device's peaks the rate belongs to
   constexpr kprof::arithmetic arithmetic() const {
-    return {.type = kprof::dtype::f16, .on = kprof::unit::tensor_core};
+    return {.type = kprof::dtype::f16, .on = kprof::arithmetic_unit::tensor_core};
   }
 };
 using kprof::ops::Gemm;

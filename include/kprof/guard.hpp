@@ -14,10 +14,10 @@
 //     ...
 //   }
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/op.hpp>
 #if KPROF_ENABLE
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
 #endif
 
 #define KPROF_DETAIL_JOIN_(a, b) a##b

@@ -5,9 +5,9 @@
 // Everything a program needs: declare operators, guard code, record, report. Including it arms a
 // session that starts with the first scope, as the environment variable KPROF says (settings.hpp).
 // A library that only declares and guards includes guard.hpp instead, which is light and arms
-// nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (config.hpp).
+// nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/guard.hpp>
 #include <kprof/op.hpp>
 #include <kprof/registry.hpp>

@@ -21,11 +21,11 @@
 // kprof::fixed_string<N>; 32 fields and 1024 bytes at the most. A struct that cannot be changed
 // becomes an operator through kprof::op_traits.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/checks.hpp>
-#include <kprof/detail/describe.hpp>
-#include <kprof/dtype.hpp>
-#include <kprof/fixed_string.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/checks.hpp>
+#include <kprof/declare/describe.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/declare/fixed_string.hpp>
 
 KPROF_DETAIL_BEGIN
 

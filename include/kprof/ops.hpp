@@ -9,7 +9,7 @@
 //   KPROF_OP(kprof::ops::Conv2d, {.N = 32, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7, .ph
 //   = 3, .pw = 3, .U = 2, .V = 2});
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/attention.hpp>
 #include <kprof/ops/blas.hpp>

@@ -12,7 +12,7 @@
 //   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list
 //                                                      without any guard
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/guard.hpp>
 #include <kprof/op.hpp>
 

@@ -7,15 +7,15 @@
 // from any thread at any time, also while other threads are inside guards, from an atexit handler,
 // and in the child of a fork, whose profile is its own.
 
-#include <kprof/config.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/report/text.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
 #include <kprof/report/output.hpp>
 #if KPROF_ENABLE
-#include <kprof/detail/find_session.hpp>
+#include <kprof/session/find_session.hpp>
 #endif
 
 #include <cstdio>
@@ -27,7 +27,7 @@ KPROF_DETAIL_BEGIN
 /// Starts a recording. What was recorded before is forgotten; scopes that are open now count from
 /// now. What the variable KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing,
 /// when another build of kprof owns the process's session, and where kprof is compiled out.
-KPROF_DETAIL_SESSION status start(const config& settings);
+KPROF_DETAIL_SESSION status start(const settings& wanted);
 /// Starts a recording with the settings in KPROF, or the defaults.
 KPROF_DETAIL_SESSION status start();
 
@@ -64,10 +64,10 @@ KPROF_DETAIL_SESSION status report();
 
 #if KPROF_ENABLE
 
-KPROF_DETAIL_SESSION status start(const config& settings) {
+KPROF_DETAIL_SESSION status start(const settings& wanted) {
   std::string why;
   detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(settings);
+  return s == nullptr ? status{why} : s->start(wanted);
 }
 KPROF_DETAIL_SESSION status start() {
   std::string why;
@@ -116,7 +116,7 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION status start(const settings&) { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}

@@ -28,10 +28,10 @@
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
-#include <kprof/config.hpp>
-#include <kprof/report/format.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/report/options.hpp>
-#include <kprof/report/text_plan.hpp>
+#include <kprof/report/text/format.hpp>
+#include <kprof/report/text/text_plan.hpp>
 #include <kprof/status.hpp>
 
 #include <algorithm>
@@ -54,10 +54,10 @@ enum class cupti_choice : std::uint8_t {
   off,
 };
 
-struct parsed_config;
+struct parsed_settings;
 
 /// The settings of a session.
-struct config {
+struct settings {
   bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;     ///< send scopes to an attached NVTX tool
   cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
@@ -72,13 +72,13 @@ struct config {
 
   /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
   /// holds.
-  static parsed_config parse(std::string_view text);
+  static parsed_settings parse(std::string_view text);
 };
 
 /// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
 /// are fit to print, whatever the text holds, and no more than 20.
-struct parsed_config {
-  config value;
+struct parsed_settings {
+  settings value;
   std::vector<std::string> errors;
 };
 
@@ -89,7 +89,7 @@ class settings_parser {
  public:
   explicit settings_parser(std::string_view text) : rest_(text) {}
 
-  parsed_config run() {
+  parsed_settings run() {
     skip_spaces();
     while (!rest_.empty()) {
       const std::string what = setting();
@@ -118,7 +118,7 @@ class settings_parser {
     const std::string value = has_value ? this->value() : std::string{};
     const std::string what = has_value ? word + "=" + value : word;
     if (!ends(",")) return what;
-    config& c = out_.value;
+    settings& c = out_.value;
     if (word == "on" && !has_value) c.enabled = true;
     else if (word == "off" && !has_value) c.enabled = false;
     else if (word == "report" && !has_value) c.report_at_exit = true;
@@ -248,8 +248,8 @@ class settings_parser {
     if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift))
       return wrong(shown("memory=" + value) +
                    " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
-    out_.value.memory = std::max(config::smallest_memory, static_cast<std::size_t>(n << shift));
-    if (n << shift < config::smallest_memory)
+    out_.value.memory = std::max(settings::smallest_memory, static_cast<std::size_t>(n << shift));
+    if (n << shift < settings::smallest_memory)
       wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
   }
 
@@ -329,13 +329,13 @@ class settings_parser {
   static constexpr std::size_t most_mistakes_told = 19;
 
   std::string_view rest_;
-  parsed_config out_;
+  parsed_settings out_;
   std::uint64_t more_mistakes_ = 0;
 };
 
 }  // namespace detail
 
-inline parsed_config config::parse(std::string_view text) {
+inline parsed_settings settings::parse(std::string_view text) {
   return detail::settings_parser(text).run();
 }
 

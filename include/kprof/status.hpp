@@ -6,7 +6,7 @@
 // of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
 // that wants to know looks at the status, one that does not runs on.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <string>
 

@@ -8,25 +8,29 @@
 #ifndef KPROF_KPROF_HPP
 #define KPROF_KPROF_HPP
 
-// Everything a program needs: declare operators, guard code, record, report. Including it arms a session that starts with
-// the first scope, as the environment variable KPROF says (settings.hpp). A library that only declares and guards includes
-// guard.hpp instead, which is light and arms nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1
-// (config.hpp).
+// Everything a program needs: declare operators, guard code, record, report. Including it arms a
+// session that starts with the first scope, as the environment variable KPROF says (settings.hpp).
+// A library that only declares and guards includes guard.hpp instead, which is light and arms
+// nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
 
-// <kprof/config.hpp>
-#ifndef KPROF_CONFIG_HPP
-#define KPROF_CONFIG_HPP
+// <kprof/build_options.hpp>
+#ifndef KPROF_BUILD_OPTIONS_HPP
+#define KPROF_BUILD_OPTIONS_HPP
 
-// Compile-time options, each always 0 or 1, and the inline namespace that keeps incompatible builds apart.
-// Define an option before the first kprof header or on the command line; run-time settings are in settings.hpp.
+// Compile-time options, each always 0 or 1, and the inline namespace that keeps incompatible builds
+// apart. Define an option before the first kprof header or on the command line; run-time settings
+// are in settings.hpp.
 //
 //   option         default                       meaning of 1
-//   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of them
+//   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of
+//                  them
 //   KPROF_NVTX     1 when <nvtx3/nvToolsExt.h>   scopes are sent to an attached NVTX tool
 //                  can be found, else 0
-//   KPROF_SESSION_ELSEWHERE  0                   kprof.hpp declares the session and the report; they are compiled in the one
+//   KPROF_SESSION_ELSEWHERE  0                   kprof.hpp declares the session and the report;
+//                            they are compiled in the one
 //                                                file of the binary that has
-//   KPROF_SESSION_HERE       0                   kprof.hpp compiles them for all files of the binary
+//   KPROF_SESSION_HERE       0                   kprof.hpp compiles them for all files of the
+//                            binary
 //
 // With neither of the last two, each file that includes kprof.hpp compiles all of kprof.
 
@@ -47,63 +51,81 @@
 #elif KPROF_NVTX == 1 && KPROF_ENABLE == 0
 #error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
 #elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
-#error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#error \
+    "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
 #endif
 
 #ifndef KPROF_SESSION_ELSEWHERE
 #define KPROF_SESSION_ELSEWHERE 0
 #elif KPROF_SESSION_ELSEWHERE != 0 && KPROF_SESSION_ELSEWHERE != 1
-#error "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as -DKPROF_SESSION_ELSEWHERE=1 or leave it out"
+#error \
+    "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as -DKPROF_SESSION_ELSEWHERE=1 or leave it out"
 #endif
 #ifndef KPROF_SESSION_HERE
 #define KPROF_SESSION_HERE 0
 #elif KPROF_SESSION_HERE != 0 && KPROF_SESSION_HERE != 1
-#error "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 in one file, before the first kprof header, or leave it out"
+#error \
+    "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 in one file, before the first kprof header, or leave it out"
 #elif KPROF_SESSION_HERE == 1 && KPROF_SESSION_ELSEWHERE == 1
-#error "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter in the file that compiles the session"
+#error \
+    "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter in the file that compiles the session"
 #endif
 
 #if !defined(__cplusplus) || __cplusplus < 202002L
 #error "kprof: C++20 is needed; compile with -std=c++20 or newer"
 #endif
 
-// What crosses from one binary to another is described in detail/hub.hpp and changes only together with this name.
+// What crosses from one binary to another is described in attach/hub.hpp and changes only together
+// with this name.
 #if KPROF_ENABLE
 #define KPROF_DETAIL_ABI v1
 #else
 #define KPROF_DETAIL_ABI v1_off
 #endif
 #if defined(__CUDACC__)
-// nvcc warns of the hidden visibility of templates whose arguments lie in an unnamed namespace: they are local anyway.
-#define KPROF_DETAIL_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1407") namespace kprof { inline namespace KPROF_DETAIL_ABI {
-#define KPROF_DETAIL_END } } _Pragma("nv_diagnostic pop")
+// nvcc warns of the hidden visibility of templates whose arguments lie in an unnamed namespace:
+// they are local anyway.
+#define KPROF_DETAIL_BEGIN                                                         \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1407") namespace kprof { \
+    inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END \
+  }                      \
+  }                      \
+  _Pragma("nv_diagnostic pop")
 #else
-#define KPROF_DETAIL_BEGIN namespace kprof { inline namespace KPROF_DETAIL_ABI {
-#define KPROF_DETAIL_END } }
+#define KPROF_DETAIL_BEGIN \
+  namespace kprof {        \
+  inline namespace KPROF_DETAIL_ABI {
+#define KPROF_DETAIL_END \
+  }                      \
+  }
 #endif
 
-// For state that each binary must have for itself, and for all code that touches it: were that code exported, the loader
-// would let one binary run another's. Not for public types, of which the compiler would warn in every struct of a user.
+// For state that each binary must have for itself, and for all code that touches it: were that code
+// exported, the loader would let one binary run another's. Not for public types, of which the
+// compiler would warn in every struct of a user.
 #define KPROF_DETAIL_LOCAL [[gnu::visibility("hidden")]]
 
-// Before the functions of the session and the report that are compiled once a binary, or in each file.
+// Before the functions of the session and the report that are compiled once a binary, or in each
+// file.
 #if KPROF_SESSION_HERE || KPROF_SESSION_ELSEWHERE
 #define KPROF_DETAIL_SESSION KPROF_DETAIL_LOCAL
 #else
 #define KPROF_DETAIL_SESSION KPROF_DETAIL_LOCAL inline
 #endif
 
-#endif  // <kprof/config.hpp>
+#endif  // <kprof/build_options.hpp>
 
 // <kprof/guard.hpp>
 #ifndef KPROF_GUARD_HPP
 #define KPROF_GUARD_HPP
 
-// Annotate code: guards that say "this scope is this operator with these parameters". Include it where operators run; it
-// arms nothing. With nobody listening a guard costs one load and one branch, and its arguments are not evaluated.
-// A guard belongs to the thread that opened it; closing one out of order, twice or on another thread is counted and shown
-// in the report. It never throws or prints, and takes a lock or memory only at the first scope of a thread or call site
-// and once every few hundred scopes, when a piece of the log is full.
+// Annotate code: guards that say "this scope is this operator with these parameters". Include it
+// where operators run; it arms nothing. With nobody listening a guard costs one load and one
+// branch, and its arguments are not evaluated. A guard belongs to the thread that opened it;
+// closing one out of order, twice or on another thread is counted and shown in the report. It never
+// throws or prints, and takes a lock or memory only at the first scope of a thread or call site and
+// once every few hundred scopes, when a piece of the log is full.
 //
 //   void conv(const Conv2d& p, ...) {
 //     KPROF_OP(Conv2d, p);                        // until the end of the block
@@ -114,43 +136,48 @@
 #ifndef KPROF_OP_HPP
 #define KPROF_OP_HPP
 
-// Declare an operator: a trivially copyable struct of parameters, with its formulas as constexpr members. Include it
-// where operators are declared; it arms nothing and has no state.
+// Declare an operator: a trivially copyable struct of parameters, with its formulas as constexpr
+// members. Include it where operators are declared; it arms nothing and has no state.
 //
 //   struct Saxpy {
 //     std::int64_t n = 0;
 //     kprof::dtype type = kprof::dtype::f32;
 //     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
-//     constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n * size_of(type)}; }
+//     constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n
+//     * size_of(type)}; }
 //   };
 //
-// Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic), `valid()` (bool),
-// `arithmetic()` (kprof::arithmetic; else the first dtype field, unless the fields are listed), `static constexpr const char* name` (else the type's
-// name) and `static constexpr const char* field_names[]`. A formula that is not declared is reported as n/a.
-// Fields: integers, floating point, bool, enums, std::array of these, nested aggregates, kprof::fixed_string<N>;
-// 32 fields and 1024 bytes at the most. A struct that cannot be changed becomes an operator through kprof::op_traits.
+// Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic),
+// `valid()` (bool), `arithmetic()` (kprof::arithmetic; else the first dtype field, unless the
+// fields are listed), `static constexpr const char* name` (else the type's name) and `static
+// constexpr const char* field_names[]`. A formula that is not declared is reported as n/a. Fields:
+// integers, floating point, bool, enums, std::array of these, nested aggregates,
+// kprof::fixed_string<N>; 32 fields and 1024 bytes at the most. A struct that cannot be changed
+// becomes an operator through kprof::op_traits.
 
-// <kprof/detail/checks.hpp>
-#ifndef KPROF_DETAIL_CHECKS_HPP
-#define KPROF_DETAIL_CHECKS_HPP
+// <kprof/declare/checks.hpp>
+#ifndef KPROF_DECLARE_CHECKS_HPP
+#define KPROF_DECLARE_CHECKS_HPP
 
-// Every way a type can fail to be an operator, each with the sentence that says what to do. The first that applies is
-// the first error the compiler prints. The texts are tested: change them together with tests/compile_fail.
+// Every way a type can fail to be an operator, each with the sentence that says what to do. The
+// first that applies is the first error the compiler prints. The texts are tested: change them
+// together with tests/compile_fail.
 
-// <kprof/detail/reflect.hpp>
-#ifndef KPROF_DETAIL_REFLECT_HPP
-#define KPROF_DETAIL_REFLECT_HPP
+// <kprof/declare/reflect.hpp>
+#ifndef KPROF_DECLARE_REFLECT_HPP
+#define KPROF_DECLARE_REFLECT_HPP
 
-// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or listed), and the
-// questions that checks.hpp turns into messages. Compile time only.
+// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or
+// listed), and the questions that checks.hpp turns into messages. Compile time only.
 
-// <kprof/detail/descriptor.hpp>
-#ifndef KPROF_DETAIL_DESCRIPTOR_HPP
-#define KPROF_DETAIL_DESCRIPTOR_HPP
+// <kprof/declare/descriptor.hpp>
+#ifndef KPROF_DECLARE_DESCRIPTOR_HPP
+#define KPROF_DECLARE_DESCRIPTOR_HPP
 
-// What an operator is at run time: plain structs that may be read by another binary of the process, built by another
-// compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. Everything pointed to lives as long as the
-// binary that declared it; whoever keeps it longer copies it.
+// What an operator is at run time: plain structs that may be read by another binary of the process,
+// built by another compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI.
+// Everything pointed to lives as long as the binary that declared it; whoever keeps it longer
+// copies it.
 
 #include <cstdint>
 
@@ -163,7 +190,15 @@ struct text {
   std::uint32_t size;
 };
 
-enum class field_kind : std::uint8_t { signed_integer, unsigned_integer, floating, boolean, enumeration, string, aggregate };
+enum class field_kind : std::uint8_t {
+  signed_integer,
+  unsigned_integer,
+  floating,
+  boolean,
+  enumeration,
+  string,
+  aggregate
+};
 
 struct enumerator {
   std::int64_t value;
@@ -181,12 +216,12 @@ struct struct_desc;
 
 struct field_desc {
   text name;
-  std::uint32_t offset;   // bytes from the start of the enclosing struct
-  std::uint32_t size;     // bytes of one element
-  std::uint32_t extent;   // elements of a std::array (all its dimensions); 0 for a single value
+  std::uint32_t offset;  // bytes from the start of the enclosing struct
+  std::uint32_t size;    // bytes of one element
+  std::uint32_t extent;  // elements of a std::array (all its dimensions); 0 for a single value
   field_kind kind;
-  const struct_desc* nested;    // kind == aggregate
-  const enum_desc* enumerators; // kind == enumeration
+  const struct_desc* nested;     // kind == aggregate
+  const enum_desc* enumerators;  // kind == enumeration
 };
 
 struct struct_desc {
@@ -201,16 +236,16 @@ struct work {
   std::uint64_t flops;
   std::uint64_t read;
   std::uint64_t written;
-  std::uint8_t has_flops;   // the formula is declared
+  std::uint8_t has_flops;  // the formula is declared
   std::uint8_t has_bytes;
-  std::uint8_t valid;       // valid() holds and no count overflowed
-  std::uint8_t type;        // dtype
-  std::uint8_t on;          // unit
+  std::uint8_t valid;  // valid() holds and no count overflowed
+  std::uint8_t type;   // dtype
+  std::uint8_t on;     // unit
 };
 
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
-  std::uint32_t params_size;   // 0 for a struct without fields
+  std::uint32_t params_size;  // 0 for a struct without fields
   text (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
@@ -219,15 +254,16 @@ struct op_desc {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/descriptor.hpp>
+#endif  // <kprof/declare/descriptor.hpp>
 
-// <kprof/detail/field_pointer.hpp>
-#ifndef KPROF_DETAIL_FIELD_POINTER_HPP
-#define KPROF_DETAIL_FIELD_POINTER_HPP
+// <kprof/declare/field_pointer.hpp>
+#ifndef KPROF_DECLARE_FIELD_POINTER_HPP
+#define KPROF_DECLARE_FIELD_POINTER_HPP
 
-// A pointer to the Index-th field of an object as a constant expression, from which the compiler's own text gives the
-// field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a template argument, and its header costs
-// more to include than all of op.hpp; so Boost.PFR counts the fields and this header reaches them.
+// A pointer to the Index-th field of an object as a constant expression, from which the compiler's
+// own text gives the field's name. boost::pfr::get cannot serve: nvcc's front end rejects it as a
+// template argument, and its header costs more to include than all of op.hpp; so Boost.PFR counts
+// the fields and this header reaches them.
 
 #include <utility>
 
@@ -244,10 +280,13 @@ struct nth_argument;
 template <std::size_t... Index>
 struct nth_argument<std::index_sequence<Index...>> {
   template <class T>
-  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept { return pointer; }
+  static constexpr const T* get(any_pointer<Index>..., const T* pointer, ...) noexcept {
+    return pointer;
+  }
 };
 
-// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of this header.
+// f1..fN and &f1..&fN, chained by eights: longer chains of macros cost more than all the rest of
+// this header.
 #define KPROF_DETAIL_F1 f1
 #define KPROF_DETAIL_A1 &f1
 #define KPROF_DETAIL_F2 f1, f2
@@ -312,24 +351,28 @@ struct nth_argument<std::index_sequence<Index...>> {
 #define KPROF_DETAIL_A31 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31
 #define KPROF_DETAIL_F32 KPROF_DETAIL_F24, f25, f26, f27, f28, f29, f30, f31, f32
 #define KPROF_DETAIL_A32 KPROF_DETAIL_A24, &f25, &f26, &f27, &f28, &f29, &f30, &f31, &f32
-#define KPROF_DETAIL_BIND(N)                                                                    \
-  else if constexpr (Count == N) {                                                              \
-    const auto& [KPROF_DETAIL_F##N] = object;                                                   \
-    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N);                   \
+#define KPROF_DETAIL_BIND(N)                                                      \
+  else if constexpr (Count == N) {                                                \
+    const auto& [KPROF_DETAIL_F##N] = object;                                     \
+    return nth_argument<std::make_index_sequence<Index>>::get(KPROF_DETAIL_A##N); \
   }
 
 /// Pointer to field `Index` of `object`, a struct of `Count` fields.
 template <std::size_t Index, std::size_t Count, class T>
 constexpr auto field_pointer(const T& object) noexcept {
   if constexpr (Count == 0) return static_cast<const T*>(nullptr);
-  KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
-  KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8)
-  KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12)
-  KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16)
-  KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
-  KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
-  KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28)
-  KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+  KPROF_DETAIL_BIND(1)
+  KPROF_DETAIL_BIND(2)
+  KPROF_DETAIL_BIND(3)
+  KPROF_DETAIL_BIND(4) KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7)
+      KPROF_DETAIL_BIND(8) KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11)
+          KPROF_DETAIL_BIND(12) KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15)
+              KPROF_DETAIL_BIND(16) KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18)
+                  KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20) KPROF_DETAIL_BIND(21)
+                      KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
+                          KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27)
+                              KPROF_DETAIL_BIND(28) KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30)
+                                  KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
 }
 
 #undef KPROF_DETAIL_BIND
@@ -401,24 +444,26 @@ constexpr auto field_pointer(const T& object) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/field_pointer.hpp>
+#endif  // <kprof/declare/field_pointer.hpp>
 
-// <kprof/fixed_string.hpp>
-#ifndef KPROF_FIXED_STRING_HPP
-#define KPROF_FIXED_STRING_HPP
+// <kprof/declare/fixed_string.hpp>
+#ifndef KPROF_DECLARE_FIXED_STRING_HPP
+#define KPROF_DECLARE_FIXED_STRING_HPP
 
-// A string of bounded length that lives inside a parameter struct, so that the struct stays trivially copyable.
-// Included by op.hpp. Nothing allocates; any thread may use it.
+// A string of bounded length that lives inside a parameter struct, so that the struct stays
+// trivially copyable. Included by op.hpp. Nothing allocates; any thread may use it.
 
 #include <cstddef>
 
 KPROF_DETAIL_BEGIN
 
-/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal bytes.
-/// Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an error.
+/// Text of at most `Capacity` bytes, zero-terminated and zero-filled, so that equal texts are equal
+/// bytes. Longer text is cut at the last whole UTF-8 character that fits; truncated text is not an
+/// error.
 template <std::size_t Capacity>
 struct fixed_string {
-  static_assert(Capacity >= 1 && Capacity <= 255, "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
+  static_assert(Capacity >= 1 && Capacity <= 255,
+                "kprof: fixed_string holds 1 to 255 bytes; choose a capacity in that range");
 
   char bytes[Capacity + 1] = {};
 
@@ -432,8 +477,13 @@ struct fixed_string {
   }
   /// Copies anything with data() and size(), such as a std::string or a std::string_view.
   template <class Text>
-    requires requires(const Text& t) { static_cast<const char*>(t.data()); static_cast<std::size_t>(t.size()); }
-  constexpr fixed_string(const Text& text) noexcept { assign(text.data(), static_cast<std::size_t>(text.size())); }
+    requires requires(const Text& t) {
+      static_cast<const char*>(t.data());
+      static_cast<std::size_t>(t.size());
+    }
+  constexpr fixed_string(const Text& text) noexcept {
+    assign(text.data(), static_cast<std::size_t>(text.size()));
+  }
 
   constexpr const char* c_str() const noexcept { return bytes; }
   constexpr std::size_t size() const noexcept {
@@ -455,7 +505,7 @@ struct fixed_string {
 
 KPROF_DETAIL_END
 
-#endif  // <kprof/fixed_string.hpp>
+#endif  // <kprof/declare/fixed_string.hpp>
 
 #include <boost/pfr/tuple_size.hpp>
 
@@ -465,14 +515,16 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// The operator interface of a struct that cannot be changed: specialise it and give it the members an operator has,
-/// as static members: `name`, `flops(const T&)`, `bytes(const T&)`, `valid(const T&)`, `arithmetic(const T&)`,
-/// `field_names`, and `fields`, a kprof::members list of the fields that count as parameters.
+/// The operator interface of a struct that cannot be changed: specialise it and give it the members
+/// an operator has, as static members: `name`, `flops(const T&)`, `bytes(const T&)`, `valid(const
+/// T&)`, `arithmetic(const T&)`, `field_names`, and `fields`, a kprof::members list of the fields
+/// that count as parameters.
 template <class T>
 struct op_traits {};
 
-/// A list of data members, for op_traits<T>::fields or T::fields: only these are parameters, in this order.
-/// It admits structs with bases, pointers or C arrays, as long as the listed members are of supported types.
+/// A list of data members, for op_traits<T>::fields or T::fields: only these are parameters, in
+/// this order. It admits structs with bases, pointers or C arrays, as long as the listed members
+/// are of supported types.
 template <auto... Members>
 struct members {};
 
@@ -483,7 +535,8 @@ struct is_fixed_string : std::false_type {};
 template <std::size_t N>
 struct is_fixed_string<fixed_string<N>> : std::true_type {};
 
-/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything else here together.
+/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything
+/// else here together.
 template <class F>
 struct array_of {
   using element = F;
@@ -491,7 +544,8 @@ struct array_of {
   static constexpr bool is_array = false;
 };
 template <template <class, std::size_t> class Array, class T, std::size_t N>
-  requires(N > 0 && sizeof(Array<T, N>) == N * sizeof(T) && std::is_same_v<typename Array<T, N>::value_type, T>)
+  requires(N > 0 && sizeof(Array<T, N>) == N * sizeof(T) &&
+           std::is_same_v<typename Array<T, N>::value_type, T>)
 struct array_of<Array<T, N>> {
   using element = typename array_of<T>::element;
   static constexpr std::size_t extent = N * (array_of<T>::is_array ? array_of<T>::extent : 1);
@@ -504,7 +558,8 @@ template <template <class, std::size_t> class Array, class T>
   requires std::is_same_v<typename Array<T, 0>::value_type, T>
 inline constexpr bool is_array_of_none<Array<T, 0>> = true;
 
-// Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them, else in T.
+// Where an operator's optional pieces are declared: in op_traits<T> if it is specialised with them,
+// else in T.
 template <class T>
 struct declared_fields {
   using type = void;
@@ -515,7 +570,8 @@ struct declared_fields<T> {
   using type = typename op_traits<T>::fields;
 };
 template <class T>
-  requires(!requires { typename op_traits<T>::fields; } && requires { typename T::fields; })
+  requires(
+      !requires { typename op_traits<T>::fields; } && requires { typename T::fields; })
 struct declared_fields<T> {
   using type = typename T::fields;
 };
@@ -531,7 +587,9 @@ struct any_base_of {
   constexpr operator B() const noexcept;
 };
 template <class T>
-inline constexpr bool has_base = requires { T{any_base_of<T>{}}; };
+inline constexpr bool has_base = requires {
+  T{any_base_of<T>{}};
+};
 
 /// Converts to any type but an array, so that it initialises one field whole.
 struct anything {
@@ -543,31 +601,41 @@ template <std::size_t>
 using any_field = anything;
 
 template <class T>
-inline constexpr bool has_two_initialisers = requires { T{anything{}, anything{}}; };
+inline constexpr bool has_two_initialisers = requires {
+  T{anything{}, anything{}};
+};
 
-/// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of its fields.
+/// The number of initialisers T takes; for an aggregate without bases and C arrays, the number of
+/// its fields.
 template <class T>
 constexpr std::size_t count_initialisers() noexcept {
-  // A type that is no aggregate has been refused by checks.hpp; counting it all the same takes clang half a minute.
+  // A type that is no aggregate has been refused by checks.hpp; counting it all the same takes
+  // clang half a minute.
   if constexpr (std::is_empty_v<T> || !std::is_aggregate_v<T>) return 0;
   // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
   else if constexpr (!has_two_initialisers<T>) return 1;
   else return boost::pfr::tuple_size_v<T>;
 }
 
-// The elements of a C array look like fields, because braces may be left out around them. Empty braces always stand for
-// a whole field: put in the place of the I-th initialiser, they leave the others too many if that begins an array. An
-// array of one element takes one initialiser and reaches the field checks as what it is.
+// The elements of a C array look like fields, because braces may be left out around them. Empty
+// braces always stand for a whole field: put in the place of the I-th initialiser, they leave the
+// others too many if that begins an array. An array of one element takes one initialiser and
+// reaches the field checks as what it is.
 template <class T, class Before, class After>
 inline constexpr bool c_array_between = false;
 template <class T, std::size_t... B, std::size_t... A>
 inline constexpr bool c_array_between<T, std::index_sequence<B...>, std::index_sequence<A...>> =
-    requires { T{any_field<B>{}..., {}}; } && !requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
+    requires {
+  T{any_field<B>{}..., {}};
+}
+&&!requires { T{any_field<B>{}..., {}, any_field<A>{}...}; };
 template <class T, std::size_t Index = 0>
 constexpr bool has_c_array() noexcept {
   constexpr std::size_t count = count_initialisers<T>();
   if constexpr (Index >= count || Index > max_fields) return false;
-  else if constexpr (c_array_between<T, std::make_index_sequence<Index>, std::make_index_sequence<count - Index - 1>>) return true;
+  else if constexpr (c_array_between<T, std::make_index_sequence<Index>,
+                                     std::make_index_sequence<count - Index - 1>>)
+    return true;
   else return has_c_array<T, Index + 1>();
 }
 
@@ -576,9 +644,12 @@ template <class T, class List = typename declared_fields<T>::type>
 struct field_list {
   static constexpr std::size_t size = count_initialisers<T>();
   template <std::size_t Index>
-  using type = std::remove_const_t<std::remove_pointer_t<decltype(field_pointer<Index, size>(std::declval<const T&>()))>>;
+  using type = std::remove_const_t<
+      std::remove_pointer_t<decltype(field_pointer<Index, size>(std::declval<const T&>()))>>;
   template <std::size_t Index>
-  static const void* address(const T& object) noexcept { return field_pointer<Index, size>(object); }
+  static const void* address(const T& object) noexcept {
+    return field_pointer<Index, size>(object);
+  }
 };
 template <std::size_t Index, auto First, auto... Rest>
 struct nth_value : nth_value<Index - 1, Rest...> {};
@@ -600,9 +671,12 @@ struct field_list<T, members<Members...>> {
   template <std::size_t Index>
   using member = nth_value<Index, Members...>;
   template <std::size_t Index>
-  using type = typename member_type<std::remove_const_t<decltype(nth_value<Index, Members...>::value)>>::type;
+  using type = typename member_type<
+      std::remove_const_t<decltype(nth_value<Index, Members...>::value)>>::type;
   template <std::size_t Index>
-  static const void* address(const T& object) noexcept { return &(object.*nth_value<Index, Members...>::value); }
+  static const void* address(const T& object) noexcept {
+    return &(object.*nth_value<Index, Members...>::value);
+  }
 };
 
 template <class F>
@@ -610,37 +684,43 @@ constexpr field_kind kind_of() noexcept {
   if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
   else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
   else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
-  else if constexpr (std::is_integral_v<F>) return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
+  else if constexpr (std::is_integral_v<F>)
+    return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
   else if constexpr (is_fixed_string<F>::value) return field_kind::string;
   else return field_kind::aggregate;
 }
 
 template <class F>
-inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> || std::is_same_v<F, double> || std::is_same_v<F, long double>) || std::is_enum_v<F>) && sizeof(F) <= 16 && !(std::is_integral_v<F> && sizeof(F) > 8);
+inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> ||
+                                    std::is_same_v<F, double> || std::is_same_v<F, long double>) ||
+                                   std::is_enum_v<F>)&&sizeof(F) <= 16 &&
+                                  !(std::is_integral_v<F> && sizeof(F) > 8);
 
 struct reflection_probe {
   std::int64_t value;
   float field_pointer;
   bool last;
 };
-static_assert(boost::pfr::tuple_size_v<reflection_probe> == 3, "kprof: Boost.PFR miscounts the fields of a known struct with this compiler");
-static_assert(std::is_same_v<field_list<reflection_probe>::type<1>, float>, "kprof: the type of a known field is mistaken with this compiler");
+static_assert(boost::pfr::tuple_size_v<reflection_probe> == 3,
+              "kprof: Boost.PFR miscounts the fields of a known struct with this compiler");
+static_assert(std::is_same_v<field_list<reflection_probe>::type<1>, float>,
+              "kprof: the type of a known field is mistaken with this compiler");
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/reflect.hpp>
+#endif  // <kprof/declare/reflect.hpp>
 
-// <kprof/detail/traits.hpp>
-#ifndef KPROF_DETAIL_TRAITS_HPP
-#define KPROF_DETAIL_TRAITS_HPP
+// <kprof/declare/traits.hpp>
+#ifndef KPROF_DECLARE_TRAITS_HPP
+#define KPROF_DECLARE_TRAITS_HPP
 
-// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each its default.
-// Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each
+// its default. Compile time, but for evaluate(), which runs the formulas over a parameter struct.
 
-// <kprof/dtype.hpp>
-#ifndef KPROF_DTYPE_HPP
-#define KPROF_DTYPE_HPP
+// <kprof/declare/dtype.hpp>
+#ifndef KPROF_DECLARE_DTYPE_HPP
+#define KPROF_DECLARE_DTYPE_HPP
 
 // Element types and checked counts: what formulas are written with.
 // Included by op.hpp. Everything is constexpr, nothing allocates, any thread may use it.
@@ -652,8 +732,30 @@ KPROF_DETAIL_BEGIN
 
 /// Element type of a tensor. Complex types are named by their component: c64 is two f32.
 enum class dtype : std::uint8_t {
-  unknown, f64, f32, tf32, f16, bf16, fp8_e4m3, fp8_e5m2, fp6_e2m3, fp6_e3m2, fp4_e2m1,
-  int64, int32, int16, int8, int4, uint64, uint32, uint16, uint8, uint4, boolean, c64, c128
+  unknown,
+  f64,
+  f32,
+  tf32,
+  f16,
+  bf16,
+  fp8_e4m3,
+  fp8_e5m2,
+  fp6_e2m3,
+  fp6_e3m2,
+  fp4_e2m1,
+  int64,
+  int32,
+  int16,
+  int8,
+  int4,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  uint4,
+  boolean,
+  c64,
+  c128
 };
 
 /// Width of one element in memory, in bits; 0 for dtype::unknown. tf32 is stored as f32.
@@ -661,18 +763,35 @@ constexpr unsigned bits_of(dtype type) noexcept {
   switch (type) {
     case dtype::unknown: return 0;
     case dtype::c128: return 128;
-    case dtype::f64: case dtype::int64: case dtype::uint64: case dtype::c64: return 64;
-    case dtype::f32: case dtype::tf32: case dtype::int32: case dtype::uint32: return 32;
-    case dtype::f16: case dtype::bf16: case dtype::int16: case dtype::uint16: return 16;
-    case dtype::fp8_e4m3: case dtype::fp8_e5m2: case dtype::int8: case dtype::uint8: case dtype::boolean: return 8;
-    case dtype::fp6_e2m3: case dtype::fp6_e3m2: return 6;
-    case dtype::fp4_e2m1: case dtype::int4: case dtype::uint4: return 4;
+    case dtype::f64:
+    case dtype::int64:
+    case dtype::uint64:
+    case dtype::c64: return 64;
+    case dtype::f32:
+    case dtype::tf32:
+    case dtype::int32:
+    case dtype::uint32: return 32;
+    case dtype::f16:
+    case dtype::bf16:
+    case dtype::int16:
+    case dtype::uint16: return 16;
+    case dtype::fp8_e4m3:
+    case dtype::fp8_e5m2:
+    case dtype::int8:
+    case dtype::uint8:
+    case dtype::boolean: return 8;
+    case dtype::fp6_e2m3:
+    case dtype::fp6_e3m2: return 6;
+    case dtype::fp4_e2m1:
+    case dtype::int4:
+    case dtype::uint4: return 4;
   }
   return 0;
 }
 
 namespace detail {
-// Deliberately not constexpr: reaching one in a constant expression is the compile error a wrong formula gets.
+// Deliberately not constexpr: reaching one in a constant expression is the compile error a wrong
+// formula gets.
 inline void formula_overflows_64_bits() noexcept {}
 inline void formula_divides_by_zero() noexcept {}
 inline void formula_has_a_negative_count() noexcept {}
@@ -682,8 +801,9 @@ inline void parameters_make_no_sense(const char*) noexcept {}
 
 /// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
 ///
-/// Overflow, a negative value and a division by zero are compile errors in a constant expression; at run time the
-/// count becomes invalid, stays so, and its row is reported as `invalid`. Integers convert to it implicitly.
+/// Overflow, a negative value and a division by zero are compile errors in a constant expression;
+/// at run time the count becomes invalid, stays so, and its row is reported as `invalid`. Integers
+/// convert to it implicitly.
 ///     constexpr kprof::count flops() const { return kprof::count{2} * m * n * k; }
 class count {
  public:
@@ -692,7 +812,10 @@ class count {
     requires std::is_integral_v<T>
   constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {
     if constexpr (std::is_signed_v<T>) {
-      if (value < 0) { detail::formula_has_a_negative_count(); value_ = invalid_; }
+      if (value < 0) {
+        detail::formula_has_a_negative_count();
+        value_ = invalid_;
+      }
     }
   }
 
@@ -705,22 +828,34 @@ class count {
 
   friend constexpr count operator+(count a, count b) noexcept {
     if (!a.valid() || !b.valid()) return invalid();
-    if (a.value_ >= invalid_ - b.value_) { detail::formula_overflows_64_bits(); return invalid(); }
+    if (a.value_ >= invalid_ - b.value_) {
+      detail::formula_overflows_64_bits();
+      return invalid();
+    }
     return raw(a.value_ + b.value_);
   }
   friend constexpr count operator-(count a, count b) noexcept {
     if (!a.valid() || !b.valid()) return invalid();
-    if (a.value_ < b.value_) { detail::formula_has_a_negative_count(); return invalid(); }
+    if (a.value_ < b.value_) {
+      detail::formula_has_a_negative_count();
+      return invalid();
+    }
     return raw(a.value_ - b.value_);
   }
   friend constexpr count operator*(count a, count b) noexcept {
     if (!a.valid() || !b.valid()) return invalid();
-    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) { detail::formula_overflows_64_bits(); return invalid(); }
+    if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) {
+      detail::formula_overflows_64_bits();
+      return invalid();
+    }
     return raw(a.value_ * b.value_);
   }
   friend constexpr count operator/(count a, count b) noexcept {
     if (!a.valid() || !b.valid()) return invalid();
-    if (b.value_ == 0) { detail::formula_divides_by_zero(); return invalid(); }
+    if (b.value_ == 0) {
+      detail::formula_divides_by_zero();
+      return invalid();
+    }
     return raw(a.value_ / b.value_);
   }
   constexpr count& operator+=(count b) noexcept { return *this = *this + b; }
@@ -731,11 +866,16 @@ class count {
 
  private:
   static constexpr std::uint64_t invalid_ = ~std::uint64_t{0};
-  static constexpr count raw(std::uint64_t value) noexcept { count c; c.value_ = value; return c; }
+  static constexpr count raw(std::uint64_t value) noexcept {
+    count c;
+    c.value_ = value;
+    return c;
+  }
   std::uint64_t value_ = 0;
 };
 
-/// Bytes of one element. A type below 8 bits has no whole size: use bytes_for(n, type), which packs.
+/// Bytes of one element. A type below 8 bits has no whole size: use bytes_for(n, type), which
+/// packs.
 constexpr count size_of(dtype type) noexcept {
   const unsigned bits = bits_of(type);
   if (bits == 0 || bits % 8 != 0) {
@@ -748,7 +888,8 @@ constexpr count size_of(dtype type) noexcept {
 /// Bytes of a tensor of `n` elements, packed: ceil(n * bits / 8).
 constexpr count bytes_for(count n, dtype type) noexcept { return (n * bits_of(type) + 7) / 8; }
 
-/// Memory traffic of one call, in bytes: each distinct input element read once, each output element written once.
+/// Memory traffic of one call, in bytes: each distinct input element read once, each output element
+/// written once.
 struct traffic {
   count read;
   count written;
@@ -757,42 +898,51 @@ struct traffic {
 };
 
 /// The unit that does an operator's arithmetic. `unknown` where the operator does not say.
-enum class unit : std::uint8_t { unknown, cuda_core, tensor_core };
+enum class arithmetic_unit : std::uint8_t { unknown, cuda_core, tensor_core };
 
 /// The arithmetic class of an operator: which ceiling its FLOP/s are held against.
 struct arithmetic {
   dtype type = dtype::unknown;
-  unit on = unit::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
 };
 
 KPROF_DETAIL_END
 
-#endif  // <kprof/dtype.hpp>
+#endif  // <kprof/declare/dtype.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member initialisers of T{}.
+// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member
+// initialisers of T{}.
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                                                    \
-  template <class T>                                                                                                 \
-  concept foreign_##piece = requires(const T& p) { op_traits<T>::piece(p); };                                        \
-  template <class T>                                                                                                 \
-  concept own_##piece = requires(const T& p) { p.piece(); };                                                         \
-  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */           \
-  template <class T>                                                                                                 \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T& p) { p.piece(); };                 \
-  template <class T>                                                                                                 \
-  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                                        \
-  template <class T>                                                                                                 \
-  constexpr auto call_##piece(const T& p) {                                                                          \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                                 \
-    else return p.piece();                                                                                           \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  concept constant_##piece = requires { typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; };
+#define KPROF_DETAIL_PIECE(piece)                                                                         \
+  template <class T>                                                                                      \
+  concept foreign_##piece = requires(const T& p) {                                                        \
+    op_traits<T>::piece(p);                                                                               \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept own_##piece = requires(const T& p) {                                                            \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */ \
+  template <class T>                                                                                      \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {                   \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                             \
+  template <class T>                                                                                      \
+  constexpr auto call_##piece(const T& p) {                                                               \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                      \
+    else return p.piece();                                                                                \
+  }                                                                                                       \
+  template <class T>                                                                                      \
+  concept constant_##piece = requires {                                                                   \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>;              \
+  };
 
 KPROF_DETAIL_PIECE(flops)
 KPROF_DETAIL_PIECE(bytes)
@@ -801,7 +951,8 @@ KPROF_DETAIL_PIECE(arithmetic)
 #undef KPROF_DETAIL_PIECE
 
 template <class T>
-inline constexpr bool is_count = std::is_same_v<T, count> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+inline constexpr bool is_count = std::is_same_v<T, count> ||
+                                 (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
 constexpr text text_of(const char* zero_terminated) noexcept {
   std::uint32_t n = 0;
@@ -817,14 +968,18 @@ constexpr bool same_text(text a, text b) noexcept {
 }
 
 template <class T>
-constexpr const char* printed_type() noexcept { return __PRETTY_FUNCTION__; }
+constexpr const char* printed_type() noexcept {
+  return __PRETTY_FUNCTION__;
+}
 
 /// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
 template <class T>
 constexpr text type_name() noexcept {
   const text all = text_of(printed_type<T>());
   std::uint32_t from = 0;
-  while (from + 4 < all.size && !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '=')) ++from;
+  while (from + 4 < all.size &&
+         !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
+    ++from;
   from += 4;
   // g++ closes with "]" or goes on with "; ..."; clang closes with "]".
   std::uint32_t to = from;
@@ -848,9 +1003,15 @@ constexpr text type_name() noexcept {
 }
 
 template <class T>
-concept foreign_name = requires { op_traits<T>::name; };
+concept foreign_name = requires {
+  op_traits<T>::name;
+};
 template <class T>
-concept own_name = requires { &T::name; } && !std::is_member_pointer_v<decltype(&T::name)>;  // a field may be called name
+// a field may be called name
+concept own_name = requires {
+  &T::name;
+}
+&&!std::is_member_pointer_v<decltype(&T::name)>;
 
 template <class T>
 constexpr text operator_name() noexcept {
@@ -859,16 +1020,19 @@ constexpr text operator_name() noexcept {
   else return type_name<T>();
 }
 
-/// The dtype an operator computes in when it declares no arithmetic(): its first field of type dtype.
+/// The dtype an operator computes in when it declares no arithmetic(): its first field of type
+/// dtype.
 template <class T, std::size_t Index = 0>
 constexpr dtype first_dtype(const T& p) noexcept {
   if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
   else if constexpr (Index == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>) return *field_pointer<Index, field_list<T>::size>(p);
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>)
+    return *field_pointer<Index, field_list<T>::size>(p);
   else return first_dtype<T, Index + 1>(p);
 }
 
-// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a negative or wrapped one.
+// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a
+// negative or wrapped one.
 constexpr std::uint64_t checked(count c, bool& valid) noexcept {
   if (!c.valid() || c.value() >> 63U != 0) valid = false;
   return c.value();
@@ -876,7 +1040,10 @@ constexpr std::uint64_t checked(count c, bool& valid) noexcept {
 template <class T>
 constexpr count as_count(T value, bool& valid) noexcept {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-    if (value < 0) { valid = false; return 0; }
+    if (value < 0) {
+      valid = false;
+      return 0;
+    }
   }
   return value;
 }
@@ -913,7 +1080,7 @@ constexpr work evaluate(const T& p) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/traits.hpp>
+#endif  // <kprof/declare/traits.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -930,25 +1097,32 @@ constexpr bool check_field() noexcept {
   using element = typename array_of<F>::element;
   if constexpr (array_of<F>::is_array) {
     return check_field<element>();
-  } else if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> || std::is_null_pointer_v<F> || std::is_reference_v<F>) {
+  } else if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> ||
+                       std::is_null_pointer_v<F> || std::is_reference_v<F>) {
     static_assert(!std::is_same_v<F, F>,
-                  "kprof: a parameter is a pointer, which means nothing once the call is over; store what it points to: "
+                  "kprof: a parameter is a pointer, which means nothing once the call is over; "
+                  "store what it points to: "
                   "a value, a shape as std::array, a name as kprof::fixed_string<N>");
     return false;
   } else if constexpr (std::is_array_v<F>) {
     static_assert(!std::is_same_v<F, F>,
-                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text");
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or "
+                  "kprof::fixed_string<N> for text");
     return false;
   } else if constexpr (is_array_of_none<F>) {
-    static_assert(!std::is_same_v<F, F>, "kprof: a parameter is a std::array without elements; give it a size or leave it out");
+    static_assert(
+        !std::is_same_v<F, F>,
+        "kprof: a parameter is a std::array without elements; give it a size or leave it out");
     return false;
   } else if constexpr (is_number<F> || is_fixed_string<F>::value) {
     return true;
-  } else if constexpr (std::is_class_v<F> && std::is_aggregate_v<F> && std::is_trivially_copyable_v<F>) {
+  } else if constexpr (std::is_class_v<F> && std::is_aggregate_v<F> &&
+                       std::is_trivially_copyable_v<F>) {
     return check_fields<F>();
   } else {
     static_assert(!std::is_same_v<F, F>,
-                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, floating point, bool, enums, std::array of "
+                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
+                  "floating point, bool, enums, std::array of "
                   "these, nested aggregates of these, or kprof::fixed_string<N>");
     return false;
   }
@@ -959,27 +1133,34 @@ constexpr bool check_each(std::index_sequence<Index...>) noexcept {
   return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
 }
 
-/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that knows its length.
+/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that
+/// knows its length.
 template <std::size_t Count, class Names>
 constexpr bool fits_fields(const Names& names) noexcept {
-  return std::is_convertible_v<decltype(names[0]), const char*> && sizeof(Names) == Count * sizeof(const char*);
+  return std::is_convertible_v<decltype(names[0]), const char*> &&
+         sizeof(Names) == Count * sizeof(const char*);
 }
 
 template <class T>
 constexpr bool check_field_names() noexcept {
   constexpr bool fit = [] {
-    if constexpr (requires { op_traits<T>::field_names[0]; }) return fits_fields<field_list<T>::size>(op_traits<T>::field_names);
-    else if constexpr (requires { T::field_names[0]; }) return fits_fields<field_list<T>::size>(T::field_names);
+    if constexpr (requires { op_traits<T>::field_names[0]; })
+      return fits_fields<field_list<T>::size>(op_traits<T>::field_names);
+    else if constexpr (requires { T::field_names[0]; })
+      return fits_fields<field_list<T>::size>(T::field_names);
     else return true;
   }();
-  static_assert(fit, "kprof: field_names does not fit the fields; declare `static constexpr const char* field_names[]` with one name a field");
+  static_assert(fit,
+                "kprof: field_names does not fit the fields; declare `static constexpr const char* "
+                "field_names[]` with one name a field");
   return fit;
 }
 
 template <class List>
 inline constexpr bool is_member_list = false;
 template <auto... Members>
-inline constexpr bool is_member_list<members<Members...>> = (std::is_member_object_pointer_v<decltype(Members)> && ... && true);
+inline constexpr bool is_member_list<members<Members...>> =
+    (std::is_member_object_pointer_v<decltype(Members)> && ... && true);
 
 /// Checks the fields of an aggregate: an operator's parameters or a nested struct.
 template <class T>
@@ -987,10 +1168,13 @@ constexpr bool check_fields() noexcept {
   if constexpr (lists_fields<T>) {
     if constexpr (!is_member_list<typename declared_fields<T>::type>) {
       static_assert(!std::is_same_v<T, T>,
-                    "kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`, or rename the type");
+                    "kprof: fields is not a list of data members; write `using fields = "
+                    "kprof::members<&T::a, ...>`, or rename the type");
       return false;
     } else if constexpr (field_list<T>::size > max_fields) {
-      static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+      static_assert(
+          !std::is_same_v<T, T>,
+          "kprof: too many fields, the limit is 32; group some of them in a nested struct");
       return false;
     } else if constexpr (!check_field_names<T>()) {
       return false;
@@ -999,15 +1183,18 @@ constexpr bool check_fields() noexcept {
     }
   } else if constexpr (has_base<T>) {
     static_assert(!std::is_same_v<T, T>,
-                  "kprof: a parameter struct has a base class; make the base a member, or list the fields with "
+                  "kprof: a parameter struct has a base class; make the base a member, or list the "
+                  "fields with "
                   "`using fields = kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (has_c_array<T>()) {
     static_assert(!std::is_same_v<T, T>,
-                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text");
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or "
+                  "kprof::fixed_string<N> for text");
     return false;
   } else if constexpr (field_list<T>::size > max_fields) {
-    static_assert(!std::is_same_v<T, T>, "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: too many fields, the limit is 32; group some of them in a nested struct");
     return false;
   } else if constexpr (!check_field_names<T>()) {
     return false;
@@ -1020,29 +1207,39 @@ template <class T>
 constexpr bool check_struct() noexcept {
   if constexpr (!std::is_class_v<T>) {
     static_assert(!std::is_same_v<T, T>,
-                  "kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`");
+                  "kprof: not an operator: an operator is a struct of parameters, such as `struct "
+                  "Saxpy { std::int64_t n; };`");
     return false;
   } else if constexpr (!requires { sizeof(T); }) {
-    static_assert(!std::is_same_v<T, T>, "kprof: the operator is only declared here; include the header that defines it");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator is only declared here; include the header that defines it");
     return false;
   } else if constexpr (!std::is_trivially_copyable_v<T>) {
     static_assert(!std::is_same_v<T, T>,
-                  "kprof: an operator must be trivially copyable; replace std::string by kprof::fixed_string<N> and std::vector by "
+                  "kprof: an operator must be trivially copyable; replace std::string by "
+                  "kprof::fixed_string<N> and std::vector by "
                   "std::array<T, N>");
     return false;
   } else if constexpr (!std::is_default_constructible_v<T>) {
-    static_assert(!std::is_same_v<T, T>, "kprof: an operator must be default constructible; give its fields default values, and store a value where there is a reference");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator must be default constructible; give its fields default "
+                  "values, and store a value where there is a reference");
     return false;
   } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
     static_assert(!std::is_same_v<T, T>,
-                  "kprof: not an operator: an operator is an aggregate; remove its constructors and private fields, or list the fields "
+                  "kprof: not an operator: an operator is an aggregate; remove its constructors "
+                  "and private fields, or list the fields "
                   "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (alignof(T) > max_params_alignment) {
-    static_assert(!std::is_same_v<T, T>, "kprof: an operator's alignment is above 128 bytes; parameters need none, drop the alignas");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator's alignment is above 128 bytes; parameters need none, drop "
+                  "the alignas");
     return false;
   } else if constexpr (sizeof(T) > max_params_size) {
-    static_assert(!std::is_same_v<T, T>, "kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not data");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator's parameters take more than 1024 bytes; keep shapes and "
+                  "flags, not data");
     return false;
   } else {
     return check_fields<T>();
@@ -1052,33 +1249,44 @@ constexpr bool check_struct() noexcept {
 template <class T>
 constexpr bool check_formulas() noexcept {
   if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T>) {
-    static_assert(!std::is_same_v<T, T>, "kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const");
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: flops(), bytes(), valid() and arithmetic() are called on constant "
+                  "parameters; declare them const");
     return false;
   } else {
     if constexpr (has_flops<T>) {
-      static_assert(is_count<decltype(call_flops(T{}))>,
-                    "kprof: flops() has the wrong return type; return std::uint64_t or kprof::count");
+      static_assert(
+          is_count<decltype(call_flops(T{}))>,
+          "kprof: flops() has the wrong return type; return std::uint64_t or kprof::count");
       if constexpr (is_count<decltype(call_flops(T{}))>)
         static_assert(constant_flops<T>,
-                      "kprof: flops() is not usable in a constant expression; declare it constexpr, and give the fields default values "
+                      "kprof: flops() is not usable in a constant expression; declare it "
+                      "constexpr, and give the fields default values "
                       "for which it is defined");
     }
     if constexpr (has_bytes<T>) {
       static_assert(std::is_same_v<decltype(call_bytes(T{})), traffic>,
-                    "kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., .written = ...}");
+                    "kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., "
+                    ".written = ...}");
       if constexpr (std::is_same_v<decltype(call_bytes(T{})), traffic>)
         static_assert(constant_bytes<T>,
-                      "kprof: bytes() is not usable in a constant expression; declare it constexpr, and give the fields default values "
+                      "kprof: bytes() is not usable in a constant expression; declare it "
+                      "constexpr, and give the fields default values "
                       "for which it is defined");
     }
     if constexpr (has_valid<T>) {
-      static_assert(std::is_same_v<decltype(call_valid(T{})), bool>, "kprof: valid() has the wrong return type; return bool");
-      static_assert(constant_valid<T>, "kprof: valid() is not usable in a constant expression; declare it constexpr");
+      static_assert(std::is_same_v<decltype(call_valid(T{})), bool>,
+                    "kprof: valid() has the wrong return type; return bool");
+      static_assert(constant_valid<T>,
+                    "kprof: valid() is not usable in a constant expression; declare it constexpr");
     }
     if constexpr (has_arithmetic<T>) {
       static_assert(std::is_same_v<decltype(call_arithmetic(T{})), arithmetic>,
-                    "kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on = ...}");
-      static_assert(constant_arithmetic<T>, "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
+                    "kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type "
+                    "= ..., .on = ...}");
+      static_assert(
+          constant_arithmetic<T>,
+          "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
     }
     if constexpr (foreign_name<T>)
       static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,
@@ -1100,15 +1308,16 @@ constexpr bool check_operator() noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/checks.hpp>
+#endif  // <kprof/declare/checks.hpp>
 
-// <kprof/detail/describe.hpp>
-#ifndef KPROF_DETAIL_DESCRIBE_HPP
-#define KPROF_DETAIL_DESCRIBE_HPP
+// <kprof/declare/describe.hpp>
+#ifndef KPROF_DECLARE_DESCRIBE_HPP
+#define KPROF_DECLARE_DESCRIBE_HPP
 
-// Builds the run-time description of a parameter struct, once per type, at its first use. Field and enumerator names are
-// cut out of what the compiler prints for a template argument: evaluated at run time only, since nvcc's front end prints
-// something else in a constant expression than the host compiler that builds the code.
+// Builds the run-time description of a parameter struct, once per type, at its first use. Field and
+// enumerator names are cut out of what the compiler prints for a template argument: evaluated at
+// run time only, since nvcc's front end prints something else in a constant expression than the
+// host compiler that builds the code.
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -1128,7 +1337,8 @@ struct named_pointer {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #elif defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"  // enumerators probed beyond the range of an enum without fixed type
+#pragma GCC diagnostic ignored \
+    "-Wconversion"  // enumerators probed beyond the range of an enum without fixed type
 #endif
 
 // Never defined: only the addresses of its fields are named.
@@ -1136,9 +1346,13 @@ template <class T>
 extern const holder<T> imaginary;
 
 template <auto Pointer>
-const char* printed() noexcept { return __PRETTY_FUNCTION__; }
+const char* printed() noexcept {
+  return __PRETTY_FUNCTION__;
+}
 template <class E, E... Values>
-const char* printed_values() noexcept { return __PRETTY_FUNCTION__; }
+const char* printed_values() noexcept {
+  return __PRETTY_FUNCTION__;
+}
 
 template <class T, std::size_t Index>
 const char* printed_field() noexcept {
@@ -1146,15 +1360,18 @@ const char* printed_field() noexcept {
     return printed<field_list<T>::template member<Index>::value>();
   } else {
     using type = typename field_list<T>::template type<Index>;
-    return printed<named_pointer<type>{field_pointer<Index, field_list<T>::size>(imaginary<T>.value)}>();
+    return printed<named_pointer<type>{
+        field_pointer<Index, field_list<T>::size>(imaginary<T>.value)}>();
   }
 }
 
 constexpr bool in_identifier(char c) noexcept {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U) != 0;
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-/// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives "alpha".
+/// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives
+/// "alpha".
 inline text last_identifier(const char* printed_text) noexcept {
   const text all = text_of(printed_text);
   std::uint32_t to = all.size;
@@ -1164,18 +1381,23 @@ inline text last_identifier(const char* printed_text) noexcept {
   return {all.data + from, to - from};
 }
 
-/// Whether this compiler's text gives the names of a known struct; if not, fields are called field01, field02, ...
+/// Whether this compiler's text gives the names of a known struct; if not, fields are called
+/// field01, field02, ...
 KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
-  static const bool readable = same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
-                               same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&
-                               same_text(last_identifier(printed_field<reflection_probe, 2>()), text_of("last"));
+  static const bool readable =
+      same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
+      same_text(last_identifier(printed_field<reflection_probe, 1>()), text_of("field_pointer")) &&
+      same_text(last_identifier(printed_field<reflection_probe, 2>()), text_of("last"));
   return readable;
 }
 
 template <class E, long long V>
-concept enumerable = requires { typename std::integral_constant<E, static_cast<E>(V)>; };
+concept enumerable = requires {
+  typename std::integral_constant<E, static_cast<E>(V)>;
+};
 
-// The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying type.
+// The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying
+// type.
 template <class E>
 constexpr std::size_t probed_values() noexcept {
   if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
@@ -1187,7 +1409,10 @@ constexpr std::size_t probed_values() noexcept {
   else return 2;
 }
 template <class E>
-inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>> && requires { E{0}; } ? -1 : 0;
+inline constexpr long long first_value = std::is_signed_v<std::underlying_type_t<E>>&& requires {
+  E{0};
+}
+? -1 : 0;
 
 template <class E, std::size_t... Index>
 const char* printed_enum(std::index_sequence<Index...>) noexcept {
@@ -1201,22 +1426,32 @@ struct KPROF_DETAIL_LOCAL enum_storage {
   enumerator list[capacity];
   enum_desc desc;
 
-  enum_storage() noexcept : list{}, desc{type_name<E>(), std::is_signed_v<std::underlying_type_t<E>>, 0, list} {
-    // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin with a cast.
+  enum_storage() noexcept
+      : list{}, desc{type_name<E>(), std::is_signed_v<std::underlying_type_t<E>>, 0, list} {
+    // "... {red, ns::green, (color)2}]" or "... <red, ...>]": a name is a token that does not begin
+    // with a cast.
     const char* p = printed_enum<E>(std::make_index_sequence<capacity>{});
     const char* start = p;
     for (; *p != '\0'; ++p)
-      if (p[0] == 'V' && p[1] == 'a' && p[2] == 'l' && p[3] == 'u' && p[4] == 'e' && p[5] == 's' && p[6] == ' ' && p[7] == '=') start = p + 9;
+      if (p[0] == 'V' && p[1] == 'a' && p[2] == 'l' && p[3] == 'u' && p[4] == 'e' && p[5] == 's' &&
+          p[6] == ' ' && p[7] == '=')
+        start = p + 9;
     p = *start == '\0' ? start : start + 1;
     for (std::size_t i = 0; i < capacity && *p != '\0'; ++i) {
       const char* token = p;
       while (*p != ',' && *p != '}' && *p != '>' && *p != ']' && *p != '\0') {
-        if (*p == '<' && token[0] == '(') while (*p != '>' && *p != '\0') ++p;   // "(<unnamed>::anon)0"
-        if (*p == '<') while (*p != '>' && *p != '\0') ++p;                       // "<unnamed>::anon::q"
-        if (*p == '{' ) while (*p != '}' && *p != '\0') ++p;
+        // "(<unnamed>::anon)0"
+        if (*p == '<' && token[0] == '(')
+          while (*p != '>' && *p != '\0') ++p;
+        // "<unnamed>::anon::q"
+        if (*p == '<')
+          while (*p != '>' && *p != '\0') ++p;
+        if (*p == '{')
+          while (*p != '}' && *p != '\0') ++p;
         ++p;
       }
-      if (*token != '(' || token[1] == 'a') add(first_value<E> + static_cast<long long>(i), token, p);
+      if (*token != '(' || token[1] == 'a')
+        add(first_value<E> + static_cast<long long>(i), token, p);
       if (*p == ',') ++p;
       while (*p == ' ') ++p;
     }
@@ -1248,11 +1483,19 @@ KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
 template <class T, std::size_t Index>
 KPROF_DETAIL_LOCAL text field_name() noexcept {
-  if constexpr (requires { op_traits<T>::field_names; }) return text_of(op_traits<T>::field_names[Index]);
+  if constexpr (requires { op_traits<T>::field_names; })
+    return text_of(op_traits<T>::field_names[Index]);
   else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
   else if (names_can_be_read()) return last_identifier(printed_field<T, Index>());
   else {
-    static const char digits[] = {'f', 'i', 'e', 'l', 'd', static_cast<char>('0' + (Index + 1) / 10), static_cast<char>('0' + (Index + 1) % 10), '\0'};
+    static const char digits[] = {'f',
+                                  'i',
+                                  'e',
+                                  'l',
+                                  'd',
+                                  static_cast<char>('0' + (Index + 1) / 10),
+                                  static_cast<char>('0' + (Index + 1) % 10),
+                                  '\0'};
     return text_of(digits);
   }
 }
@@ -1263,14 +1506,16 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   field_desc fields[size == 0 ? 1 : size];
   struct_desc desc;
 
-  struct_storage() noexcept : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
+  struct_storage() noexcept
+      : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
     fill(std::make_index_sequence<size>{});
   }
 
  private:
   template <std::size_t... Index>
   void fill(std::index_sequence<Index...>) noexcept {
-    // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned members.
+    // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned
+    // members.
     [[maybe_unused]] static const T sample{};
     ((fields[Index] = describe_field<Index>(sample)), ...);
   }
@@ -1280,12 +1525,16 @@ struct KPROF_DETAIL_LOCAL struct_storage {
     using element = typename array_of<type>::element;
     field_desc f{};
     f.name = field_name<T, Index>();
-    f.offset = static_cast<std::uint32_t>(static_cast<const char*>(field_list<T>::template address<Index>(sample)) - reinterpret_cast<const char*>(&sample));
+    f.offset = static_cast<std::uint32_t>(
+        static_cast<const char*>(field_list<T>::template address<Index>(sample)) -
+        reinterpret_cast<const char*>(&sample));
     f.size = sizeof(element);
     f.extent = static_cast<std::uint32_t>(array_of<type>::extent);
     f.kind = kind_of<element>();
-    if constexpr (kind_of<element>() == field_kind::aggregate) f.nested = &describe_struct<element>();
-    if constexpr (kind_of<element>() == field_kind::enumeration) f.enumerators = &describe_enum<element>();
+    if constexpr (kind_of<element>() == field_kind::aggregate)
+      f.nested = &describe_struct<element>();
+    if constexpr (kind_of<element>() == field_kind::enumeration)
+      f.enumerators = &describe_enum<element>();
     return f;
   }
 };
@@ -1300,28 +1549,32 @@ template <class T>
 struct KPROF_DETAIL_LOCAL describe_op {
   static text name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
-  static void evaluate(const void* bytes, work& out) noexcept { out = detail::evaluate(*static_cast<const T*>(bytes)); }
+  static void evaluate(const void* bytes, work& out) noexcept {
+    out = detail::evaluate(*static_cast<const T*>(bytes));
+  }
 };
 
 /// The descriptor of T, one per binary.
 template <class T>
-KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
-                                    &describe_op<T>::params, &describe_op<T>::evaluate};
+KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
+    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
+    &describe_op<T>::params, &describe_op<T>::evaluate};
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/describe.hpp>
+#endif  // <kprof/declare/describe.hpp>
 
 KPROF_DETAIL_BEGIN
 
-/// FLOPs of one call by the operator's own formula; invalid where valid() fails or the formula overflows, which is a
-/// compile error in a constant expression.
-/// The operator must declare flops().
+/// FLOPs of one call by the operator's own formula; invalid where valid() fails or the formula
+/// overflows, which is a compile error in a constant expression. The operator must declare flops().
 template <class Op>
 constexpr count flops_of(const Op& params) noexcept {
   static_assert(detail::check_operator<Op>());
-  static_assert(detail::has_flops<Op>, "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
+  static_assert(
+      detail::has_flops<Op>,
+      "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
   if (w.valid != 0) return w.flops;
   detail::parameters_make_no_sense("kprof: valid() does not hold for these parameters");
@@ -1341,17 +1594,19 @@ KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
-// <kprof/detail/hub.hpp>
-#ifndef KPROF_DETAIL_HUB_HPP
-#define KPROF_DETAIL_HUB_HPP
+// <kprof/attach/hub.hpp>
+#ifndef KPROF_ATTACH_HUB_HPP
+#define KPROF_ATTACH_HUB_HPP
 
-// How the binaries of a process find one another. Each executable and shared library that has guards carries one
-// module_record and an ELF note that says where it is; whoever listens (a session, the NVTX emitter) walks the notes of
-// all loaded binaries and hangs its functions into every record. Neither exported symbols nor a library of kprof's own
-// are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no difference. A binary loaded later finds the
+// How the binaries of a process find one another. Each executable and shared library that has
+// guards carries one module_record and an ELF note that says where it is; whoever listens (a
+// session, the NVTX emitter) walks the notes of all loaded binaries and hangs its functions into
+// every record. Neither exported symbols nor a library of kprof's own are needed, so hidden
+// visibility, RTLD_LOCAL and mixed compilers make no difference. A binary loaded later finds the
 // hub in the records of the others when its static objects are built.
 //
-// Everything here is ABI: plain structs, versioned, leaked on purpose so that late destructors may still reach them.
+// Everything here is ABI: plain structs, versioned, leaked on purpose so that late destructors may
+// still reach them.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -1365,20 +1620,21 @@ struct module_record;
 
 /// One per call site, static. The type is hidden so that no binary shares another's sites.
 struct [[gnu::visibility("hidden")]] site {
-  std::uint32_t id;           // given by the session at the first scope; 0 until then
+  std::uint32_t id;  // given by the session at the first scope; 0 until then
   std::uint32_t line;
-  const char* file;           // nullptr: a guard without a call site of its own
-  const op_desc* op;          // nullptr: a region, whose name is its payload
+  const char* file;   // nullptr: a guard without a call site of its own
+  const op_desc* op;  // nullptr: a region, whose name is its payload
   const module_record* home;
 };
 
-/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change whenever scopes end out
-/// of order there, then how deep it lies. One word, so that closing a scope in order is one comparison and the call site
-/// keeps one register.
+/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
+/// whenever scopes end out of order there, then how deep it lies. One word, so that closing a scope
+/// in order is one comparison and the call site keeps one register.
 using scope_token = std::uint64_t;
 
-/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known size costs 2 ns less
-/// than a loop. The record is written behind a call and not at the call site, which would be three times as large.
+/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
+/// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
+/// which would be three times as large.
 inline constexpr std::uint32_t max_fast_words = 16;
 
 /// The functions of whoever listens.
@@ -1388,14 +1644,15 @@ struct scope_api {
   void (*end)(scope_token scope) noexcept;
   scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
   scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
-  std::uint32_t (*capture)() noexcept;                 // path of the innermost open scope; 0: none
+  std::uint32_t (*capture)() noexcept;  // path of the innermost open scope; 0: none
   scope_token (*adopt)(std::uint32_t path) noexcept;
   void (*release)(scope_token adopted) noexcept;
 };
 
 /// Sends scopes to a tool, with or without a session.
 struct emitter_api {
-  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;   // false: not sent, not to be popped
+  // false: not sent, not to be popped
+  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
   void (*pop)() noexcept;
 };
 
@@ -1403,13 +1660,16 @@ struct emitter_api {
 struct hub_record {
   std::uint32_t version;
   std::uint32_t size;
-  const scope_api* active;        // what every module_record::api points to, or nullptr
-  const scope_api* recorder;      // the session's functions while it records, or nullptr
-  const scope_api* emit_only;     // the emitter's functions for when no session records, or nullptr
-  std::uint32_t emit_refused;     // 1: the user wants no tool to be told anything
-  const emitter_api* emitter;     // nullptr: no tool is attached; a recorder calls it beside its own work
-  void* session;                  // the session's own state; it begins with a `const char*` that names the build it is of
-  void (*detach)(const module_record& leaving) noexcept;   // the session takes what it needs before a binary goes
+  const scope_api* active;     // what every module_record::api points to, or nullptr
+  const scope_api* recorder;   // the session's functions while it records, or nullptr
+  const scope_api* emit_only;  // the emitter's functions for when no session records, or nullptr
+  std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
+  // nullptr: no tool is attached; a recorder calls it beside its own work
+  const emitter_api* emitter;
+  // the session's own state; it begins with a `const char*` that names the build it is of
+  void* session;
+  // the session takes what it needs before a binary goes
+  void (*detach)(const module_record& leaving) noexcept;
 };
 
 /// An operator known to a binary.
@@ -1421,49 +1681,61 @@ struct op_node {
 struct module_record {
   std::uint32_t version;
   std::uint32_t size;
-  const scope_api* api;   // nullptr: nobody listens, and a guard costs this load and a branch
+  const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
   hub_record* hub;
   op_node* ops;
 };
 
-[[gnu::visibility("hidden"), gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
+[[gnu::visibility("hidden"),
+  gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
     1, sizeof(module_record), nullptr, nullptr, nullptr};
 
-// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place whether a linker aligns
-// notes to 4 or to 8. It holds the distance to the record: no relocation, hence no writable note.
+// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
+// whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
+// hence no writable note.
 #if !defined(__CUDA_ARCH__)
-__asm__(".pushsection .note.kprof,\"a\",%note\n"
-        "  .balign 8\n"
-        "  .long 12, 8, 1\n"
-        "  .asciz \"kprof-scope\"\n"
-        "  .quad kprof_v1_module - .\n"
-        ".popsection");
+__asm__(
+    ".pushsection .note.kprof,\"a\",%note\n"
+    "  .balign 8\n"
+    "  .long 12, 8, 1\n"
+    "  .asciz \"kprof-scope\"\n"
+    "  .quad kprof_v1_module - .\n"
+    ".popsection");
 #endif
 
 template <class T>
-T load(T& from) noexcept { return __atomic_load_n(&from, __ATOMIC_SEQ_CST); }
+T load(T& from) noexcept {
+  return __atomic_load_n(&from, __ATOMIC_SEQ_CST);
+}
 template <class T>
-void store(T& to, T value) noexcept { __atomic_store_n(&to, value, __ATOMIC_SEQ_CST); }
+void store(T& to, T value) noexcept {
+  __atomic_store_n(&to, value, __ATOMIC_SEQ_CST);
+}
 
 /// The module_record a note segment names, or nullptr.
-inline module_record* record_in_notes(const char* from, const char* to, std::size_t alignment) noexcept {
+inline module_record* record_in_notes(const char* from, const char* to,
+                                      std::size_t alignment) noexcept {
   const auto up = [alignment](std::size_t n) { return (n + alignment - 1) & ~(alignment - 1); };
   while (to - from >= 12) {
-    std::uint32_t head[3];   // name size, contents size, type
+    std::uint32_t head[3];  // name size, contents size, type
     __builtin_memcpy(head, from, sizeof head);
     const char* contents = from + up(12 + std::size_t{head[0]});
-    if (static_cast<std::size_t>(to - from) < up(12 + std::size_t{head[0]}) + head[1]) return nullptr;
-    if (head[0] == 12 && head[1] == 8 && head[2] == 1 && __builtin_memcmp(from + 12, "kprof-scope", 12) == 0) {
+    if (static_cast<std::size_t>(to - from) < up(12 + std::size_t{head[0]}) + head[1])
+      return nullptr;
+    if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
+        __builtin_memcmp(from + 12, "kprof-scope", 12) == 0) {
       std::int64_t distance = 0;
       __builtin_memcpy(&distance, contents, sizeof distance);
-      return reinterpret_cast<module_record*>(reinterpret_cast<std::uintptr_t>(contents) + static_cast<std::uintptr_t>(distance));
+      return reinterpret_cast<module_record*>(reinterpret_cast<std::uintptr_t>(contents) +
+                                              static_cast<std::uintptr_t>(distance));
     }
     from = contents + up(head[1]);
   }
   return nullptr;
 }
 
-/// Calls visit(module_record&) for each loaded binary that has guards and the same ABI. The loader's lock is held.
+/// Calls visit(module_record&) for each loaded binary that has guards and the same ABI. The
+/// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
@@ -1471,7 +1743,8 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
       const auto& segment = info->dlpi_phdr[i];
       if (segment.p_type != PT_NOTE) continue;
       const char* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
-      if (module_record* m = record_in_notes(notes, notes + segment.p_memsz, segment.p_align == 8 ? 8 : 4)) {
+      if (module_record* m =
+              record_in_notes(notes, notes + segment.p_memsz, segment.p_align == 8 ? 8 : 4)) {
         if (m->version == 1 && m->size == sizeof(module_record)) (*static_cast<Visit*>(data))(*m);
         break;
       }
@@ -1484,7 +1757,8 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
 /// Keeps the binary that holds the hub in memory: others call its functions until the process ends.
 KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
   Dl_info info{};
-  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr && info.dli_fname[0] != '\0')
+  if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr &&
+      info.dli_fname[0] != '\0')
     static_cast<void>(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
 
@@ -1492,18 +1766,23 @@ KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
 KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
   if (hub_record* own = load(this_module.hub)) return own;
   hub_record* found = nullptr;
-  for_each_module([&](module_record& m) { if (found == nullptr) found = load(m.hub); });
+  for_each_module([&](module_record& m) {
+    if (found == nullptr) found = load(m.hub);
+  });
   return found;
 }
 
-/// Makes every guard of the process call the recorder if there is one, else the emitter, else nobody.
+/// Makes every guard of the process call the recorder if there is one, else the emitter, else
+/// nobody.
 KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
   const auto wanted = [&] {
     const scope_api* recorder = load(hub.recorder);
     return recorder != nullptr ? recorder : load(hub.emit_only);
   };
   const scope_api* api = nullptr;
-  do {   // again when another thread has changed what is wanted meanwhile: the last word must be the newest
+  // again when another thread has changed what is wanted meanwhile: the last word must be the
+  // newest
+  do {
     api = wanted();
     store(hub.active, api);
     for_each_module([&](module_record& m) {
@@ -1513,20 +1792,27 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
   } while (wanted() != api);
 }
 
-/// The hub of this process; makes one, owned by this binary and never freed, when there is none.
-/// Of two threads that make one at once, the one that reaches the first module_record in the loader's order wins.
+/// The hub of this process; makes one, owned by this binary and never freed, when there is none. Of
+/// two threads that make one at once, the one that reaches the first module_record in the loader's
+/// order wins.
 KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
   if (hub_record* found = find_hub()) {
     store(this_module.hub, found);
     return *found;
   }
-  static constinit hub_record own{1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
+  static constinit hub_record own{
+      1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
   module_record* first = nullptr;
-  for_each_module([&](module_record& m) { if (first == nullptr) first = &m; });
-  if (first == nullptr) first = &this_module;   // no note: a linker script dropped it, and this binary is on its own
+  for_each_module([&](module_record& m) {
+    if (first == nullptr) first = &m;
+  });
+  // no note: a linker script dropped it, and this binary is on its own
+  if (first == nullptr) first = &this_module;
   hub_record* expected = nullptr;
   hub_record* winner = &own;
-  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) winner = expected;
+  if (!__atomic_compare_exchange_n(&first->hub, &expected, &own, false, __ATOMIC_SEQ_CST,
+                                   __ATOMIC_SEQ_CST))
+    winner = expected;
   store(this_module.hub, winner);
   if (winner == &own) keep_loaded();
   return *winner;
@@ -1546,7 +1832,7 @@ struct attachment {
     } while (load(hub->active) != seen);
   }
   KPROF_DETAIL_LOCAL ~attachment() {
-    store(this_module.version, std::uint32_t{0});   // nobody's walk finds this binary from here on
+    store(this_module.version, std::uint32_t{0});  // nobody's walk finds this binary from here on
     store(this_module.api, static_cast<const scope_api*>(nullptr));
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
@@ -1564,7 +1850,8 @@ struct listing {
   KPROF_DETAIL_LOCAL listing() noexcept {
     op_node* head = load(this_module.ops);
     do node.next = head;
-    while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    while (!__atomic_compare_exchange_n(&this_module.ops, &head, &node, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST));
   }
 };
 template <class Op>
@@ -1573,7 +1860,7 @@ KPROF_DETAIL_LOCAL inline listing<Op> listed;
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/hub.hpp>
+#endif  // <kprof/attach/hub.hpp>
 
 #endif
 
@@ -1582,47 +1869,72 @@ KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
-/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its parameters: an
-/// lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only while somebody listens. `Op` must
-/// be one macro argument: give a template instance a name with `using`.
+/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
+/// parameters: an lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only
+/// while somebody listens. `Op` must be one macro argument: give a template instance a name with
+/// `using`.
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP(N, Op, ...) KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                                                  \
-  static_assert(::kprof::detail::check_operator<Op>());   /* first, for its message */                                  \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
-  const ::kprof::op_guard<Op> kprof_scope = kprof_api != nullptr                                                       \
-      ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) : ::kprof::op_guard<Op>(nullptr)
+#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                             \
+  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */              \
+  static constinit ::kprof::detail::site kprof_site{                                              \
+      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
+  const ::kprof::op_guard<Op> kprof_scope =                                                       \
+      kprof_api != nullptr                                                                        \
+          ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
+          : ::kprof::op_guard<Op>(nullptr)
 
-/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a string literal,
-/// a `const char*` or anything with data() and size(); it is copied, and evaluated only while somebody listens.
+/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
+/// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
+/// only while somebody listens.
 #define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
-#define KPROF_DETAIL_REGION(N, name) KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), KPROF_DETAIL_JOIN(kprof_scope_, N), name)
-#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                                                 \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr, &::kprof::detail::this_module};    \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                                     \
-  const ::kprof::region_guard kprof_scope = kprof_api != nullptr                                                       \
-      ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) : ::kprof::region_guard(nullptr)
+#define KPROF_DETAIL_REGION(N, name)                                                        \
+  KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                       KPROF_DETAIL_JOIN(kprof_scope_, N), name)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                        \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr,           \
+                                                    &::kprof::detail::this_module};           \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
+  const ::kprof::region_guard kprof_scope =                                                   \
+      kprof_api != nullptr                                                                    \
+          ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
+          : ::kprof::region_guard(nullptr)
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of it.
+/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of
+/// it.
 inline constexpr std::uint32_t max_region_name = 1000;
 
-KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept { return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE); }
+KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
+  return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
+}
 
 template <class Op>
-constexpr const Op& make(const Op& params) noexcept { return params; }
+constexpr const Op& make(const Op& params) noexcept {
+  return params;
+}
 template <class Op>
-constexpr Op make() noexcept { return Op{}; }
+constexpr Op make() noexcept {
+  return Op{};
+}
 
-constexpr text region_name(const char* name) noexcept { return name == nullptr ? text{"(null)", 6} : text_of(name); }
+constexpr text region_name(const char* name) noexcept {
+  return name == nullptr ? text{"(null)", 6} : text_of(name);
+}
 template <class Name>
-  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+  requires requires(const Name& n) {
+    static_cast<const char*>(n.data());
+    n.size();
+  }
 constexpr text region_name(const Name& name) noexcept {
-  return {name.data(), name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
+  return {name.data(),
+          name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
 }
 
 /// The site of guards that have none of their own: one per operator, or one for all regions.
@@ -1637,27 +1949,33 @@ struct scope {
   scope_token token;
 
   void close() noexcept {
-    if (api != nullptr) [[unlikely]] api->end(token);
+    if (api != nullptr) [[unlikely]]
+      api->end(token);
   }
 };
 
 template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where, const Op& params) noexcept {
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where,
+                                                               const Op& params) noexcept {
   constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
   static_cast<void>(&listed<Op>);
-  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words) return {&api, api.begin[bytes / 8](where, &params)};
+  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
+    return {&api, api.begin[bytes / 8](where, &params)};
   else return {&api, api.begin_any(where, &params, bytes)};
 }
 
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where, text name) noexcept {
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where,
+                                                              text name) noexcept {
   char cut[max_region_name];
   if (name.size > max_region_name) {
-    std::uint64_t hash = 14695981039346656037U;   // FNV-1a
-    for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (std::uint32_t i = 0; i < name.size; ++i)
+      hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
     constexpr std::uint32_t kept = max_region_name - 20;
     __builtin_memcpy(cut, name.data, kept);
     __builtin_memcpy(cut + kept, "... ", 4);
-    for (unsigned i = 0; i < 16; ++i) cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
+    for (unsigned i = 0; i < 16; ++i)
+      cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
     name = {cut, max_region_name};
   }
   return {&api, api.begin_any(where, name.data, name.size)};
@@ -1665,17 +1983,21 @@ template <class Op>
 
 }  // namespace detail
 
-/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows its call site.
+/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows
+/// its call site.
 ///     kprof::op_guard guard{Saxpy{.n = n}};
 template <class Op>
 class op_guard {
  public:
   KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
     static_assert(detail::check_operator<Op>());
-    if (const auto* api = detail::listener()) scope_ = detail::open_op(*api, detail::common_site<Op>, params);
+    if (const auto* api = detail::listener())
+      scope_ = detail::open_op(*api, detail::common_site<Op>, params);
   }
   /// Used by KPROF_OP.
-  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where, const Op& params) noexcept : scope_(detail::open_op(api, where, params)) {}
+  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
+                              const Op& params) noexcept
+      : scope_(detail::open_op(api, where, params)) {}
   explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~op_guard() { scope_.close(); }
   op_guard(const op_guard&) = delete;
@@ -1687,17 +2009,21 @@ class op_guard {
 template <class Op>
 op_guard(const Op&) -> op_guard<Op>;
 
-/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows its call site.
+/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows
+/// its call site.
 class region_guard {
  public:
   /// `name`: a `const char*` or anything with data() and size(); copied.
   template <class Name>
     requires requires(const Name& n) { detail::region_name(n); }
   KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
-    if (const auto* api = detail::listener()) scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
+    if (const auto* api = detail::listener())
+      scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
   }
   /// Used by KPROF_REGION.
-  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where, detail::text name) noexcept : scope_(detail::open_region(api, where, name)) {}
+  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
+                                  detail::text name) noexcept
+      : scope_(detail::open_region(api, where, name)) {}
   explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
   ~region_guard() { scope_.close(); }
   region_guard(const region_guard&) = delete;
@@ -1709,8 +2035,9 @@ class region_guard {
 
 class open_scope;
 
-// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the using-directive: a range
-// loop over a user's type, or a test whether it is a range, must not come across them.
+// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the
+// using-directive: a range loop over a user's type, or a test whether it is a range, must not come
+// across them.
 namespace explicit_scopes {
 template <class Op>
 KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
@@ -1720,8 +2047,8 @@ void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
 
-/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same scope: end it through one
-/// of them only.
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same
+/// scope: end it through one of them only.
 class open_scope {
  public:
   constexpr open_scope() noexcept = default;
@@ -1746,13 +2073,16 @@ template <class Op>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
   static_assert(detail::check_operator<Op>());
   const auto* api = detail::listener();
-  return api == nullptr ? open_scope{} : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
 }
 /// Opens a region where no block can.
 template <class Name>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
   const auto* api = detail::listener();
-  return api == nullptr ? open_scope{} : open_scope{detail::open_region(*api, detail::common_site<void>, detail::region_name(name))};
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_region(*api, detail::common_site<void>,
+                                                         detail::region_name(name))};
 }
 /// Closes what begin() or begin_region() opened; a second call does nothing.
 inline void end(open_scope& scope) noexcept {
@@ -1762,9 +2092,10 @@ inline void end(open_scope& scope) noexcept {
 
 }  // namespace explicit_scopes
 
-/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread with the work.
-/// Taking one costs 0.2 microseconds, but first folds what this thread has recorded since the last one or since the last
-/// snapshot, at about 30 ns a scope; it is not for inner loops.
+/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread
+/// with the work. Taking one costs 0.2 microseconds, but first folds what this thread has recorded
+/// since the last one or since the last snapshot, at about 30 ns a scope; it is not for inner
+/// loops.
 class context {
  public:
   constexpr context() noexcept = default;
@@ -1802,22 +2133,30 @@ KPROF_DETAIL_END
 
 #else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
 
-#define KPROF_OP(Op, ...) if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
-#define KPROF_REGION(name) if (false) ::kprof::detail::accept_name(name)
+#define KPROF_OP(Op, ...) \
+  if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_REGION(name) \
+  if (false) ::kprof::detail::accept_name(name)
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 template <class Op>
 constexpr const Op& make(const Op& params) noexcept {
-  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);   // as strict as with guards
+  // as strict as with guards
+  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);
   return params;
 }
 template <class Op>
-constexpr Op make() noexcept { return make<Op>(Op{}); }
+constexpr Op make() noexcept {
+  return make<Op>(Op{});
+}
 constexpr void accept_name(const char*) noexcept {}
 template <class Name>
-  requires requires(const Name& n) { static_cast<const char*>(n.data()); n.size(); }
+  requires requires(const Name& n) {
+    static_cast<const char*>(n.data());
+    n.size();
+  }
 constexpr void accept_name(const Name&) noexcept {}
 }  // namespace detail
 
@@ -1839,9 +2178,13 @@ class [[maybe_unused]] region_guard {
 class [[maybe_unused]] open_scope {};
 namespace explicit_scopes {
 template <class Op>
-[[nodiscard]] constexpr open_scope begin(const Op&) noexcept { return {}; }
+[[nodiscard]] constexpr open_scope begin(const Op&) noexcept {
+  return {};
+}
 template <class Name>
-[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept { return {}; }
+[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept {
+  return {};
+}
 constexpr void end(open_scope&) noexcept {}
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
@@ -1866,13 +2209,15 @@ KPROF_DETAIL_END
 #ifndef KPROF_REGISTRY_HPP
 #define KPROF_REGISTRY_HPP
 
-// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the process know.
-// Include it where a library's operators are listed, or to walk them; it arms nothing. At run time an operator is on the
-// list if its binary has a guard for it, or has enrolled a registry that names it.
+// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the
+// process know. Include it where a library's operators are listed, or to walk them; it arms
+// nothing. At run time an operator is on the list if its binary has a guard for it, or has enrolled
+// a registry that names it.
 //
 //   using ops = kprof::op_registry<Gemm, Conv2d>;
 //   static_assert(ops::size == 2 && ops::contains("Conv2d"));
-//   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list without any guard
+//   template class kprof::op_registry<Gemm, Conv2d>;   // in one .cpp file: on the process's list
+//                                                      without any guard
 
 #include <cstddef>
 #include <cstdint>
@@ -1891,12 +2236,14 @@ constexpr bool distinct_names() noexcept {
   return true;
 }
 
-/// False when an operator of the list is none; then a static_assert has said why, and nothing more needs to be said.
+/// False when an operator of the list is none; then a static_assert has said why, and nothing more
+/// needs to be said.
 template <class... Ops>
 constexpr bool check_registry() noexcept {
   if constexpr ((check_operator<Ops>() && ... && true)) {
     static_assert(distinct_names<Ops...>(),
-                  "kprof: two operators of the registry have the same name; give one of them `static constexpr const char* name`");
+                  "kprof: two operators of the registry have the same name; give one of them "
+                  "`static constexpr const char* name`");
     return true;
   } else {
     return false;
@@ -1936,8 +2283,9 @@ class op_registry {
     (static_cast<void>(f(std::type_identity<Ops>{})), ...);
   }
 
-  /// Puts the operators on the process's list. They are put there when the binary is loaded if this call stands anywhere
-  /// in it, executed or not; an explicit instantiation of the registry does the same.
+  /// Puts the operators on the process's list. They are put there when the binary is loaded if this
+  /// call stands anywhere in it, executed or not; an explicit instantiation of the registry does
+  /// the same.
   static void enroll() noexcept {
 #if KPROF_ENABLE
     (static_cast<void>(&detail::listed<Ops>), ...);
@@ -1975,10 +2323,13 @@ class operator_view {
   /// The same operator by another binary: name and fields agree.
   friend bool operator==(operator_view a, operator_view b) noexcept {
     if (a.op_ == b.op_) return true;
-    if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() || a.field_count() != b.field_count()) return false;
+    if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() ||
+        a.field_count() != b.field_count())
+      return false;
     for (std::uint32_t i = 0; i < a.field_count(); ++i) {
       const field_view x = a.field(i), y = b.field(i);
-      if (!detail::same_text(x.name(), y.name()) || x.kind() != y.kind() || x.offset() != y.offset() || x.size() != y.size() || x.extent() != y.extent())
+      if (!detail::same_text(x.name(), y.name()) || x.kind() != y.kind() ||
+          x.offset() != y.offset() || x.size() != y.size() || x.extent() != y.extent())
         return false;
     }
     return true;
@@ -1988,9 +2339,9 @@ class operator_view {
   const detail::op_desc* op_;
 };
 
-/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them declared it.
-/// Quadratic in the number of operators, and not for hot code. The loader's lock is held: `f` must not load or unload a
-/// library. With KPROF_ENABLE=0 there are none.
+/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them
+/// declared it. Quadratic in the number of operators, and not for hot code. The loader's lock is
+/// held: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE
@@ -1998,7 +2349,8 @@ void for_each_operator(F f) {
   const auto each_node = [](auto visit) {
     bool go_on = true;
     detail::for_each_module([&](detail::module_record& m) {
-      for (const detail::op_node* n = detail::load(m.ops); n != nullptr && go_on; n = n->next) go_on = visit(*n);
+      for (const detail::op_node* n = detail::load(m.ops); n != nullptr && go_on; n = n->next)
+        go_on = visit(*n);
     });
   };
   each_node([&](const detail::op_node& node) {
@@ -2024,23 +2376,26 @@ KPROF_DETAIL_END
 #ifndef KPROF_SESSION_HPP
 #define KPROF_SESSION_HPP
 
-// Start, stop and read a recording. There is one session a process, whichever binary made it; including kprof.hpp arms it
-// so that it starts with the first scope. Every function may be called from any thread at any time, also while other
-// threads are inside guards, from an atexit handler, and in the child of a fork, whose profile is its own.
+// Start, stop and read a recording. There is one session a process, whichever binary made it;
+// including kprof.hpp arms it so that it starts with the first scope. Every function may be called
+// from any thread at any time, also while other threads are inside guards, from an atexit handler,
+// and in the child of a fork, whose profile is its own.
 
-// <kprof/model/profile.hpp>
-#ifndef KPROF_MODEL_PROFILE_HPP
-#define KPROF_MODEL_PROFILE_HPP
+// <kprof/profile.hpp>
+#ifndef KPROF_PROFILE_HPP
+#define KPROF_PROFILE_HPP
 
-// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report is a function of one.
-// Include it to walk a profile. Times are nanoseconds; text is as the program gave it, not yet made safe to print.
+// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report
+// is a function of one. Include it to walk a profile. Times are nanoseconds; text is as the program
+// gave it, not yet made safe to print.
 
-// <kprof/model/device_profile.hpp>
-#ifndef KPROF_MODEL_DEVICE_PROFILE_HPP
-#define KPROF_MODEL_DEVICE_PROFILE_HPP
+// <kprof/profile/device_profile.hpp>
+#ifndef KPROF_PROFILE_DEVICE_PROFILE_HPP
+#define KPROF_PROFILE_DEVICE_PROFILE_HPP
 
-// The device's part of a profile: kernels, copies and memsets under the scopes that launched them, the devices they ran on,
-// and what is known to be missing. Included by profile.hpp. Times are nanoseconds by the device's own clock readings.
+// The device's part of a profile: kernels, copies and memsets under the scopes that launched them,
+// the devices they ran on, and what is known to be missing. Included by profile.hpp. Times are
+// nanoseconds by the device's own clock readings.
 
 #include <cstdint>
 #include <string>
@@ -2052,101 +2407,124 @@ KPROF_DETAIL_BEGIN
 enum class device_task : std::uint8_t { kernel, copy, set };
 
 /// Where a copy goes. Arrays count as device memory.
-enum class copy_direction : std::uint8_t { unknown, host_to_device, device_to_host, device_to_device, host_to_host, peer_to_peer };
+enum class copy_direction : std::uint8_t {
+  unknown,
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host_to_host,
+  peer_to_peer
+};
 
 /// What kind of memory a copy reads or writes.
 enum class memory_place : std::uint8_t { unknown, pageable, pinned, device, array, managed };
 
-/// Runs of one kernel with one launch configuration, or copies of one kind, that one scope launched on one stream.
+/// Runs of one kernel with one launch configuration, or copies of one kind, that one scope launched
+/// on one stream.
 struct device_work {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  std::uint32_t scope = none;        ///< index in profile::nodes of the innermost scope; a root: launched outside all scopes;
-                                     ///< none: whose launch is not known
+  std::uint32_t scope = none;  ///< index in profile::nodes of the innermost scope; a root:
+                               ///< launched outside all scopes;
+                               ///< none: whose launch is not known
   device_task task = device_task::kernel;
-  bool merged = false;               ///< several kernels or configurations, kept together for want of memory
-  std::uint32_t kernel = none;       ///< index in device_profile::kernels; none for copies, memsets and merged work
-  std::uint32_t device = 0;          ///< CUDA's ordinal, as in device_info::id
-  std::uint32_t stream = 0;          ///< CUPTI's number of the stream
-  std::uint32_t grid[3] = {};        ///< blocks
-  std::uint32_t block[3] = {};       ///< threads
-  std::uint32_t registers = 0;       ///< a thread
-  std::uint32_t static_shared = 0;   ///< bytes a block
-  std::uint32_t dynamic_shared = 0;  ///< bytes a block
-  copy_direction direction = copy_direction::unknown;   ///< of a copy
-  memory_place from = memory_place::unknown;            ///< of a copy
-  memory_place to = memory_place::unknown;              ///< of a copy or a memset
+  bool merged = false;  ///< several kernels or configurations, kept together for want of memory
+  std::uint32_t kernel = none;  ///< index in device_profile::kernels; none for copies, memsets and
+                                ///< merged work
+  std::uint32_t device = 0;     ///< CUDA's ordinal, as in device_info::id
+  std::uint32_t stream = 0;     ///< CUPTI's number of the stream
+  std::uint32_t grid[3] = {};   ///< blocks
+  std::uint32_t block[3] = {};  ///< threads
+  std::uint32_t registers = 0;  ///< a thread
+  std::uint32_t static_shared = 0;                     ///< bytes a block
+  std::uint32_t dynamic_shared = 0;                    ///< bytes a block
+  copy_direction direction = copy_direction::unknown;  ///< of a copy
+  memory_place from = memory_place::unknown;           ///< of a copy
+  memory_place to = memory_place::unknown;             ///< of a copy or a memset
 
-  std::uint64_t calls = 0;           ///< runs; those without timing are in no time below
-  std::uint64_t untimed = 0;         ///< of these, runs for which CUPTI gave no time, or an end before the beginning
-  double total_ns = 0;               ///< run times, summed: concurrent runs count each
+  std::uint64_t calls = 0;    ///< runs; those without timing are in no time below
+  std::uint64_t untimed = 0;  ///< of these, runs for which CUPTI gave no time, or an end before
+                              ///< the beginning
+  double total_ns = 0;        ///< run times, summed: concurrent runs count each
   double min_ns = 0;
   double max_ns = 0;
-  std::uint64_t gaps = 0;            ///< runs whose launch was seen
-  double gap_ns = 0;                 ///< from the call that launched them to their start, summed over these; of a graph's work
-                                     ///< from the graph's launch
-  std::uint64_t bytes = 0;           ///< copied or set, summed
+  std::uint64_t gaps = 0;  ///< runs whose launch was seen
+  double gap_ns = 0;  ///< from the call that launched them to their start, summed over these; of a
+                      ///< graph's work
+                      ///< from the graph's launch
+  std::uint64_t bytes = 0;  ///< copied or set, summed
 };
 
 /// A device, as CUPTI describes it.
 struct device_info {
-  std::uint32_t id = 0;              ///< CUDA's ordinal
-  bool described = false;            ///< false: no description came; the next seven are unknown then
+  std::uint32_t id = 0;    ///< CUDA's ordinal
+  bool described = false;  ///< false: no description came; the next seven are unknown then
   std::string name;
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
   std::uint32_t multiprocessors = 0;
   std::uint64_t memory_bytes = 0;
-  std::uint64_t memory_bytes_per_s = 0;   ///< theoretical peak
-  std::uint64_t clock_hz = 0;             ///< highest core clock
-  double busy_ns = 0;                ///< while at least one kernel, copy or memset ran: the union of their times
-  double sum_ns = 0;                 ///< their times, summed
-  bool busy_is_exact = true;         ///< false: records came too far out of order, and busy_ns is at least this
+  std::uint64_t memory_bytes_per_s = 0;  ///< theoretical peak
+  std::uint64_t clock_hz = 0;            ///< highest core clock
+  double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
+  double sum_ns = 0;   ///< their times, summed
+  bool busy_is_exact = true;  ///< false: records came too far out of order, and busy_ns is at
+                              ///< least this
 };
 
 /// What was seen of the device's work and what was not.
 struct device_completeness {
-  std::uint64_t launches = 0;      ///< calls that launch a kernel, a copy, a memset or a graph, seen to succeed
-  std::uint64_t attributed = 0;    ///< of these, launches with work on the device, made in an operator
-  std::uint64_t outside = 0;       ///< the same, made in no operator
-  std::uint64_t open = 0;          ///< launches of which no work on the device is known: in flight, or without any
-  std::uint64_t unknown = 0;       ///< records whose launch was not seen
-  std::uint64_t records = 0;       ///< kernels, copies and memsets that were received
-  std::uint64_t launches_lost = 0; ///< launches that could not be noted for want of memory; their records are of unknown launch
-  std::uint64_t dropped = 0;       ///< records that CUPTI, or kprof for want of memory, dropped
-  std::uint64_t untimed = 0;       ///< records without timing
-  std::uint64_t ignored = 0;       ///< records of launches made before the recording began or while it was paused
-  std::uint64_t odd = 0;           ///< records of a kind that kprof does not know
-  std::uint64_t merged = 0;        ///< records kept without their launch configuration for want of memory
-  std::uint64_t foreign_graphs = 0;   ///< records of graph nodes made before the recording began, or forgotten
-  std::uint64_t forgotten_graphs = 0; ///< graphs of whose nodes kprof forgot the operators for want of memory
+  std::uint64_t launches = 0;    ///< calls that launch a kernel, a copy, a memset or a graph, seen
+                                 ///< to succeed
+  std::uint64_t attributed = 0;  ///< of these, launches with work on the device, made in an
+                                 ///< operator
+  std::uint64_t outside = 0;     ///< the same, made in no operator
+  std::uint64_t open = 0;     ///< launches of which no work on the device is known: in flight, or
+                              ///< without any
+  std::uint64_t unknown = 0;  ///< records whose launch was not seen
+  std::uint64_t records = 0;  ///< kernels, copies and memsets that were received
+  std::uint64_t launches_lost = 0;  ///< launches that could not be noted for want of memory; their
+                                    ///< records are of unknown launch
+  std::uint64_t dropped = 0;        ///< records that CUPTI, or kprof for want of memory, dropped
+  std::uint64_t untimed = 0;        ///< records without timing
+  std::uint64_t ignored = 0;  ///< records of launches made before the recording began or while it
+                              ///< was paused
+  std::uint64_t odd = 0;      ///< records of a kind that kprof does not know
+  std::uint64_t merged = 0;   ///< records kept without their launch configuration for want of
+                              ///< memory
+  std::uint64_t foreign_graphs = 0;    ///< records of graph nodes made before the recording began,
+                                       ///< or forgotten
+  std::uint64_t forgotten_graphs = 0;  ///< graphs of whose nodes kprof forgot the operators for
+                                       ///< want of memory
   std::uint64_t synchronizations = 0;
-  double synchronizing_ns = 0;     ///< host time in synchronising calls, as CUPTI gives it
-  double overhead_ns = 0;          ///< time that CUPTI says it took itself
+  double synchronizing_ns = 0;  ///< host time in synchronising calls, as CUPTI gives it
+  double overhead_ns = 0;       ///< time that CUPTI says it took itself
 };
 
 /// What the device did in a run.
 struct device_profile {
-  bool collecting = false;         ///< a collector is or was at work
-  std::string state;               ///< "CUPTI 13.0 (API 130001)", or why there is none and what to do; empty: the program
-                                   ///< does not use CUDA
+  bool collecting = false;  ///< a collector is or was at work
+  std::string state;  ///< "CUPTI 13.0 (API 130001)", or why there is none and what to do; empty:
+                      ///< the program
+                      ///< does not use CUDA
   std::vector<device_info> devices;
-  std::vector<std::string> kernels;     ///< names as the compiler mangled them
+  std::vector<std::string> kernels;  ///< names as the compiler mangled them
   std::vector<device_work> work;
   device_completeness complete;
-  double collecting_ns = 0;        ///< host time spent reading and attributing records
+  double collecting_ns = 0;  ///< host time spent reading and attributing records
 };
 
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/device_profile.hpp>
+#endif  // <kprof/profile/device_profile.hpp>
 
 // <kprof/record/histogram.hpp>
 #ifndef KPROF_RECORD_HISTOGRAM_HPP
 #define KPROF_RECORD_HISTOGRAM_HPP
 
-// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is within 0.8 % of the
-// value that was counted, at any scale. Only the range of buckets in use is stored. Not thread-safe.
+// A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is
+// within 0.8 % of the value that was counted, at any scale. Only the range of buckets in use is
+// stored. Not thread-safe.
 
 #include <algorithm>
 #include <cstddef>
@@ -2163,7 +2541,8 @@ class histogram {
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
     const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
-    return (top - 5) * per_octave + static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+    return (top - 5) * per_octave +
+           static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
   }
   /// The middle of the values that bucket `index` counts.
   static constexpr double value_of(std::uint32_t index) noexcept {
@@ -2173,25 +2552,32 @@ class histogram {
     return low + (static_cast<double>(std::uint64_t{1} << shift) - 1) / 2;
   }
 
-  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the nearest value that it has
-  /// room for. Returns how many values that befell, of those that were gathered until now (see gather).
+  /// Counts `value` once. Where counting takes memory, asks may_grow(bytes); told no, it counts the
+  /// nearest value that it has room for. Returns how many values that befell, of those that were
+  /// gathered until now (see gather).
   template <class MayGrow>
   std::uint32_t add(std::uint64_t value, MayGrow may_grow) {
     gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket_of(value));
     return gathered_size_ == gather ? count_gathered(may_grow) : 0;
   }
-  void add(std::uint64_t value) { add(value, [](std::size_t) { return true; }); }
+  void add(std::uint64_t value) {
+    add(value, [](std::size_t) { return true; });
+  }
 
   /// Adds all values of another one; returns as add() does.
   template <class MayGrow>
   std::uint64_t merge(const histogram& other, MayGrow may_grow) {
     std::uint64_t moved = 0;
     for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
-      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow)) moved += other.counts_[i];
-    for (std::uint32_t i = 0; i < other.gathered_size_; ++i) moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow))
+        moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
+      moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
     return moved;
   }
-  void merge(const histogram& other) { merge(other, [](std::size_t) { return true; }); }
+  void merge(const histogram& other) {
+    merge(other, [](std::size_t) { return true; });
+  }
 
   /// Number of values counted.
   std::uint64_t count() const noexcept {
@@ -2200,7 +2586,8 @@ class histogram {
     return n;
   }
 
-  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when empty.
+  /// The value that a share `q` (0 to 1) of all values does not exceed (nearest rank); 0 when
+  /// empty.
   double quantile(double q) const noexcept {
     const std::uint64_t n = count();
     if (n == 0) return 0;
@@ -2211,7 +2598,7 @@ class histogram {
     std::uint16_t sorted[gather] = {};
     std::copy_n(gathered_, gathered_size_, sorted);
     std::sort(sorted, sorted + gathered_size_);
-    std::uint32_t next = 0;   // of `sorted`
+    std::uint32_t next = 0;  // of `sorted`
     std::uint64_t seen = 0;
     for (std::uint32_t i = 0; i < counts_.size(); ++i) {
       for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
@@ -2227,8 +2614,9 @@ class histogram {
 
  private:
   static constexpr std::uint32_t per_octave = 64;
-  // So many values are kept beside the counters until they are counted together. With many histograms their counters have left
-  // the cache when the next value comes, and 16 at once take a fifth of the time; one that has fewer takes no memory at all.
+  // So many values are kept beside the counters until they are counted together. With many
+  // histograms their counters have left the cache when the next value comes, and 16 at once take a
+  // fifth of the time; one that has fewer takes no memory at all.
   static constexpr std::uint32_t gather = 16;
 
   template <class MayGrow>
@@ -2246,7 +2634,8 @@ class histogram {
     return precise;
   }
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is always given room.
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is
+  /// always given room.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
     if (counts_.empty()) {
@@ -2256,8 +2645,11 @@ class histogram {
       return true;
     }
     const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
-    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1, held = counts_.capacity();
-    const std::size_t wanted = size <= held ? held : size < held + held / 2 ? held + held / 2 : size;
+    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1,
+                      held = counts_.capacity();
+    const std::size_t wanted = size <= held             ? held
+                               : size < held + held / 2 ? held + held / 2
+                                                        : size;
     if (wanted > held && !may_grow((wanted - held) * sizeof(std::uint64_t))) {
       index = index < first_ ? first_ : last;
       return false;
@@ -2274,8 +2666,8 @@ class histogram {
 
   std::uint32_t first_ = 0;
   std::uint32_t gathered_size_ = 0;
-  std::uint16_t gathered_[gather] = {};   // buckets of values that are not in counts_ yet
-  std::vector<std::uint64_t> counts_;     // of buckets first_, first_ + 1, ...
+  std::uint16_t gathered_[gather] = {};  // buckets of values that are not in counts_ yet
+  std::vector<std::uint64_t> counts_;    // of buckets first_, first_ + 1, ...
 };
 
 KPROF_DETAIL_END
@@ -2290,72 +2682,82 @@ KPROF_DETAIL_BEGIN
 
 /// What a node of the call tree is.
 enum class scope_kind : std::uint8_t {
-  root,     ///< a thread: the parent of what it ran outside any scope
-  op,       ///< calls of one operator with the same parameters from the same call site
-  region,   ///< runs of one region
-  graph,    ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in which they were captured
+  root,    ///< a thread: the parent of what it ran outside any scope
+  op,      ///< calls of one operator with the same parameters from the same call site
+  region,  ///< runs of one region
+  graph,   ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in
+           ///< which they were captured
 };
 
 /// Work of one call by the operator's own formulas.
 struct work_per_call {
-  bool has_flops = false;   ///< flops() is declared
-  bool has_bytes = false;   ///< bytes() is declared
-  bool valid = true;        ///< false: valid() fails, or a formula overflowed or was negative; there are no numbers then
+  bool has_flops = false;  ///< flops() is declared
+  bool has_bytes = false;  ///< bytes() is declared
+  bool valid = true;  ///< false: valid() fails, or a formula overflowed or was negative; there are
+                      ///< no numbers then
   std::uint64_t flops = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
   dtype type = dtype::unknown;
-  unit on = unit::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
 };
 
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  std::uint32_t parent = none;   ///< index in profile::nodes, always smaller than the node's own; none for a root
-  std::uint32_t thread = 0;      ///< index in profile::threads
+  std::uint32_t parent = none;  ///< index in profile::nodes, always smaller than the node's own;
+                                ///< none for a root
+  std::uint32_t thread = 0;     ///< index in profile::threads
   scope_kind kind = scope_kind::root;
-  bool merged = false;           ///< stands for calls with differing parameters, kept together for want of memory
-  std::string name;              ///< operator or region
-  std::string parameters;        ///< "n=1024 type=f32"; empty for a region
-  std::string file;              ///< call site; empty for a guard that has none
+  bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
+                        ///< memory
+  std::string name;     ///< operator or region
+  std::string parameters;  ///< "n=1024 type=f32"; empty for a region
+  std::string file;        ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
 
   std::uint64_t calls = 0;       ///< finished
-  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it into a CUDA graph
-  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on a device nor captured any
-  std::uint64_t replays = 0;     ///< calls made by replaying a graph; of a graph node: its launches. They are not in `calls`,
-                                 ///< and take no host time
-  std::uint64_t open = 0;        ///< still open; not in the times below
-  double open_ns = 0;            ///< how long those have been open, summed
+  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it
+                                 ///< into a CUDA graph
+  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on
+                                 ///< a device nor captured any
+  std::uint64_t replays = 0;  ///< calls made by replaying a graph; of a graph node: its launches.
+                              ///< They are not in `calls`,
+                              ///< and take no host time
+  std::uint64_t open = 0;     ///< still open; not in the times below
+  double open_ns = 0;         ///< how long those have been open, summed
   double total_ns = 0;
-  double self_ns = 0;            ///< total less the time in child scopes of the same thread
+  double self_ns = 0;  ///< total less the time in child scopes of the same thread
   double min_ns = 0;
   double max_ns = 0;
-  histogram durations;           ///< of the finished calls, in ticks of profile::clock
+  histogram durations;  ///< of the finished calls, in ticks of profile::clock
 };
 
 struct thread_info {
-  std::uint64_t id = 0;          ///< the operating system's; 0 for the threads kept together
-  std::string name;              ///< as the operating system has it
+  std::uint64_t id = 0;  ///< the operating system's; 0 for the threads kept together
+  std::string name;      ///< as the operating system has it
   bool ended = false;
-  std::uint64_t merged = 0;      ///< how many ended threads this entry stands for; 0 for a single thread
+  std::uint64_t merged = 0;  ///< how many ended threads this entry stands for; 0 for a single
+                             ///< thread
 };
 
 /// A finished scope of the timeline.
 struct timeline_scope {
-  std::uint32_t node = 0;        ///< index in profile::nodes
-  double start_ns = 0;           ///< since the session's start
+  std::uint32_t node = 0;  ///< index in profile::nodes
+  double start_ns = 0;     ///< since the session's start
   double duration_ns = 0;
 };
 
 struct clock_info {
-  std::string source;            ///< "tsc", "cntvct" or "clock_gettime"
+  std::string source;  ///< "tsc", "cntvct" or "clock_gettime"
   double ns_per_tick = 1;
-  double residual_ns = 0;        ///< largest distance of a calibration point from the line through the first and
-                                 ///< the last; negative: unknown, there are only these two
-  std::uint64_t start_realtime_ns = 0;   ///< the session's start in CLOCK_REALTIME, the clock of CUPTI's records
+  double residual_ns = 0;  ///< largest distance of a calibration point from the line through the
+                           ///< first and
+                           ///< the last; negative: unknown, there are only these two
+  std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
+                                        ///< CUPTI's records
 };
 
 /// What was seen and what was not. Every count is of scopes unless it says otherwise.
@@ -2364,33 +2766,36 @@ struct completeness {
   std::uint64_t open = 0;              ///< open at the snapshot
   std::uint64_t never_closed = 0;      ///< open when their thread ended
   std::uint64_t dropped = 0;           ///< not recorded for want of memory
-  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was at work on that thread, in
+  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was
+                                       ///< at work on that thread, in
                                        ///< an allocator for instance
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
-  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after their scope was gone
+  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after
+                                       ///< their scope was gone
   std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
   std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
-  std::uint64_t imprecise = 0;         ///< calls whose duration counts in sums and extremes, but near the truth in quantiles,
-                                       ///< for want of memory
-  std::uint64_t in_timeline = 0;       ///< finished scopes the timeline still holds
-  double timeline_ns = 0;              ///< length of the timeline up to the snapshot
+  std::uint64_t imprecise = 0;  ///< calls whose duration counts in sums and extremes, but near the
+                                ///< truth in quantiles,
+                                ///< for want of memory
+  std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
+  double timeline_ns = 0;         ///< length of the timeline up to the snapshot
 };
 
 /// What kprof itself took, measured in this process.
 struct own_cost {
-  double scope_ns = 0;           ///< one scope: what it costs the thread
-  double empty_scope_ns = 0;     ///< what an empty scope shows as its duration
-  double recording_ns = 0;       ///< scope_ns times the scopes finished or open
-  double folding_ns = 0;         ///< time spent folding logs into totals
-  std::uint64_t memory = 0;      ///< bytes held now
+  double scope_ns = 0;        ///< one scope: what it costs the thread
+  double empty_scope_ns = 0;  ///< what an empty scope shows as its duration
+  double recording_ns = 0;    ///< scope_ns times the scopes finished or open
+  double folding_ns = 0;      ///< time spent folding logs into totals
+  std::uint64_t memory = 0;   ///< bytes held now
   std::uint64_t memory_limit = 0;
 };
 
 /// A run up to a moment, or a part of one.
 struct profile {
-  bool recording = false;        ///< false: nothing is being recorded now; `state` says why
-  std::string state;             ///< "recording", "stopped", "off (KPROF=off)", ...
-  double wall_ns = 0;            ///< from the session's start to the snapshot or stop, pauses included
+  bool recording = false;  ///< false: nothing is being recorded now; `state` says why
+  std::string state;       ///< "recording", "stopped", "off (KPROF=off)", ...
+  double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
   std::vector<thread_info> threads;
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
@@ -2399,19 +2804,20 @@ struct profile {
   clock_info clock;
   completeness complete;
   own_cost cost;
-  std::vector<std::string> notes;        ///< one line each: what is degraded, and what to do about it
+  std::vector<std::string> notes;  ///< one line each: what is degraded, and what to do about it
 };
 
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/profile.hpp>
+#endif  // <kprof/profile.hpp>
 
 // <kprof/report/text.hpp>
 #ifndef KPROF_REPORT_TEXT_HPP
 #define KPROF_REPORT_TEXT_HPP
 
-// The report for people: a profile as a page of text, with the table of operators, the call tree and an account of what
-// was not seen. Include it to print a profile. No line is wider than asked. Linear in the profile, sorting aside.
+// The report for people: a profile as a page of text, with the table of operators, the call tree
+// and an account of what was not seen. Include it to print a profile. No line is wider than asked.
+// Linear in the profile, sorting aside.
 
 // <kprof/report/options.hpp>
 #ifndef KPROF_REPORT_OPTIONS_HPP
@@ -2423,22 +2829,24 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_SUMMARY_HPP
 #define KPROF_MODEL_SUMMARY_HPP
 
-// What a profile adds up to: one row an operator, and the call tree of all threads together. Include it to use the
-// numbers of a run in a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
+// What a profile adds up to: one row an operator, and the call tree of all threads together.
+// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
+// linear in profile::nodes, sorting aside.
 
 // <kprof/model/device_sums.hpp>
 #ifndef KPROF_MODEL_DEVICE_SUMS_HPP
 #define KPROF_MODEL_DEVICE_SUMS_HPP
 
-// The device's work added up over the scopes that launched it, and what was launched in no operator. Included by the
-// summaries. Pure; linear in profile::nodes and device_profile::work.
+// The device's work added up over the scopes that launched it, and what was launched in no
+// operator. Included by the summaries. Pure; linear in profile::nodes and device_profile::work.
 
 // <kprof/model/kernel_name.hpp>
 #ifndef KPROF_MODEL_KERNEL_NAME_HPP
 #define KPROF_MODEL_KERNEL_NAME_HPP
 
-// Names of kernels for people: what the compiler mangled is made readable, and what is long is made short. Included by the
-// tables of kernels. Pure; linear in the name, whatever it holds. A name that is not mangled (extern "C") stays as it is.
+// Names of kernels for people: what the compiler mangled is made readable, and what is long is made
+// short. Included by the tables of kernels. Pure; linear in the name, whatever it holds. A name
+// that is not mangled (extern "C") stays as it is.
 
 #include <cxxabi.h>
 
@@ -2453,7 +2861,9 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-inline bool is_word(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
+inline bool is_word(char c) noexcept {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
 
 /// Reads "6kernel" at `at` and goes behind it; empty, and `at` stays, where no name stands there.
 inline std::string_view source_name(std::string_view mangled, std::size_t& at) noexcept {
@@ -2465,8 +2875,8 @@ inline std::string_view source_name(std::string_view mangled, std::size_t& at) n
   return mangled.substr(from, length);
 }
 
-/// The function's name with its namespaces, as far as it can be read without a demangler: names up to the first template
-/// argument, or whatever else is no plain name. `at` is then behind them.
+/// The function's name with its namespaces, as far as it can be read without a demangler: names up
+/// to the first template argument, or whatever else is no plain name. `at` is then behind them.
 inline std::vector<std::string_view> leading_names(std::string_view mangled, std::size_t& at) {
   std::vector<std::string_view> names;
   at = 2;
@@ -2483,22 +2893,29 @@ inline std::vector<std::string_view> leading_names(std::string_view mangled, std
   }
 }
 
-/// The end of a reference "S_", "S1A_" or "T0_" at `at`, and which one it is: 0, 1, ...; `at` itself where there is none.
-inline std::size_t reference_end(std::string_view mangled, std::size_t at, std::size_t& number) noexcept {
+/// The end of a reference "S_", "S1A_" or "T0_" at `at`, and which one it is: 0, 1, ...; `at`
+/// itself where there is none.
+inline std::size_t reference_end(std::string_view mangled, std::size_t at,
+                                 std::size_t& number) noexcept {
   std::size_t end = at + 1;
   number = 0;
   if (mangled[at] != 'S' && mangled[at] != 'T') return at;
-  for (; end < mangled.size() && end < at + 6 && (is_digit(mangled[end]) || (mangled[end] >= 'A' && mangled[end] <= 'Z')); ++end)
-    number = number * 36 + static_cast<std::size_t>(is_digit(mangled[end]) ? mangled[end] - '0' : mangled[end] - 'A' + 10);
+  for (; end < mangled.size() && end < at + 6 &&
+         (is_digit(mangled[end]) || (mangled[end] >= 'A' && mangled[end] <= 'Z'));
+       ++end)
+    number =
+        number * 36 + static_cast<std::size_t>(is_digit(mangled[end]) ? mangled[end] - '0'
+                                                                      : mangled[end] - 'A' + 10);
   if (end >= mangled.size() || mangled[end] != '_') return at;
-  if (end > at + 1) ++number;   // S_ is the first, S0_ the second
+  if (end > at + 1) ++number;  // S_ is the first, S0_ the second
   return end + 1;
 }
 
-/// Whether __cxa_demangle may be given this. A mangled name refers back to its own parts, and each reference can repeat all
-/// that came before: 1 KB of them is 2^80 characters. Of n references the text can grow 3^(n/3)-fold, by each expansion of a
-/// pack as often as the pack has elements. References to the plain names at the front, by far the most, repeat nothing
-/// but these. Counted too is what only looks like a reference. What passes here becomes 10 MB at the worst.
+/// Whether __cxa_demangle may be given this. A mangled name refers back to its own parts, and each
+/// reference can repeat all that came before: 1 KB of them is 2^80 characters. Of n references the
+/// text can grow 3^(n/3)-fold, by each expansion of a pack as often as the pack has elements.
+/// References to the plain names at the front, by far the most, repeat nothing but these. Counted
+/// too is what only looks like a reference. What passes here becomes 10 MB at the worst.
 inline bool may_be_demangled(const std::string& mangled) {
   if (mangled.size() > 4096 || mangled.find('\0') != std::string::npos) return false;
   std::size_t at = 0;
@@ -2551,13 +2968,13 @@ inline std::vector<std::string_view> split_arguments(std::string_view text) {
   return parts;
 }
 
-inline constexpr std::size_t longest_nested = 24;   // arguments of an argument that are still shown
-inline constexpr std::size_t longest_list = 72;     // the rest of the arguments is "..."
+inline constexpr std::size_t longest_nested = 24;  // arguments of an argument that are still shown
+inline constexpr std::size_t longest_list = 72;    // the rest of the arguments is "..."
 
 inline std::string short_arguments(std::string_view inside, unsigned depth);
 
-/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long arguments of their own
-/// become "<...>".
+/// A template argument: types lose their namespaces, "(Layout)1" its cast, "128u" its suffix, long
+/// arguments of their own become "<...>".
 inline std::string short_argument(std::string_view text, unsigned depth) {
   if (text.starts_with('(')) {
     const std::string_view rest = text.substr(group_end(text, 0));
@@ -2568,10 +2985,12 @@ inline std::string short_argument(std::string_view text, unsigned depth) {
     return std::string{text};
   }
   std::string out;
-  std::size_t begin = 0;   // of the qualified name that is being written
+  std::size_t begin = 0;  // of the qualified name that is being written
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    const bool in_name = at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' || text[at - 1] == ')' || text[at - 1] == '}');
+    const bool in_name =
+        at > 0 && (is_word(text[at - 1]) || text[at - 1] == ':' || text[at - 1] == '>' ||
+                   text[at - 1] == ')' || text[at - 1] == '}');
     if (text.substr(at).starts_with("::")) {
       out.resize(begin);
       at += 2;
@@ -2589,8 +3008,14 @@ inline std::string short_argument(std::string_view text, unsigned depth) {
       if (c == '<' && depth == 1 && group.size() <= longest_nested + 2 && group.ends_with('>'))
         out += '<' + short_arguments(group.substr(1, group.size() - 2), depth + 1) + '>';
       else if (c == '<') out += "<...>";
-      else if (group.starts_with("{lambda")) out.append("{lambda").append(group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
-      else out.append(group.size() <= longest_nested ? group : c == '(' ? "(...)" : c == '{' ? "{...}" : "[...]");
+      else if (group.starts_with("{lambda"))
+        out.append("{lambda").append(
+            group.substr(std::min(group.rfind(')'), group.size() - 1) + 1));
+      else
+        out.append(group.size() <= longest_nested ? group
+                   : c == '('                     ? "(...)"
+                   : c == '{'                     ? "{...}"
+                                                  : "[...]");
       at = end;
       continue;
     }
@@ -2616,7 +3041,9 @@ inline std::string_view function_of(std::string_view text) noexcept {
   if (text.starts_with("void ")) text.remove_prefix(5);
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (c == '(' && !text.substr(at).starts_with(no_name_space) && !text.substr(0, at).ends_with("operator")) return text.substr(0, at);
+    if (c == '(' && !text.substr(at).starts_with(no_name_space) &&
+        !text.substr(0, at).ends_with("operator"))
+      return text.substr(0, at);
     at = c == '<' || c == '(' || c == '[' || c == '{' ? group_end(text, at) : at + 1;
   }
   return text;
@@ -2624,7 +3051,8 @@ inline std::string_view function_of(std::string_view text) noexcept {
 
 /// Every kernel of CUTLASS is an instance of one of these, which its argument tells apart.
 inline bool is_cutlass_entry(std::string_view name) noexcept {
-  return name == "cutlass::Kernel" || name == "cutlass::Kernel2" || name == "cutlass::device_kernel";
+  return name == "cutlass::Kernel" || name == "cutlass::Kernel2" ||
+         name == "cutlass::device_kernel";
 }
 
 inline std::string short_demangled(std::string_view demangled) {
@@ -2636,13 +3064,16 @@ inline std::string short_demangled(std::string_view demangled) {
       at = text[at] == '(' || text[at] == '{' || text[at] == '[' ? group_end(text, at) : at + 1;
     const std::string_view name = text.substr(from, at - from);
     // Of these the compiler makes what is local to a file.
-    const bool shown = name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
+    const bool shown =
+        name != no_name_space && !name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N");
     if (shown) out.append(out.empty() ? "" : "::").append(name);
     if (at < text.size() && text[at] == '<') {
       const std::size_t end = group_end(text, at);
-      const std::string_view inside = text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
+      const std::string_view inside =
+          text.substr(at + 1, end - at - (text[end - 1] == '>' ? 2 : 1));
       at = end;
-      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1) return short_argument(split_arguments(inside)[0], 1);
+      if (at == text.size() && is_cutlass_entry(out) && split_arguments(inside).size() == 1)
+        return short_argument(split_arguments(inside)[0], 1);
       if (shown) out += '<' + short_arguments(inside, 1) + '>';
     }
     if (text.substr(at).starts_with("::")) at += 2;
@@ -2657,7 +3088,8 @@ inline std::string short_mangled(std::string_view mangled) {
   const std::vector<std::string_view> names = leading_names(mangled, at);
   std::string out;
   for (const std::string_view name : names)
-    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N")) out.append(out.empty() ? "" : "::").append(name);
+    if (!name.starts_with("_INTERNAL_") && !name.starts_with("_GLOBAL__N"))
+      out.append(out.empty() ? "" : "::").append(name);
   if (out.empty()) return std::string{mangled};
   if (at >= mangled.size() || mangled[at] != 'I') return out;
   if (!is_cutlass_entry(out)) return out + "<...>";
@@ -2676,8 +3108,9 @@ inline std::string short_mangled(std::string_view mangled) {
 
 }  // namespace detail
 
-/// A kernel's whole name, readable: "void gemm<float, 128>(float*, int)". As it is where it is not mangled, or where the
-/// demangler does not understand it; that of libstdc++ gives up at 1,024 characters.
+/// A kernel's whole name, readable: "void gemm<float, 128>(float*, int)". As it is where it is not
+/// mangled, or where the demangler does not understand it; that of libstdc++ gives up at 1,024
+/// characters.
 inline std::string kernel_name(std::string_view mangled) {
   std::string name{mangled};
   if (!name.starts_with("_Z") || !detail::may_be_demangled(name)) return name;
@@ -2688,9 +3121,10 @@ inline std::string kernel_name(std::string_view mangled) {
   return name;
 }
 
-/// The same, short: no parameters, and template arguments without their namespaces and long arguments of their own:
-/// "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same. Takes a mangled name or what kernel_name() made of it.
-/// A CUTLASS kernel is named after the argument of `cutlass::Kernel2`.
+/// The same, short: no parameters, and template arguments without their namespaces and long
+/// arguments of their own: "ns::gemm<float, 128, Tile<64, 64>>". Two kernels may have the same.
+/// Takes a mangled name or what kernel_name() made of it. A CUTLASS kernel is named after the
+/// argument of `cutlass::Kernel2`.
 inline std::string short_kernel_name(std::string_view name) {
   const std::string whole = kernel_name(name);
   if (whole.starts_with("_Z")) return detail::short_mangled(whole);
@@ -2705,14 +3139,16 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_NODE_WALK_HPP
 #define KPROF_MODEL_NODE_WALK_HPP
 
-// Going through the nodes of a profile, and telling which belong together. Included by the summaries. A profile whose
-// parents are wrong or whose times are negative is survived: such a parent is none, such a time 0.
+// Going through the nodes of a profile, and telling which belong together. Included by the
+// summaries. A profile whose parents are wrong or whose times are negative is survived: such a
+// parent is none, such a time 0.
 
 // <kprof/model/figure.hpp>
 #ifndef KPROF_MODEL_FIGURE_HPP
 #define KPROF_MODEL_FIGURE_HPP
 
-// What the tables share: a number that may not be known, and which calls make a row. Included by the summaries. Pure.
+// What the tables share: a number that may not be known, and which calls make a row. Included by
+// the summaries. Pure.
 
 #include <cstdint>
 
@@ -2723,21 +3159,21 @@ enum class grouping : std::uint8_t { op, parameters, call_site, thread };
 
 /// Why a number is not known. Where several reasons hold, the last of them is told.
 enum class absence : std::uint8_t {
-  none,            ///< it is known
-  no_calls,        ///< no call has finished
-  graphs_only,     ///< a host time of calls that were made by replaying CUDA graphs, and have none
-  not_replayed,    ///< the calls were captured into a CUDA graph that was not replayed
-  no_time,         ///< it took no time that the clock could see
-  no_launch,       ///< the launch of no kernel, copy or memset of its own was seen
-  untimed,         ///< CUPTI gave no time for some of the work on the device
-  dropped,         ///< records of work on the device were dropped
-  several_kernels, ///< a formula's value is shared by several kernels
-  zero_bytes,      ///< a division by the bytes of calls that move none
-  merged,          ///< the calls' parameters were not kept, for want of memory
-  invalid,         ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,        ///< bytes() is not declared
-  no_flops,        ///< flops() is not declared
-  no_operator,     ///< there is no operator whose formula would say
+  none,             ///< it is known
+  no_calls,         ///< no call has finished
+  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  no_time,          ///< it took no time that the clock could see
+  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  untimed,          ///< CUPTI gave no time for some of the work on the device
+  dropped,          ///< records of work on the device were dropped
+  several_kernels,  ///< a formula's value is shared by several kernels
+  zero_bytes,       ///< a division by the bytes of calls that move none
+  merged,           ///< the calls' parameters were not kept, for want of memory
+  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,     ///< bytes() is not declared
+  no_flops,     ///< flops() is not declared
+  no_operator,  ///< there is no operator whose formula would say
 };
 
 /// A number, or why there is none.
@@ -2749,7 +3185,7 @@ struct figure {
 
 namespace detail {
 
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }   // NaN is 0 too
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
 
 inline figure ratio(figure a, double b, absence when_zero) noexcept {
   if (!a.known()) return a;
@@ -2772,8 +3208,9 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Numbers things as they first appear: 0, 1, ... The things themselves, and their hashes, are the caller's. A table of
-/// words without a node for each entry: with 100,000 rows that takes half of std::unordered_map's time.
+/// Numbers things as they first appear: 0, 1, ... The things themselves, and their hashes, are the
+/// caller's. A table of words without a node for each entry: with 100,000 rows that takes half of
+/// std::unordered_map's time.
 class numbering {
  public:
   /// `expected`: how many different things there may be.
@@ -2783,7 +3220,8 @@ class numbering {
     slots_.resize(size);
   }
 
-  /// The number of the thing with this hash for which is_it(number) says so; that of a new one, if there is none.
+  /// The number of the thing with this hash for which is_it(number) says so; that of a new one, if
+  /// there is none.
   template <class IsIt>
   std::uint32_t of(std::uint64_t hash, IsIt is_it) {
     if (2 * count_ >= slots_.size()) grow();
@@ -2816,7 +3254,7 @@ class numbering {
     }
   }
 
-  std::vector<slot> slots_;   // a power of two
+  std::vector<slot> slots_;  // a power of two
   std::uint32_t count_ = 0;
 };
 
@@ -2825,7 +3263,8 @@ class text_numbers {
  public:
   explicit text_numbers(std::size_t expected = 0) : numbers_(expected) {}
   std::uint32_t of(std::string_view text) {
-    const std::uint32_t number = numbers_.of(std::hash<std::string_view>{}(text), [&](std::uint32_t i) { return texts_[i] == text; });
+    const std::uint32_t number = numbers_.of(std::hash<std::string_view>{}(text),
+                                             [&](std::uint32_t i) { return texts_[i] == text; });
     if (number == texts_.size()) texts_.push_back(text);
     return number;
   }
@@ -2847,8 +3286,10 @@ class key_numbers {
   /// The key's number, and whether it is new.
   std::pair<std::uint32_t, bool> of(const row_key& key) {
     std::uint64_t hash = 0;
-    for (const std::uint32_t part : key.part) hash = (hash ^ part) * 0x9E3779B97F4A7C15U, hash ^= hash >> 32U;
-    const std::uint32_t number = numbers_.of(hash, [&](std::uint32_t i) { return keys_[i] == key; });
+    for (const std::uint32_t part : key.part)
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15U, hash ^= hash >> 32U;
+    const std::uint32_t number =
+        numbers_.of(hash, [&](std::uint32_t i) { return keys_[i] == key; });
     const bool is_new = number == keys_.size();
     if (is_new) keys_.push_back(key);
     return {number, is_new};
@@ -2859,19 +3300,25 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
-/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its thread did for another, whose
-/// path it is.
-inline bool is_placeholder(const scope_node& n) noexcept { return n.calls == 0 && n.open == 0 && n.replays == 0; }
+/// Whether no call of the node ever ended, is open or was replayed: it only leads to what its
+/// thread did for another, whose path it is.
+inline bool is_placeholder(const scope_node& n) noexcept {
+  return n.calls == 0 && n.open == 0 && n.replays == 0;
+}
 
-/// Calls that did the operator's work: those that were captured did none, each replay of a graph does it once.
-inline std::uint64_t executions(const scope_node& n) noexcept { return n.calls - std::min(n.calls, n.captured) + n.replays; }
+/// Calls that did the operator's work: those that were captured did none, each replay of a graph
+/// does it once.
+inline std::uint64_t executions(const scope_node& n) noexcept {
+  return n.calls - std::min(n.calls, n.captured) + n.replays;
+}
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
   return parent < node ? parent : scope_node::none;
 }
 
-/// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs no stack.
+/// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs
+/// no stack.
 template <class Enter, class Leave>
 void walk(const profile& p, Enter&& enter, Leave&& leave) {
   constexpr std::uint32_t none = scope_node::none;
@@ -2887,8 +3334,15 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
     auto at = static_cast<std::uint32_t>(root);
     enter(at);
     for (;;) {
-      if (first[at] != none) { at = first[at]; enter(at); continue; }
-      while (at != root && next[at] == none) { leave(at); at = parent_of(p, at); }
+      if (first[at] != none) {
+        at = first[at];
+        enter(at);
+        continue;
+      }
+      while (at != root && next[at] == none) {
+        leave(at);
+        at = parent_of(p, at);
+      }
       leave(at);
       if (at == root) break;
       at = next[at];
@@ -2897,13 +3351,15 @@ void walk(const profile& p, Enter&& enter, Leave&& leave) {
   }
 }
 
-/// For each node the innermost operator around it, which may be the node itself; none where there is none.
+/// For each node the innermost operator around it, which may be the node itself; none where there
+/// is none.
 inline std::vector<std::uint32_t> operators_around(const profile& p) {
   std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const std::uint32_t parent = parent_of(p, i);
     if (p.nodes[i].kind == scope_kind::op) around[i] = static_cast<std::uint32_t>(i);
-    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none) around[i] = around[parent];
+    else if (p.nodes[i].kind != scope_kind::root && parent != scope_node::none)
+      around[i] = around[parent];
   }
   return around;
 }
@@ -2932,12 +3388,12 @@ KPROF_DETAIL_BEGIN
 
 /// Kernels, copies and memsets, summed.
 struct device_sum {
-  std::uint64_t kernels = 0;   ///< runs
-  std::uint64_t copies = 0;    ///< copies and memsets
-  std::uint64_t untimed = 0;   ///< of both, those without timing
-  std::uint64_t gaps = 0;      ///< of both, those whose launch was seen
-  double ns = 0;               ///< run times, summed: concurrent runs count each
-  double gap_ns = 0;           ///< from launch to start, summed over `gaps`
+  std::uint64_t kernels = 0;  ///< runs
+  std::uint64_t copies = 0;   ///< copies and memsets
+  std::uint64_t untimed = 0;  ///< of both, those without timing
+  std::uint64_t gaps = 0;     ///< of both, those whose launch was seen
+  double ns = 0;              ///< run times, summed: concurrent runs count each
+  double gap_ns = 0;          ///< from launch to start, summed over `gaps`
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -2963,7 +3419,9 @@ namespace detail {
 inline bool has_device_work(const profile& p) noexcept { return !p.device.work.empty(); }
 
 /// The node that launched it; none where that is not known.
-inline std::uint32_t scope_of(const profile& p, const device_work& w) noexcept { return w.scope < p.nodes.size() ? w.scope : scope_node::none; }
+inline std::uint32_t scope_of(const profile& p, const device_work& w) noexcept {
+  return w.scope < p.nodes.size() ? w.scope : scope_node::none;
+}
 
 /// All work of the devices: what shares of device time are shares of.
 inline device_sum all_device_work(const profile& p) noexcept {
@@ -2975,15 +3433,19 @@ inline device_sum all_device_work(const profile& p) noexcept {
 inline double share_of(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
 
 /// A rate over device time: not known where more than one run in a thousand has no time.
-inline absence device_time_known(const device_sum& sum) noexcept { return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none; }
+inline absence device_time_known(const device_sum& sum) noexcept {
+  return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none;
+}
 
-/// The same of all rates that need every record: not known where more than one in a thousand was dropped.
+/// The same of all rates that need every record: not known where more than one in a thousand was
+/// dropped.
 inline absence all_records_known(const profile& p) noexcept {
   const device_completeness& c = p.device.complete;
   return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
 }
 
-/// By node: what was launched right in it, and that with all below it. Both are empty where there is no work at all.
+/// By node: what was launched right in it, and that with all below it. Both are empty where there
+/// is no work at all.
 struct device_sums {
   std::vector<device_sum> own, whole;
 
@@ -2993,8 +3455,9 @@ struct device_sums {
     for (const device_work& w : p.device.work)
       if (const std::uint32_t node = scope_of(p, w); node != scope_node::none) own[node].add(w);
     whole = own;
-    for (std::size_t i = p.nodes.size(); i-- > 0;)   // a parent comes before its children
-      if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none) whole[parent].add(whole[i]);
+    for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
+      if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
+        whole[parent].add(whole[i]);
   }
 };
 
@@ -3002,20 +3465,22 @@ struct device_sums {
 
 /// Work of one kernel, or of copies or memsets.
 struct named_work {
-  std::string name;            ///< readable name of the kernel, "copy" or "memset"
+  std::string name;  ///< readable name of the kernel, "copy" or "memset"
   device_sum sum;
 };
 
-/// What was launched in no operator, in regions and outside all scopes, and what was launched by nobody knows whom.
+/// What was launched in no operator, in regions and outside all scopes, and what was launched by
+/// nobody knows whom.
 struct work_outside {
   device_sum all;
-  device_sum unknown;              ///< of these, work whose launch was not seen
-  std::vector<named_work> names;   ///< most time first
+  device_sum unknown;             ///< of these, work whose launch was not seen
+  std::vector<named_work> names;  ///< most time first
 };
 
 namespace detail {
 
-/// A number for what a work is called: that of its kernel, then one for merged kernels, copies and memsets.
+/// A number for what a work is called: that of its kernel, then one for merged kernels, copies and
+/// memsets.
 inline std::uint32_t name_number(const profile& p, const device_work& w) noexcept {
   const auto kernels = static_cast<std::uint32_t>(p.device.kernels.size());
   if (w.task != device_task::kernel) return kernels + (w.task == device_task::copy ? 1 : 2);
@@ -3031,7 +3496,8 @@ inline std::string work_name(const profile& p, std::uint32_t number) {
 }  // namespace detail
 
 /// Adds up the work that no operator accounts for.
-///     const kprof::work_outside rest = kprof::outside_operators(run);   // rest.all.ns, rest.names[0].name
+///     const kprof::work_outside rest = kprof::outside_operators(run);   // rest.all.ns,
+///                                                                       rest.names[0].name
 inline work_outside outside_operators(const profile& p) {
   work_outside out;
   if (!detail::has_device_work(p)) return out;
@@ -3045,8 +3511,10 @@ inline work_outside outside_operators(const profile& p) {
     by_name[detail::name_number(p, w)].add(w);
   }
   for (std::uint32_t i = 0; i < by_name.size(); ++i)
-    if (by_name[i].runs() > 0 || by_name[i].ns > 0) out.names.push_back({detail::work_name(p, i), by_name[i]});
-  std::stable_sort(out.names.begin(), out.names.end(), [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
+    if (by_name[i].runs() > 0 || by_name[i].ns > 0)
+      out.names.push_back({detail::work_name(p, i), by_name[i]});
+  std::stable_sort(out.names.begin(), out.names.end(),
+                   [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
   return out;
 }
 
@@ -3058,7 +3526,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_OPERATOR_ROW_HPP
 #define KPROF_MODEL_OPERATOR_ROW_HPP
 
-// A row of the operator table, and how the nodes of a profile are summed into it. Included by summary.hpp. Pure.
+// A row of the operator table, and how the nodes of a profile are summed into it. Included by
+// summary.hpp. Pure.
 
 #include <algorithm>
 #include <cmath>
@@ -3070,83 +3539,97 @@ KPROF_DETAIL_BEGIN
 
 /// The calls of one operator, of one set of parameters, ... as `grouping` says.
 ///
-/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the outer one's time and
-/// formulas cover it. So rates divide what belongs together, and recursion counts once.
+/// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
+/// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
+/// counts once.
 ///
-/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the scopes outside any
-/// operator, rows add up to the whole. It may be more than `total_ns` where a path was handed to other threads: what their
-/// regions took is in it. By thread, such time belongs to no row.
+/// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
+/// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
+/// path was handed to other threads: what their regions took is in it. By thread, such time belongs
+/// to no row.
 ///
-/// Work on the device counts in the same way, and by thread to the thread that launched it. Times of calls are host times,
-/// of which replays of CUDA graphs have none. Where calls of the row have work on the device, in the row or in operators
-/// nested in it, rates are what these calls' formulas say over `device_total_ns`; else they are over `total_ns`.
+/// Work on the device counts in the same way, and by thread to the thread that launched it. Times
+/// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
+/// work on the device, in the row or in operators nested in it, rates are what these calls'
+/// formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
   std::string name;
   std::string parameters;           ///< as the profile has them; empty where variants > 1
   std::uint64_t variants = 0;       ///< sets of parameters in this row
   bool merged = false;              ///< holds calls whose parameters were not kept
   std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
-  bool invalid = false;             ///< holds a call, finished or open, whose parameters are invalid
-  std::string file;                 ///< call site, if there is one and only one
+  bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
+  std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
   bool several_sites = false;
-  std::uint32_t thread = scope_node::none;   ///< index in profile::threads; none where several threads ran it
-  dtype type = dtype::unknown;      ///< unknown also where it differs from call to call
+  std::uint32_t thread = scope_node::none;  ///< index in profile::threads; none where several
+                                            ///< threads ran it
+  dtype type = dtype::unknown;              ///< unknown also where it differs from call to call
   bool several_types = false;
 
-  std::uint64_t calls = 0;          ///< finished
-  std::uint64_t captured = 0;       ///< of these, calls that captured their work into a CUDA graph and did none
-  std::uint64_t replays = 0;        ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t calls = 0;     ///< finished
+  std::uint64_t captured = 0;  ///< of these, calls that captured their work into a CUDA graph and
+                               ///< did none
+  std::uint64_t replays = 0;   ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;               ///< of the calls and the regions in them, up to the operators nested in them
+  double self_ns = 0;  ///< of the calls and the regions in them, up to the operators nested in
+                       ///< them
   double total_ns = 0;
-  double share = 0;                 ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;     ///< of a call's duration; median and p99 within 0.8 %
-  figure flops, bytes;                                   ///< of the calls in total_ns, summed
-  figure flops_per_call, bytes_per_call;                 ///< their means
-  figure flops_per_s, bytes_per_s;                       ///< flops and bytes over time, see above
-  figure flops_per_byte;                                 ///< arithmetic intensity
+  double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;  ///< of a call's duration; median and p99
+                                                      ///< within 0.8 %
+  figure flops, bytes;                                ///< of the calls in total_ns, summed
+  figure flops_per_call, bytes_per_call;              ///< their means
+  figure flops_per_s, bytes_per_s;                    ///< flops and bytes over time, see above
+  figure flops_per_byte;                              ///< arithmetic intensity
 
-  bool on_device = false;           ///< launched work, or operators nested in it did
-  std::uint64_t kernels = 0;        ///< runs launched in the calls, and in regions and graphs in them, up to nested operators
-  std::uint64_t copies = 0;         ///< copies and memsets, the same
-  double device_ns = 0;             ///< of both, the run times; concurrent runs count each
-  double device_total_ns = 0;       ///< that with nested operators
-  double device_share = 0;          ///< device_ns, of the time of all work of the devices; 0 to 1
-  figure gap_ns{0, absence::no_launch};   ///< mean time from the launch of the row's own work to its start on the device
+  bool on_device = false;      ///< launched work, or operators nested in it did
+  std::uint64_t kernels = 0;   ///< runs launched in the calls, and in regions and graphs in them,
+                               ///< up to nested operators
+  std::uint64_t copies = 0;    ///< copies and memsets, the same
+  double device_ns = 0;        ///< of both, the run times; concurrent runs count each
+  double device_total_ns = 0;  ///< that with nested operators
+  double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
+  figure gap_ns{0, absence::no_launch};  ///< mean time from the launch of the row's own work to
+                                         ///< its start on the device
 };
 
 namespace detail {
 
 /// What the formulas say of all calls of a node that did the operator's work.
-inline double all_flops(const scope_node& n) noexcept { return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops); }
+inline double all_flops(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
+}
 inline double all_bytes(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+  return static_cast<double>(executions(n)) *
+         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
 /// What the formulas say of a set of parameters, by whether the calls have work on the device.
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;   // of calls that launched nothing
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
   bool on_device = false;
-  bool handed_over = false;   // other threads launched for it, and for which of its calls is not known
+  // other threads launched for it, and for which of its calls is not known
+  bool handed_over = false;
   std::uint32_t row = scope_node::none;
 
   void add(const scope_node& n) noexcept {
     flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
     const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
     idle_flops += idle * static_cast<double>(n.work.flops);
-    idle_bytes += idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+    idle_bytes +=
+        idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
     idle_calls += idle;
   }
 };
 
 /// What the device did for one row.
 struct device_row_sum {
-  device_sum own, total;          // without and with nested operators
-  double flops = 0, bytes = 0, calls = 0;   // of calls with work on the device
-  std::uint32_t active = 0;       // nodes of this row that the walk is in
+  device_sum own, total;                   // without and with nested operators
+  double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  std::uint32_t active = 0;                // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
     if (!v.on_device) return;
@@ -3163,22 +3646,25 @@ struct device_row_sum {
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
     if (!row.on_device) return;
-    const absence timed = std::max({device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
-    row.flops_per_s = ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
-    row.bytes_per_s = ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    const absence timed = std::max(
+        {device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
+    row.flops_per_s =
+        ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.bytes_per_s =
+        ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
   }
 };
 
 /// Sums the nodes of one row.
 struct row_sum {
   operator_row row;
-  const histogram* durations = nullptr;   // in ticks; of the one node, or `merged`
+  const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool typed = false;
-  std::uint32_t active = 0;   // nodes of this row that the walk is in and that have calls
+  std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
 
   void begin(const scope_node& n, std::uint64_t variants) {
     row.name = n.name;
@@ -3209,7 +3695,7 @@ struct row_sum {
   }
 
   void add_durations(const histogram& more) {
-    if (durations == nullptr) {   // most rows have one node: nothing is copied
+    if (durations == nullptr) {  // most rows have one node: nothing is copied
       durations = &more;
       return;
     }
@@ -3224,7 +3710,9 @@ struct row_sum {
   }
 
   void add_work(const scope_node& n, bool outermost) {
-    const absence known = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    const absence known = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
     no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
     no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
     if (!n.work.valid) {
@@ -3238,7 +3726,9 @@ struct row_sum {
     bytes += all_bytes(n);
   }
 
-  double quantile(double q) const noexcept { return durations == nullptr ? 0 : durations->quantile(q); }
+  double quantile(double q) const noexcept {
+    return durations == nullptr ? 0 : durations->quantile(q);
+  }
 
   /// Why no number of the work can be known: nothing was done.
   absence nothing_done() const noexcept {
@@ -3247,12 +3737,17 @@ struct row_sum {
   }
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls > 0 ? absence::none : row.replays > 0 ? absence::graphs_only : absence::no_calls;
+    const absence none_finished = row.calls > 0     ? absence::none
+                                  : row.replays > 0 ? absence::graphs_only
+                                                    : absence::no_calls;
     const auto duration = [&](double ns) {
-      return figure{none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0, none_finished};
+      return figure{
+          none_finished == absence::none ? std::clamp(ns, min_ns, std::max(min_ns, max_ns)) : 0,
+          none_finished};
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
-    row.mean_ns = duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
+    row.mean_ns =
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
     row.median_ns = duration(quantile(0.5) * ns_per_tick);
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
@@ -3266,7 +3761,10 @@ struct row_sum {
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
-    if (row.several_sites) { row.file.clear(); row.line = 0; }
+    if (row.several_sites) {
+      row.file.clear();
+      row.line = 0;
+    }
     return std::move(row);
   }
 };
@@ -3280,8 +3778,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
 
-// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no I/O, no clock. Time
-// and memory are linear in profile::nodes, sorting aside.
+// The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no
+// I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
 #include <algorithm>
 #include <cstddef>
@@ -3297,38 +3795,46 @@ struct tree_row {
   scope_kind kind = scope_kind::region;
   std::string name;
   std::string parameters;
-  bool merged = false;               ///< its calls' parameters were not kept
+  bool merged = false;  ///< its calls' parameters were not kept
   bool invalid = false;
-  std::uint32_t parent = scope_node::none;   ///< index of the row above, always smaller; none at the top
+  std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
+                                            ///< the top
   std::uint32_t depth = 0;
-  std::uint32_t thread = scope_node::none;   ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;           ///< finished; 0 also where all calls are of a thread that handed its path to this one
-  std::uint64_t replays = 0;         ///< calls made by replaying graphs, not in `calls`; of a graph, its launches
+  std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
+  std::uint64_t calls = 0;    ///< finished; 0 also where all calls are of a thread that handed its
+                              ///< path to this one
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`; of a graph, its
+                              ///< launches
   std::uint64_t open = 0;
   double open_ns = 0;
   double total_ns = 0;
-  double self_ns = 0;                ///< of the scope alone: regions in an operator keep their own
-  double largest_ns = 0;             ///< the largest total, that of open calls included, of the row and all rows below it
-  double total_share = 0;            ///< total time, of the self time of all scopes of the profile
+  double self_ns = 0;      ///< of the scope alone: regions in an operator keep their own
+  double largest_ns = 0;   ///< the largest total, that of open calls included, of the row and all
+                           ///< rows below it
+  double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
-  double device_ns = 0;              ///< work on the devices that was launched in the scope alone
-  double device_total_ns = 0;        ///< in the scope and in all below it
-  double device_share = 0;           ///< device_total_ns, of the time of all work of the devices
+  double device_ns = 0;        ///< work on the devices that was launched in the scope alone
+  double device_total_ns = 0;  ///< in the scope and in all below it
+  double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
 };
 
 namespace detail {
 
-/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it. A path that another
-/// thread handed over leads to work, but takes no time here, and so hides nothing.
-inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of, std::vector<tree_row>& rows) {
-  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);   // of nodes in no scope of their thread
+/// Adds up, for each thread's row, what ran on that thread outside any other scope that ran on it.
+/// A path that another thread handed over leads to work, but takes no time here, and so hides
+/// nothing.
+inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_of,
+                        std::vector<tree_row>& rows) {
+  // of nodes in no scope of their thread
+  std::vector<std::uint32_t> thread_row(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const scope_node& n = p.nodes[i];
     if (n.kind == scope_kind::root) {
       thread_row[i] = row_of[i];
       continue;
     }
-    const std::uint32_t parent = parent_of(p, i), row = parent == scope_node::none ? scope_node::none : thread_row[parent];
+    const std::uint32_t parent = parent_of(p, i),
+                        row = parent == scope_node::none ? scope_node::none : thread_row[parent];
     if (is_placeholder(n)) thread_row[i] = row;
     if (row == scope_node::none) continue;
     rows[row].total_ns += not_negative(n.total_ns);
@@ -3347,13 +3853,18 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const scope_node& n = p.nodes[i];
     const bool root = n.kind == scope_kind::root;
     if (root && !threads_apart) continue;
-    const std::uint32_t parent = parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
-    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U,
-                       root ? n.thread : 0U}};
+    const std::uint32_t parent =
+        parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
+    const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name),
+                       parameters.of(n.parameters), n.merged ? 1U : 0U, root ? n.thread : 0U}};
     const auto [number, is_new] = numbers.of(key);
     row_of[i] = number;
     if (is_new) {
-      rows.push_back({.kind = n.kind, .name = n.name, .parameters = n.parameters, .merged = n.merged, .parent = parent});
+      rows.push_back({.kind = n.kind,
+                      .name = n.name,
+                      .parameters = n.parameters,
+                      .merged = n.merged,
+                      .parent = parent});
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
@@ -3372,35 +3883,40 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.self_ns += not_negative(n.self_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
-  for (std::size_t i = rows.size(); i-- > 0;) {   // a parent comes before its children
+  for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
     tree_row& above = rows[rows[i].parent];
     above.largest_ns = std::max(above.largest_ns, rows[i].largest_ns);
-    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);   // sums of the same times in another order
+    // sums of the same times in another order
+    above.device_total_ns = std::max(above.device_total_ns, rows[i].device_total_ns);
   }
   return rows;
 }
 
 /// The order of siblings: most device time first, then by `largest_ns`.
 inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
-  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns : a.largest_ns > b.largest_ns;
+  return a.device_total_ns != b.device_total_ns ? a.device_total_ns > b.device_total_ns
+                                                : a.largest_ns > b.largest_ns;
 }
 
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling device time, where there is any, and by falling
-/// `largest_ns`: what handed its work to other threads stands where that work belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
-/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`; their times are those of
-/// the outermost scopes that ran on them.
+/// The call tree, a parent before its children and these by falling device time, where there is
+/// any, and by falling `largest_ns`: what handed its work to other threads stands where that work
+/// belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
+/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`;
+/// their times are those of the outermost scopes that ran on them.
 inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
   std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (rows[a].device_total_ns == rows[b].device_total_ns && rows[a].largest_ns == rows[b].largest_ns) return a > b;
-    return detail::is_larger(rows[b], rows[a]);   // the last one is linked last, and so comes first
+    if (rows[a].device_total_ns == rows[b].device_total_ns &&
+        rows[a].largest_ns == rows[b].largest_ns)
+      return a > b;
+    return detail::is_larger(rows[b], rows[a]);  // the last one is linked last, and so comes first
   });
   std::uint32_t top = none;
   for (const std::uint32_t i : order) {
@@ -3411,7 +3927,8 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
   const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
   std::vector<tree_row> tree;
   tree.reserve(rows.size());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;   // a row yet to come, and the place of its parent
+  // a row yet to come, and the place of its parent
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> path;
   if (top != none) path.emplace_back(top, none);
   while (!path.empty()) {
     const auto [at, parent] = path.back();
@@ -3441,23 +3958,26 @@ KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-/// For each node the number of its operator's row or, for a region or graph, of the row of the operator around it; none
-/// where there is no such row. Rows are numbered as they first appear. Nodes that keep() refuses, and those in which nothing
-/// ran and nothing was launched, make no row; the latter belong to the row that the same calls have on the thread which
-/// handed them over.
+/// For each node the number of its operator's row or, for a region or graph, of the row of the
+/// operator around it; none where there is no such row. Rows are numbered as they first appear.
+/// Nodes that keep() refuses, and those in which nothing ran and nothing was launched, make no row;
+/// the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
-  std::vector<std::uint32_t> first;        // the first node of each row
-  std::vector<std::uint64_t> variants;     // sets of parameters of each row
-  std::vector<std::uint32_t> variant_of;   // by operator: for each node the number of its operator's set of parameters
+  std::vector<std::uint32_t> first;     // the first node of each row
+  std::vector<std::uint64_t> variants;  // sets of parameters of each row
+  // by operator: for each node the number of its operator's set of parameters
+  std::vector<std::uint32_t> variant_of;
   std::uint32_t variant_count = 0;
 
   template <class Keep>
-  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep) : row_of(p.nodes.size(), scope_node::none) {
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep)
+      : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
-    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()), sets(by == grouping::op ? p.nodes.size() : 0);
+    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()),
+        sets(by == grouping::op ? p.nodes.size() : 0);
     std::vector<std::uint32_t> row_of_key;
-    std::vector<bool> counted;   // by variant
+    std::vector<bool> counted;  // by variant
     if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
@@ -3486,7 +4006,8 @@ struct row_numbers {
       if (variant != scope_node::none) variant_count = std::max(variant_count, variant + 1);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
-      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root && parent_of(p, i) != scope_node::none)
+      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root &&
+               parent_of(p, i) != scope_node::none)
         row_of[i] = row_of[parent_of(p, i)];
     }
   }
@@ -3507,13 +4028,18 @@ class row_summing {
  public:
   template <class Keep>
   row_summing(const profile& p, grouping by, Keep keep)
-      : p_(p), device_(p), numbers_(p, by, launched_in(p, device_), keep), sums_(numbers_.first.size()) {
+      : p_(p),
+        device_(p),
+        numbers_(p, by, launched_in(p, device_), keep),
+        sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
       variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
-    walk(p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+    walk(
+        p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
 
   std::vector<operator_row> finish() {
@@ -3532,10 +4058,15 @@ class row_summing {
   }
 
  private:
-  row_sum* row_of(std::uint32_t node) noexcept { return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]]; }
+  row_sum* row_of(std::uint32_t node) noexcept {
+    return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]];
+  }
 
-  // A call that is still open is in no total and covers nothing; its work on the device does not wait for its end.
-  static bool covers(const scope_node& n) noexcept { return n.kind == scope_kind::op && n.calls + n.replays > 0; }
+  // A call that is still open is in no total and covers nothing; its work on the device does not
+  // wait for its end.
+  static bool covers(const scope_node& n) noexcept {
+    return n.kind == scope_kind::op && n.calls + n.replays > 0;
+  }
 
   void enter(std::uint32_t node) {
     const scope_node& n = p_.nodes[node];
@@ -3562,7 +4093,8 @@ class row_summing {
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
     row.own.add(device_.own[node]);
-    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0) row.total.add(device_.whole[node]);
+    if (p_.nodes[node].kind == scope_kind::op && row.active++ == 0)
+      row.total.add(device_.whole[node]);
   }
 
   void leave(std::uint32_t node) {
@@ -3577,24 +4109,30 @@ class row_summing {
   device_sums device_;
   row_numbers numbers_;
   std::vector<row_sum> sums_;
-  std::vector<device_row_sum> on_device_;   // by row, where there is work on a device
-  std::vector<variant_sum> variants_;   // the same by set of parameters, or by row where that is no more
+  std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
+  // the same by set of parameters, or by row where that is no more
+  std::vector<variant_sum> variants_;
 };
 
 }  // namespace detail
 
-/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about operators only. The other
-/// calls are in no row, nor is the time of regions in them; shares are still of all scopes.
-///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16; });
+/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about
+/// operators only. The other calls are in no row, nor is the time of regions in them; shares are
+/// still of all scopes.
+///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16;
+///     });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
   return detail::row_summing(p, by, keep).finish();
 }
 
-/// One row for each operator, set of parameters, ... of the profile, in the order in which the profile names them.
-/// Operators of which no call has finished or is open, and that launched nothing, have none.
-///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name, row.flops_per_s);
-inline std::vector<operator_row> operator_table(const profile& p, grouping by = grouping::parameters) {
+/// One row for each operator, set of parameters, ... of the profile, in the order in which the
+/// profile names them. Operators of which no call has finished or is open, and that launched
+/// nothing, have none.
+///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name,
+///     row.flops_per_s);
+inline std::vector<operator_row> operator_table(const profile& p,
+                                                grouping by = grouping::parameters) {
   return operator_table(p, by, [](const scope_node&) { return true; });
 }
 
@@ -3614,25 +4152,29 @@ KPROF_DETAIL_BEGIN
 ///     o.filter = "^(Gemm|Conv)";
 ///     o.columns = {"operator", "calls", "p99", "gflops"};
 struct report_options {
-  int width = 0;                ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than
-                                ///< 40 is 40, more than 1000 is 1000
-  std::size_t top = 40;         ///< rows of each table and of the tree; 0: all
-  std::string sort{};           ///< a column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall.
-                                ///< Empty: "device" where the run has work on a device, else "self"
+  int width = 0;  ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100.
+                  ///< Less than
+                  ///< 40 is 40, more than 1000 is 1000
+  std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
+  std::string sort{};    ///< a column, by its name as in `columns`; "name" is "operator". Texts
+                         ///< rise, numbers fall.
+                         ///< Empty: "device" where the run has work on a device, else "self"
   grouping by = grouping::parameters;
-  std::string filter{};         ///< POSIX extended regular expression, searched in "name parameters"; in the tree what is
-                                ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
-  std::vector<std::string> columns{}; ///< operator parameters call_site thread calls replays open device device_share
-                                ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
-                                ///< intensity flops bytes dtype; empty: those that fit the width
-  bool table = true;            ///< show the operator table
-  bool tree = true;             ///< show the call tree
-  bool kernels = true;          ///< show the table of kernels, if the run has any
-  bool copies = true;           ///< show the table of copies and memsets, if the run has any
-  bool full_names = false;      ///< list the kernels' whole names below their table
-  bool ascii = false;           ///< nothing but ASCII
-  bool legend = false;          ///< explain every column
-  std::string path{};           ///< file to write, "%p" in it is the process id; empty: standard output
+  std::string filter{};  ///< POSIX extended regular expression, searched in "name parameters"; in
+                         ///< the tree what is
+  ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
+  std::vector<std::string> columns{};  ///< operator parameters call_site thread calls replays open
+                                       ///< device device_share
+  ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
+  ///< intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;        ///< show the operator table
+  bool tree = true;         ///< show the call tree
+  bool kernels = true;      ///< show the table of kernels, if the run has any
+  bool copies = true;       ///< show the table of copies and memsets, if the run has any
+  bool full_names = false;  ///< list the kernels' whole names below their table
+  bool ascii = false;       ///< nothing but ASCII
+  bool legend = false;      ///< explain every column
+  std::string path{};       ///< file to write, "%p" in it is the process id; empty: standard output
 };
 
 KPROF_DETAIL_END
@@ -3643,18 +4185,19 @@ KPROF_DETAIL_END
 #ifndef KPROF_STATUS_HPP
 #define KPROF_STATUS_HPP
 
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing of its own accord but what is
-// wrong with KPROF or with the report that KPROF asked for:
-// a program that wants to know looks at the status, one that does not runs on.
+// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
+// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
+// that wants to know looks at the status, one that does not runs on.
 
 #include <string>
 
 KPROF_DETAIL_BEGIN
 
 /// Whether something worked; if not, what was wrong and what to do about it, in one line.
-///     if (kprof::status s = kprof::write_output("run.txt", text); !s) std::fputs(s.message.c_str(), stderr);
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
+///     std::fputs(s.message.c_str(), stderr);
 struct status {
-  std::string message;   ///< empty: it worked
+  std::string message;  ///< empty: it worked
 
   bool ok() const noexcept { return message.empty(); }
   explicit operator bool() const noexcept { return ok(); }
@@ -3666,101 +4209,20 @@ KPROF_DETAIL_END
 
 #if !KPROF_SESSION_ELSEWHERE
 
-// <kprof/report/copies.hpp>
-#ifndef KPROF_REPORT_COPIES_HPP
-#define KPROF_REPORT_COPIES_HPP
+// <kprof/report/output.hpp>
+#ifndef KPROF_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_OUTPUT_HPP
 
-// The table of copies and memsets of the text report. Included by the text report.
+// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a
+// report of your own. Blocks until all is written; several threads may write at a time, each to a
+// file of its own.
 
-// <kprof/model/copy_table.hpp>
-#ifndef KPROF_MODEL_COPY_TABLE_HPP
-#define KPROF_MODEL_COPY_TABLE_HPP
+// <kprof/report/text/format.hpp>
+#ifndef KPROF_REPORT_TEXT_FORMAT_HPP
+#define KPROF_REPORT_TEXT_FORMAT_HPP
 
-// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure; linear in
-// device_profile::work.
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// Copies of one kind between the same kinds of memory, or memsets, of one device.
-struct copy_row {
-  device_task task = device_task::copy;   ///< copy or set
-  copy_direction direction = copy_direction::unknown;
-  memory_place from = memory_place::unknown;
-  memory_place to = memory_place::unknown;
-  bool merged = false;             ///< of differing kinds, kept together for want of memory
-  std::uint32_t device = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;       ///< of these, those without timing
-  std::uint64_t bytes = 0;
-  double total_ns = 0;             ///< summed: concurrent copies count each
-  double share = 0;                ///< of the time of all work of the devices; 0 to 1
-  figure bytes_per_s{};            ///< bytes over total_ns
-};
-
-/// The copies and memsets for which keep(const device_work&) says true, most time first.
-template <class Keep>
-std::vector<copy_row> copy_table(const profile& p, Keep keep) {
-  detail::key_numbers numbers(0);
-  std::vector<copy_row> table;
-  for (const device_work& w : p.device.work) {
-    if (w.task == device_task::kernel || !keep(w)) continue;
-    const bool copy = w.task == device_task::copy;
-    const auto [number, is_new] = numbers.of({{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
-                                               copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device, w.merged ? 1U : 0U}});
-    if (is_new)
-      table.push_back({.task = w.task, .direction = w.direction, .from = copy ? w.from : memory_place::unknown, .to = w.to, .merged = w.merged,
-                       .device = w.device});
-    copy_row& row = table[number];
-    row.calls += w.calls;
-    row.untimed += std::min(w.untimed, w.calls);
-    row.bytes += w.bytes;
-    row.total_ns += detail::not_negative(w.total_ns);
-  }
-  const double all = detail::all_device_work(p).ns;
-  for (copy_row& row : table) {
-    row.share = detail::share_of(row.total_ns, all);
-    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
-    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9, absence::no_time);
-  }
-  std::stable_sort(table.begin(), table.end(), [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
-  return table;
-}
-
-/// All copies and memsets.
-///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
-inline std::vector<copy_row> copy_table(const profile& p) {
-  return copy_table(p, [](const device_work&) { return true; });
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/copy_table.hpp>
-
-// <kprof/report/columns.hpp>
-#ifndef KPROF_REPORT_COLUMNS_HPP
-#define KPROF_REPORT_COLUMNS_HPP
-
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
-// A column is one line of the table below.
-
-// <kprof/report/page.hpp>
-#ifndef KPROF_REPORT_PAGE_HPP
-#define KPROF_REPORT_PAGE_HPP
-
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
-// page never runs over its width, however narrow it is and whatever the text.
-
-// <kprof/report/format.hpp>
-#ifndef KPROF_REPORT_FORMAT_HPP
-#define KPROF_REPORT_FORMAT_HPP
-
-// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
-// sets with setlocale() changes nothing.
+// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no
+// locale: what a program sets with setlocale() changes nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -3782,7 +4244,9 @@ inline std::string format_count(std::uint64_t n) {
 }
 
 /// "1 kernel", "12 kernels".
-inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+inline std::string counted(std::uint64_t n, const char* one, const char* many) {
+  return format_count(n) + ' ' + (n == 1 ? one : many);
+}
 
 /// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
 inline std::string format_fixed(double x, unsigned decimals) {
@@ -3809,14 +4273,16 @@ struct scaled_unit {
 template <std::size_t N>
 std::string format_scaled(double x, const scaled_unit (&units)[N]) {
   std::size_t u = 0;
-  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;
   return format_3(x / units[u].size) + units[u].name;
 }
 
 /// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
 inline std::string format_time(double ns, bool ascii = false) {
   static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
-  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {
+      {1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
   if (!(ns >= 0) || std::isinf(ns)) return "n/a";
   if (ns == 0) return "0 ns";
   if (ns < 0.01) return "<0.01 ns";
@@ -3825,7 +4291,8 @@ inline std::string format_time(double ns, bool ascii = false) {
 
 /// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
 inline std::string format_si(double x) {
-  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  static constexpr scaled_unit units[] = {{1, ""},      {1e3, " k"},  {1e6, " M"}, {1e9, " G"},
+                                          {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
   if (!(x >= 0) || std::isinf(x)) return "n/a";
   if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
   return format_scaled(x, units);
@@ -3833,7 +4300,11 @@ inline std::string format_si(double x) {
 
 /// Memory: "512 B", "12.0 MiB".
 inline std::string format_memory(std::uint64_t bytes) {
-  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
+  static constexpr scaled_unit units[] = {{1, " B"},
+                                          {1024, " KiB"},
+                                          {1048576.0, " MiB"},
+                                          {1073741824.0, " GiB"},
+                                          {1099511627776.0, " TiB"}};
   if (bytes < 1000) return format_count(bytes) + " B";
   return format_scaled(static_cast<double>(bytes), units);
 }
@@ -3855,21 +4326,25 @@ inline std::string format_share(double share) {
 }
 
 inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static constexpr const char* names[] = {
+      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
+             ? names[static_cast<std::size_t>(type)]
+             : "unknown";
 }
 
 // ---- text
 
 struct code_point {
   char32_t value = 0;
-  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
+  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
 };
 
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
+/// 10FFFF are not valid.
 inline code_point first_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -3896,29 +4371,40 @@ constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
   return false;
 }
 
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
-/// for rarer marks, the larger number: a line may come out short, never long.
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
+/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
 constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
+  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
   constexpr character_range zero[] = {
-      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
-      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
+      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
+      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
+      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
   constexpr character_range wide[] = {
-      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
-      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
-      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
-      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
+      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
+      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
+      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
+      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
+      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
+      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
+      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
+      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
+      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
+      {0x20000, 0x3FFFD}};
   return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
 }
 
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators,
+/// direction marks, joiners, tags.
 constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
-                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  constexpr character_range unsafe[] = {
+      {0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},   {0x61C, 0x61C},
+      {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},
+      {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+      {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
   return is_in(unsafe, c);
 }
 
@@ -3940,22 +4426,27 @@ inline std::string escaped(char32_t c) {
   return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
 }
 
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
-/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
+/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
+/// backslash and "…" for what is cut off.
 inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
   const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
+  // nearly every text
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
+    return std::string{text};
   const std::string_view ellipsis = ascii ? "..." : "\u2026";
   const std::size_t ellipsis_width = ascii ? 3 : 1;
   std::string out;
-  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
-  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
+  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
+  // combining marks on the last character; none may go on a space, nor on what is before the text
+  unsigned marks = 3;
   while (!text.empty()) {
     const code_point c = first_character(text);
     std::string piece;
     std::size_t piece_width = 0;
     if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
+             (width_of(c.value) == 0 && marks >= 3))
       piece = escaped(c.value);
     else piece_width = width_of(c.value);
     marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
@@ -3987,7 +4478,240 @@ inline std::size_t display_width(std::string_view text) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/format.hpp>
+#endif  // <kprof/report/text/format.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
+/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
+/// are taken away. Handlers are not touched.
+class quiet_writes {
+ public:
+  quiet_writes() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  quiet_writes(const quiet_writes&) = delete;
+  quiet_writes& operator=(const quiet_writes&) = delete;
+  ~quiet_writes() {
+    const int error = errno;
+    const timespec at_once{};
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t ours_{}, before_{};
+};
+
+inline const char* remedy_for(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "no permission to write there: choose another path";
+    case EISDIR: return "it is a folder: add a file name";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "no space left: free some, or choose another disk; what has been written is not "
+             "complete";
+    case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case EBADF: return "it is closed: write to a file, or report before it is closed";
+    case EMFILE:
+    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    case EAGAIN:
+      return "it is in non-blocking mode and full: write to a file; what has been written is not "
+             "complete";
+    default: return nullptr;
+  }
+}
+
+inline status cannot_write(const std::string& where, int error) {
+  const char* remedy = remedy_for(error);
+  return {"cannot write the report to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy}
+                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
+}
+
+inline bool write_all(std::FILE* file, std::string_view text) noexcept {
+  errno = 0;
+  const bool written =
+      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  const bool flushed = std::fflush(file) == 0;
+  if (!written && error != 0) errno = error;
+  return written && flushed;
+}
+
+}  // namespace detail
+
+/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
+/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
+/// in the status and harms nothing else.
+inline status write_output(const std::string& path, std::string_view text) {
+  const detail::quiet_writes quiet;
+  if (path.empty()) {
+    const bool failed_before = std::ferror(stdout) != 0;
+    if (detail::write_all(stdout, text)) return {};
+    const int error = errno;
+    if (!failed_before) std::clearerr(stdout);
+    return detail::cannot_write("standard output", error);
+  }
+  const std::string name = '"' + detail::printable(path, 300) + '"';
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return detail::cannot_write(name, errno);
+  const bool written = detail::write_all(file, text);
+  int error = errno;
+  if (std::fclose(file) != 0 && written) error = errno;
+  else if (written) return {};
+  return detail::cannot_write(name, error);
+}
+
+/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
+/// overwrite each other.
+inline std::string expand_path(std::string path) {
+  if (const std::size_t at = path.find("%p"); at != std::string::npos)
+    path.replace(at, 2, std::to_string(getpid()));
+  return path;
+}
+
+/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
+/// else 100.
+inline int output_width(const std::string& path) noexcept {
+  if (path.empty()) {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  if (const char* columns = std::getenv("COLUMNS")) {
+    char* end = nullptr;
+    const long value = std::strtol(columns, &end, 10);
+    if (end != columns && *end == '\0' && value > 0 && value <= 1000)
+      return static_cast<int>(value);
+  }
+  return 100;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output.hpp>
+
+// <kprof/report/text/copies.hpp>
+#ifndef KPROF_REPORT_TEXT_COPIES_HPP
+#define KPROF_REPORT_TEXT_COPIES_HPP
+
+// The table of copies and memsets of the text report. Included by the text report.
+
+// <kprof/model/copy_table.hpp>
+#ifndef KPROF_MODEL_COPY_TABLE_HPP
+#define KPROF_MODEL_COPY_TABLE_HPP
+
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
+// linear in device_profile::work.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Copies of one kind between the same kinds of memory, or memsets, of one device.
+struct copy_row {
+  device_task task = device_task::copy;  ///< copy or set
+  copy_direction direction = copy_direction::unknown;
+  memory_place from = memory_place::unknown;
+  memory_place to = memory_place::unknown;
+  bool merged = false;  ///< of differing kinds, kept together for want of memory
+  std::uint32_t device = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;  ///< of these, those without timing
+  std::uint64_t bytes = 0;
+  double total_ns = 0;   ///< summed: concurrent copies count each
+  double share = 0;      ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};  ///< bytes over total_ns
+};
+
+/// The copies and memsets for which keep(const device_work&) says true, most time first.
+template <class Keep>
+std::vector<copy_row> copy_table(const profile& p, Keep keep) {
+  detail::key_numbers numbers(0);
+  std::vector<copy_row> table;
+  for (const device_work& w : p.device.work) {
+    if (w.task == device_task::kernel || !keep(w)) continue;
+    const bool copy = w.task == device_task::copy;
+    const auto [number, is_new] = numbers.of(
+        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
+          w.merged ? 1U : 0U}});
+    if (is_new)
+      table.push_back({.task = w.task,
+                       .direction = w.direction,
+                       .from = copy ? w.from : memory_place::unknown,
+                       .to = w.to,
+                       .merged = w.merged,
+                       .device = w.device});
+    copy_row& row = table[number];
+    row.calls += w.calls;
+    row.untimed += std::min(w.untimed, w.calls);
+    row.bytes += w.bytes;
+    row.total_ns += detail::not_negative(w.total_ns);
+  }
+  const double all = detail::all_device_work(p).ns;
+  for (copy_row& row : table) {
+    row.share = detail::share_of(row.total_ns, all);
+    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
+                                    absence::no_time);
+  }
+  std::stable_sort(table.begin(), table.end(),
+                   [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
+
+/// All copies and memsets.
+///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
+inline std::vector<copy_row> copy_table(const profile& p) {
+  return copy_table(p, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/copy_table.hpp>
+
+// <kprof/report/text/columns.hpp>
+#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
+#define KPROF_REPORT_TEXT_COLUMNS_HPP
+
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by
+// the text report. A column is one line of the table below.
+
+// <kprof/report/text/page.hpp>
+#ifndef KPROF_REPORT_TEXT_PAGE_HPP
+#define KPROF_REPORT_TEXT_PAGE_HPP
+
+// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
+// reports. What is put on a page never runs over its width, however narrow it is and whatever the
+// text.
 
 #include <algorithm>
 #include <cstddef>
@@ -4000,7 +4724,8 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::size_t widest_page = 1000;
-inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
+// columns of foreign text that are ever looked at
+inline constexpr std::size_t longest_text = 1000;
 
 /// Like printable(), but keeps the end of a text that is too long: for paths.
 inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
@@ -4019,8 +4744,8 @@ inline std::string printable_end(std::string_view text, std::size_t width, bool 
   return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
 }
 
-/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
-/// them apart.
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin
+/// and end with what tells them apart.
 inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
   std::string out = printable(text, longest_text, ascii);
   if (display_width(out) <= width) return out;
@@ -4043,7 +4768,9 @@ class page {
   std::string take() { return std::move(text_); }
 
   std::string time(double ns) const { return format_time(ns, ascii_); }
-  std::string safe(std::string_view foreign) const { return printable(foreign, longest_text, ascii_); }
+  std::string safe(std::string_view foreign) const {
+    return printable(foreign, longest_text, ascii_);
+  }
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
@@ -4077,9 +4804,12 @@ class page {
     line(current);
   }
 
-  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
-    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
+  /// how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names,
+            const std::vector<std::string>& notes = {}) {
+    const std::size_t before = display_width(lead),
+                      room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
@@ -4098,13 +4828,16 @@ class page {
   // A number stays on the line of its unit.
   static std::size_t word_end(std::string_view text) noexcept {
     std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
+      end = text.find(' ', end + 1);
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
+                std::size_t indent) {
     const std::size_t wide = display_width(word);
-    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_)) new_line(current, used, begin, indent);
+    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
+      new_line(current, used, begin, indent);
     if (used > begin) current += ' ', ++used;
     while (!word.empty()) {
       const code_point c = first_character(word);
@@ -4152,19 +4885,22 @@ class grid {
   static constexpr std::size_t gap = 2;
 
   std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;   // foreign text is still foreign
+  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
 
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)   // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
+      for (const auto& row : rows)  // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(
+            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
     }
   }
 
   /// Pads the numbers of a column, so that their decimal points are under one another.
   void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    const auto fraction = [](const std::string& cell) {
+      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
+    };
     std::size_t longest = 0;
     for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
     for (auto& row : rows)
@@ -4172,7 +4908,8 @@ class grid {
   }
 
   static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural : std::min(c.natural, std::max(c.least, display_width(c.header)));
+    return c.least == 0 ? c.natural
+                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
   }
 
   /// The narrowest it can be.
@@ -4219,9 +4956,11 @@ class grid {
     for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
       hungry = 0;
       for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part = hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      const std::size_t part =
+          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
       for (grid_column& c : columns) {
-        const std::size_t more = std::min({c.natural - c.width, part, available - std::min(available, total)});
+        const std::size_t more =
+            std::min({c.natural - c.width, part, available - std::min(available, total)});
         c.width += more;
         total += more;
       }
@@ -4233,7 +4972,7 @@ class grid {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
                                : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
                                             : printable(cells[i], c.width, out.ascii());
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
@@ -4247,7 +4986,7 @@ class grid {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/page.hpp>
+#endif  // <kprof/report/text/page.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -4258,14 +4997,27 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+enum class look : std::uint8_t {
+  name,
+  parameters,
+  call_site,
+  thread,
+  type,
+  calls,
+  count,
+  open,
+  time,
+  share,
+  rate,
+  si
+};
 
 using row_number = double operator_row::*;
 using row_figure = figure operator_row::*;
 using row_count = std::uint64_t operator_row::*;
 
 struct column {
-  const char* id;        // as in report_options::columns and ::sort
+  const char* id;  // as in report_options::columns and ::sort
   const char* header;
   unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
   unsigned device_rank;  // the same for a run with work on a device
@@ -4274,19 +5026,24 @@ struct column {
   row_figure value;
   row_count count;
   const char* meaning;
-  const char* device_meaning = nullptr;   // where it is another
+  const char* device_meaning = nullptr;  // where it is another
 };
 
-inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
-inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
+// from here on columns give way to readable parameters
+inline constexpr unsigned comfort_rank = 10;
+// neither shown unasked nor explained: a run without a device has none
+inline constexpr unsigned not_here = 1000;
 
 inline constexpr column columns[] = {
     {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
     {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
+     "false or a formula overflowed or went "
      "negative"},
-    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
-    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr,
+     "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr,
+     "name and number of the thread, as the operating system has them"},
     {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
      "finished calls, and calls made by replaying CUDA graphs"},
     {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
@@ -4294,47 +5051,65 @@ inline constexpr column columns[] = {
     {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
     {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
-     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of "
+     "the operators inside them; what "
      "ran at the same time counts each"},
-    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
-     "device / time of all kernels, copies and memsets"},
-    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
-     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr,
+     nullptr, "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr,
+     nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not "
+     "counted again"},
     {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
      "kernels that the calls launched, less those of the operators inside them"},
-    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies,
+     "copies and memsets, the same"},
     {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
-     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+     "mean time from a launch until its work began on the device: long where the device is behind, "
+     "short where it waits for the host"},
     {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
-     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "time in the calls less the time in the operators inside them, summed over calls and threads; "
+     "a region counts to the operator "
      "that it is in",
-     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "host time in the calls less the time in the operators inside them, summed over calls and "
+     "threads; a region counts to the "
      "operator that it is in"},
     {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
      "self / self time of all scopes, operators and regions outside them, of all threads"},
     {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
-     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+     "time from the begin to the end of the calls, summed; a call inside another call of the same "
+     "row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the "
+     "same row is not counted again"},
     {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
      "time from the begin to the end of a call: sum over all calls / calls",
-     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
-    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made "
+     "by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr,
+     "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr,
+     "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr,
+     "the shortest call"},
     {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
     {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
      "10^9 operations a second: flops() of the calls in total, summed, / total",
-     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; "
+     "of an operator without, / total"},
     {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
-     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the "
+     "formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / "
+     "dev total; of an operator without, "
      "/ total; by the formula, not measured traffic"},
     {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
      "arithmetic intensity, operations a byte: flops() / bytes()"},
     {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
      "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr,
+     "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr,
+     "type of the elements that the operator computes with"},
 };
 inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
@@ -4351,7 +5126,8 @@ inline std::string column_names() {
   return all;
 }
 
-/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are
+/// over that too.
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
   if (nested && c.number == &operator_row::device_total_ns) return 6;
   return device ? c.device_rank : c.rank;
@@ -4363,9 +5139,11 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 inline std::string parameters_cell(const operator_row& row) {
   if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
+                                        : format_count(row.variants) + " variants";
     if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+    return "invalid: " + format_count(row.invalid_calls) +
+           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
   }
   const std::string text = row.merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;
@@ -4401,13 +5179,17 @@ inline std::string number_cell(look as, double x, const page& out) {
   }
 }
 
-inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+inline std::string cell(const column& c, const operator_row& row, const profile& p,
+                        const page& out) {
   switch (c.as) {
     case look::name: return row.name.empty() ? "(no name)" : row.name;
     case look::parameters: return parameters_cell(row);
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
-    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::type:
+      return row.several_types            ? "several"
+             : row.type == dtype::unknown ? "n/a"
+                                          : dtype_name(row.type);
     case look::calls: return calls_cell(row.calls + row.replays);
     case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
@@ -4416,7 +5198,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
   if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
   const figure f = row.*c.value;
   if (!f.known()) return "n/a";
-  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value)
+                                                  : number_cell(c.as, f.value, out);
 }
 
 // ---- order
@@ -4429,7 +5212,9 @@ inline double sort_key(const column& c, const operator_row& row) noexcept {
   return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
 }
 
-inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+inline int compare(std::string_view a, std::string_view b) noexcept {
+  return a < b ? -1 : a == b ? 0 : 1;
+}
 
 /// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
 inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
@@ -4437,8 +5222,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
     case look::name:
       if (const int order = compare(a.name, b.name)) return order < 0;
       return a.parameters < b.parameters;
-    case look::parameters:
-      return a.parameters < b.parameters;
+    case look::parameters: return a.parameters < b.parameters;
     case look::call_site:
       if (const int order = compare(a.file, b.file)) return order < 0;
       return a.line < b.line;
@@ -4456,7 +5240,8 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
 inline const char* explain(absence why) noexcept {
   switch (why) {
     case absence::no_calls: return "no call has finished";
-    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::untimed: return "CUPTI gave no time for work on the device";
@@ -4477,26 +5262,27 @@ inline const char* explain(absence why) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/columns.hpp>
+#endif  // <kprof/report/text/columns.hpp>
 
-// <kprof/report/fitted_table.hpp>
-#ifndef KPROF_REPORT_FITTED_TABLE_HPP
-#define KPROF_REPORT_FITTED_TABLE_HPP
+// <kprof/report/text/fitted_table.hpp>
+#ifndef KPROF_REPORT_TEXT_FITTED_TABLE_HPP
+#define KPROF_REPORT_TEXT_FITTED_TABLE_HPP
 
-// A table whose columns are left out, the least important first, until the rest fit the page. Included by the tables of
-// kernels and copies.
+// A table whose columns are left out, the least important first, until the rest fit the page.
+// Included by the tables of kernels and copies.
 
-// <kprof/report/text_plan.hpp>
-#ifndef KPROF_REPORT_TEXT_PLAN_HPP
-#define KPROF_REPORT_TEXT_PLAN_HPP
+// <kprof/report/text/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
 
 // The options of a text report, checked, and what its sections share. Included by the text report.
 
-// <kprof/report/filter.hpp>
-#ifndef KPROF_REPORT_FILTER_HPP
-#define KPROF_REPORT_FILTER_HPP
+// <kprof/report/text/filter.hpp>
+#ifndef KPROF_REPORT_TEXT_FILTER_HPP
+#define KPROF_REPORT_TEXT_FILTER_HPP
 
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines. Included by the reports.
+// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
+// Included by the reports.
 
 #include <regex.h>
 
@@ -4520,7 +5306,8 @@ class name_filter {
     if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
       char reason[128] = "";
       regerror(error, &regex_, reason, sizeof(reason));
-      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+      return {"filter \"" + printable(expression, 200) +
+              "\" is not a POSIX extended regular expression (" + reason +
               "); write \\( for a literal parenthesis"};
     }
     active_ = true;
@@ -4530,10 +5317,14 @@ class name_filter {
   bool active() const noexcept { return active_; }
 
   /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+  bool matches(const std::string& name, const std::string& parameters) const {
+    return !active_ || found_in(name + ' ' + parameters);
+  }
 
   /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
+  bool found_in(const std::string& text) const {
+    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
+  }
 
  private:
   regex_t regex_{};
@@ -4543,7 +5334,7 @@ class name_filter {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/filter.hpp>
+#endif  // <kprof/report/text/filter.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -4558,10 +5349,10 @@ namespace detail {
 struct text_plan {
   const report_options& options;
   const column* sort = nullptr;
-  std::vector<const column*> columns;   // empty: automatic
+  std::vector<const column*> columns;  // empty: automatic
   name_filter filter;
   double all_self_ns = 0;
-  bool device = false;                  // the run has work on a device
+  bool device = false;  // the run has work on a device
   double all_device_ns = 0;
 
   explicit text_plan(const report_options& o) : options(o) {}
@@ -4586,8 +5377,8 @@ struct text_plan {
 
  private:
   static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
-            " (or name, which is operator)"};
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
+            "\"; choose from: " + column_names() + " (or name, which is operator)"};
   }
 };
 
@@ -4595,9 +5386,15 @@ struct text_plan {
 inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
   if (headers.empty()) return;
   std::string text = "cut at width " + std::to_string(out.width()) + ": ";
-  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  for (const std::string& header : headers)
+    text.append(&header == headers.data() ? "" : ", ").append(header);
   const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
-  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  if (whole <= widest_page)
+    text.append("; whole with ")
+        .append(width)
+        .append(", or KPROF='report(")
+        .append(width)
+        .append(")'");
   else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
   out.paragraph("", text, 2);
 }
@@ -4627,7 +5424,7 @@ inline std::vector<bool> matching_operators(const profile& p, const name_filter&
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<bool> matches(p.nodes.size());
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const std::uint32_t op = operators[i];   // itself or one that comes before
+    const std::uint32_t op = operators[i];  // itself or one that comes before
     if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
     else if (op != scope_node::none) matches[i] = matches[op];
   }
@@ -4647,19 +5444,28 @@ struct hidden_rows {
     device_ns += row.device_ns;
   }
 
-  void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+  void print(page& out, const std::string& what, const std::string& why,
+             const text_plan& plan) const {
     if (rows == 0) return;
-    std::string text = what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
-    if (plan.device) text += "device " + out.time(device_ns) + ", " + format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
-    out.paragraph("", text + "self " + out.time(self_ns) + ", " + format_share(share_of(self_ns, plan.all_self_ns)), 2);
+    std::string text =
+        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device)
+      text += "device " + out.time(device_ns) + ", " +
+              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("",
+                  text + "self " + out.time(self_ns) + ", " +
+                      format_share(share_of(self_ns, plan.all_self_ns)),
+                  2);
   }
 };
 
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is
+/// not for all.
 class concerned_names {
  public:
   /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names) : names_(std::move(names)), name_of_(names_.size()) {
+  explicit concerned_names(std::vector<std::string> names)
+      : names_(std::move(names)), name_of_(names_.size()) {
     text_numbers numbers;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       name_of_[i] = numbers.of(names_[i]);
@@ -4681,20 +5487,22 @@ class concerned_names {
     }
     if (names.empty()) return;
     for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+      notes.push_back(count[name] == shown_[name] ? ""
+                                                  : " (" + format_count(count[name]) + " of " +
+                                                        format_count(shown_[name]) + " rows)");
     out.list(lead, names, notes);
   }
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
-  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
+  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/text_plan.hpp>
+#endif  // <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -4729,18 +5537,19 @@ class fitted_table {
     }
     cells.print(out);
     out.space();
-    if (!left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
+    if (!left_out.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
     print_cut(out, cells.cut(), whole);
   }
 
  private:
-  std::vector<unsigned> ranks_;   // by column
+  std::vector<unsigned> ranks_;  // by column
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/fitted_table.hpp>
+#endif  // <kprof/report/text/fitted_table.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -4779,7 +5588,7 @@ inline const char* place_name(memory_place place) noexcept {
 
 struct copy_column {
   const char* header;
-  unsigned rank;   // where not all fit, the highest goes first
+  unsigned rank;  // where not all fit, the highest goes first
   bool text;
   std::string (*cell)(const copy_row&, const page&);
   const char* meaning;
@@ -4787,22 +5596,37 @@ struct copy_column {
 
 inline constexpr copy_column copy_columns[] = {
     {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
-    {"from", 6, true, [](const copy_row& row, const page&) -> std::string { return row.task == device_task::set ? "" : place_name(row.from); },
-     "kind of memory that was read; copies from and to pageable memory go through a buffer of the driver"},
-    {"to", 7, true, [](const copy_row& row, const page&) -> std::string { return place_name(row.to); }, "kind of memory that was written"},
-    {"device", 9, false, [](const copy_row& row, const page&) { return std::to_string(row.device); }, "number of the device, as CUDA has it"},
-    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); }, "copies or memsets"},
-    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); }, "copied or set, summed"},
-    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); }, "time on the device, summed"},
-    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); }, "total / time of all kernels, copies and memsets"},
+    {"from", 6, true,
+     [](const copy_row& row, const page&) -> std::string {
+       return row.task == device_task::set ? "" : place_name(row.from);
+     },
+     "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
+     "driver"},
+    {"to", 7, true,
+     [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
+     "kind of memory that was written"},
+    {"device", 9, false,
+     [](const copy_row& row, const page&) { return std::to_string(row.device); },
+     "number of the device, as CUDA has it"},
+    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); },
+     "copies or memsets"},
+    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); },
+     "copied or set, summed"},
+    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
+     "time on the device, summed"},
+    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); },
+     "total / time of all kernels, copies and memsets"},
     {"GB/s", 5, false,
-     [](const copy_row& row, const page& out) { return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a"; },
+     [](const copy_row& row, const page& out) {
+       return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a";
+     },
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
 
 inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
-  const std::vector<bool> matches = filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
+  const std::vector<bool> matches =
+      filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
   const auto match = [&](const device_work& w) {
     const std::uint32_t node = scope_of(p, w);
     return !filtered || (node != scope_node::none && matches[node]);
@@ -4811,10 +5635,14 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   std::uint64_t hidden = 0;
   double hidden_ns = 0;
   if (filtered)
-    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); })) hidden += row.calls, hidden_ns += row.total_ns;
+    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); }))
+      hidden += row.calls, hidden_ns += row.total_ns;
   if (rows.empty() && hidden == 0) return;
   out.space();
-  out.paragraph("", "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time", 2);
+  out.paragraph("",
+                "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) +
+                    " of device time",
+                2);
   out.space();
   if (rows.empty()) {
     out.line("no copy is of an operator that matches the filter");
@@ -4823,17 +5651,23 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
     table.cells.rows.resize(rows.size());
     for (const copy_column& c : copy_columns) {
       table.add_column({.header = c.header, .right = !c.text}, c.rank);
-      for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
-      if (std::string_view{c.header} == "GB/s") table.cells.align_points(table.cells.columns.size() - 1);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        table.cells.rows[i].push_back(c.cell(rows[i], out));
+      if (std::string_view{c.header} == "GB/s")
+        table.cells.align_points(table.cells.columns.size() - 1);
     }
     table.print(out);
     for (const absence why : {absence::untimed, absence::no_time})
-      if (std::any_of(rows.begin(), rows.end(), [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
+      if (std::any_of(rows.begin(), rows.end(),
+                      [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
         out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
   }
   if (hidden > 0)
-    out.paragraph("", "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " + out.time(hidden_ns) + ", " +
-                          format_share(share_of(hidden_ns, plan.all_device_ns)), 2);
+    out.paragraph("",
+                  "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " +
+                      out.time(hidden_ns) + ", " +
+                      format_share(share_of(hidden_ns, plan.all_device_ns)),
+                  2);
 }
 
 inline void print_copy_legend(page& out) {
@@ -4845,18 +5679,18 @@ inline void print_copy_legend(page& out) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/copies.hpp>
+#endif  // <kprof/report/text/copies.hpp>
 
-// <kprof/report/device.hpp>
-#ifndef KPROF_REPORT_DEVICE_HPP
-#define KPROF_REPORT_DEVICE_HPP
+// <kprof/report/text/device.hpp>
+#ifndef KPROF_REPORT_TEXT_DEVICE_HPP
+#define KPROF_REPORT_TEXT_DEVICE_HPP
 
-// What the text report says of devices and of their collector: lines below its first, and facts at its end. Included by
-// the text report. A run without a device has neither.
+// What the text report says of devices and of their collector: lines below its first, and facts at
+// its end. Included by the text report. A run without a device has neither.
 
-// <kprof/report/facts.hpp>
-#ifndef KPROF_REPORT_FACTS_HPP
-#define KPROF_REPORT_FACTS_HPP
+// <kprof/report/text/facts.hpp>
+#ifndef KPROF_REPORT_TEXT_FACTS_HPP
+#define KPROF_REPORT_TEXT_FACTS_HPP
 
 // Lines of the part of a report that says what was seen and what was not. Included by its makers.
 
@@ -4876,7 +5710,8 @@ inline void print_fact(page& out, std::string key, const std::string& text) {
 
 /// "the memory limit (64.0 MiB)".
 inline std::string memory_limit_of(const profile& p) {
-  return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")" : "the memory limit";
+  return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")"
+                                 : "the memory limit";
 }
 
 /// A count that should be zero.
@@ -4884,11 +5719,13 @@ struct oddity {
   std::uint64_t count;
   const char* what;
   std::string meaning;
-  bool harmless = false;   // as the program asked for: no line of its own
+  bool harmless = false;  // as the program asked for: no line of its own
 };
 
-/// A fact, which of the oddities there are none of, and a line that begins with "!" for each that there is.
-inline void print_oddities(page& out, const char* key, const std::string& text, const std::vector<oddity>& oddities) {
+/// A fact, which of the oddities there are none of, and a line that begins with "!" for each that
+/// there is.
+inline void print_oddities(page& out, const char* key, const std::string& text,
+                           const std::vector<oddity>& oddities) {
   std::string none;
   const char* before = "";
   for (const oddity& o : oddities) {
@@ -4900,16 +5737,18 @@ inline void print_oddities(page& out, const char* key, const std::string& text, 
   if (comma != std::string::npos) none.replace(comma, 2, " or ");
   std::string harmless;
   for (const oddity& o : oddities)
-    if (o.count > 0 && o.harmless) harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
+    if (o.count > 0 && o.harmless)
+      harmless += "; " + format_count(o.count) + ' ' + o.what + " (" + o.meaning + ')';
   print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
-    if (o.count > 0 && !o.harmless) out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+    if (o.count > 0 && !o.harmless)
+      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
 }
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/facts.hpp>
+#endif  // <kprof/report/text/facts.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -4919,14 +5758,20 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline bool uses_device(const profile& p) noexcept { return p.device.collecting || has_device_work(p); }
+inline bool uses_device(const profile& p) noexcept {
+  return p.device.collecting || has_device_work(p);
+}
 
 inline std::string device_line(const page& out, const profile& p, const device_info& d) {
   std::string text = "device " + std::to_string(d.id);
   if (d.described) {
-    text += out.dot() + out.safe(d.name.empty() ? "(no name)" : d.name) + out.dot() + "compute " + std::to_string(d.compute_major) + '.' +
-            std::to_string(d.compute_minor) + out.dot() + counted(d.multiprocessors, "SM", "SMs");
-    text += out.dot() + (d.memory_bytes_per_s > 0 ? format_rate(static_cast<double>(d.memory_bytes_per_s) * 1e-9) + " GB/s" : "GB/s n/a");
+    text += out.dot() + out.safe(d.name.empty() ? "(no name)" : d.name) + out.dot() + "compute " +
+            std::to_string(d.compute_major) + '.' + std::to_string(d.compute_minor) + out.dot() +
+            counted(d.multiprocessors, "SM", "SMs");
+    text +=
+        out.dot() + (d.memory_bytes_per_s > 0
+                         ? format_rate(static_cast<double>(d.memory_bytes_per_s) * 1e-9) + " GB/s"
+                         : "GB/s n/a");
   } else {
     text += out.dot() + std::string{"not described by CUPTI"};
   }
@@ -4936,9 +5781,12 @@ inline std::string device_line(const page& out, const profile& p, const device_i
   return sum > busy * 1.01 ? text + " (run times summed " + out.time(sum) + ')' : text;
 }
 
-/// One line a device, but for those beside it that did nothing; and why there is no collector where there is none.
+/// One line a device, but for those beside it that did nothing; and why there is no collector where
+/// there is none.
 inline void print_devices(page& out, const profile& p) {
-  if (!p.device.collecting && !p.device.state.empty()) out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's", 2);
+  if (!p.device.collecting && !p.device.state.empty())
+    out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's",
+                  2);
   const auto idle = [](const device_info& d) { return !(d.sum_ns > 0) && !(d.busy_ns > 0); };
   const bool all_idle = std::all_of(p.device.devices.begin(), p.device.devices.end(), idle);
   std::vector<std::string> others;
@@ -4946,39 +5794,59 @@ inline void print_devices(page& out, const profile& p) {
     if (all_idle || !idle(d)) out.paragraph("", device_line(out, p, d), 2);
     else others.push_back(std::to_string(d.id));
   }
-  if (!others.empty()) out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
+  if (!others.empty())
+    out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
 }
 
 inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
   const std::uint64_t accounted = c.attributed + c.outside + c.open;
-  const std::string forgotten = c.forgotten_graphs == 0 ? "" : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
-      " that kprof forgot for want of memory, those not launched for longest (raise " + limit + ")";
+  const std::string forgotten =
+      c.forgotten_graphs == 0
+          ? ""
+          : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
+                " that kprof forgot for want of memory, those not launched for longest (raise " +
+                limit + ")";
   return {
       {c.open, "open",
-       "launches of which no work on the device is known: it had not ended when the profile was taken (synchronise before the report), or "
+       "launches of which no work on the device is known: it had not ended when the profile was "
+       "taken (synchronise before the report), or "
        "there was none, as in a copy of no bytes."},
       {c.dropped, "dropped",
-       "records of kernels and copies that CUPTI or kprof had no memory for: device times and counts above are too low, and where that is "
-       "more than one record in a thousand, rates of operators are n/a. Raise " + limit + ", or record a shorter run."},
+       "records of kernels and copies that CUPTI or kprof had no memory for: device times and "
+       "counts above are too low, and where that is "
+       "more than one record in a thousand, rates of operators are n/a. Raise " +
+           limit + ", or record a shorter run."},
       {c.untimed, "without timing",
-       "records for which CUPTI gave no time; they count as runs and take none. Where they are more than one run in a thousand, rates are "
+       "records for which CUPTI gave no time; they count as runs and take none. Where they are "
+       "more than one run in a thousand, rates are "
        "n/a."},
       {c.unknown, "of unknown launch",
-       "records whose launch was not seen: they are in no operator, and `(unknown)` in the table of kernels. Begin recording before the "
+       "records whose launch was not seen: they are in no operator, and `(unknown)` in the table "
+       "of kernels. Begin recording before the "
        "first launch."},
-      {c.launches_lost, "lost", "launches that could not be noted for want of memory; their work is of unknown launch. Raise " + limit + "."},
-      {c.ignored, "ignored", "records of work launched before the recording began or while it was paused", true},
-      {c.odd, "odd", "records of a kind that this kprof does not know, in no table. A newer kprof may know them."},
+      {c.launches_lost, "lost",
+       "launches that could not be noted for want of memory; their work is of unknown launch. "
+       "Raise " +
+           limit + "."},
+      {c.ignored, "ignored",
+       "records of work launched before the recording began or while it was paused", true},
+      {c.odd, "odd",
+       "records of a kind that this kprof does not know, in no table. A newer kprof may know "
+       "them."},
       {c.merged, "merged",
-       "kernels and copies kept without name and launch configuration for want of memory; their times are in their operators. Raise " +
+       "kernels and copies kept without name and launch configuration for want of memory; their "
+       "times are in their operators. Raise " +
            limit + "."},
       {c.foreign_graphs, "of foreign graphs",
-       "runs of nodes of CUDA graphs that were made before the recording began" + forgotten + ": which operator they belong to is not known, "
-       "so they count to the scope that launched the graph. Begin recording before graphs are captured."},
+       "runs of nodes of CUDA graphs that were made before the recording began" + forgotten +
+           ": which operator they belong to is not known, "
+           "so they count to the scope that launched the graph. Begin recording before graphs are "
+           "captured."},
       {c.launches > accounted ? c.launches - accounted : accounted - c.launches, "unaccounted",
-       "launches by which the count of all differs from the sum of its parts. This is a mistake in kprof: please report it."},
+       "launches by which the count of all differs from the sum of its parts. This is a mistake in "
+       "kprof: please report it."},
   };
 }
 
@@ -4986,15 +5854,20 @@ inline std::vector<oddity> device_oddities(const profile& p) {
 inline void print_device_facts(page& out, const profile& p) {
   if (!uses_device(p)) return;
   const device_completeness& c = p.device.complete;
-  std::string text = counted(c.launches, "launch", "launches") + " = " + format_count(c.attributed) + " attributed + " + format_count(c.outside) +
+  std::string text = counted(c.launches, "launch", "launches") + " = " +
+                     format_count(c.attributed) + " attributed + " + format_count(c.outside) +
                      " outside any operator";
   if (c.open > 0) text += " + " + format_count(c.open) + " open";
   text += "; " + counted(c.records, "record", "records") + " of kernels, copies and memsets";
   print_oddities(out, "device", text, device_oddities(p));
-  print_fact(out, "sync", c.synchronizations == 0 ? "no call that waits for a device"
-                                                  : counted(c.synchronizations, "call that waits", "calls that wait") + " for a device, " +
-                                                        out.time(not_negative(c.synchronizing_ns)) + " of host time");
-  if (p.device.collecting && !p.device.state.empty()) print_fact(out, "collector", out.safe(p.device.state));
+  print_fact(out, "sync",
+             c.synchronizations == 0
+                 ? "no call that waits for a device"
+                 : counted(c.synchronizations, "call that waits", "calls that wait") +
+                       " for a device, " + out.time(not_negative(c.synchronizing_ns)) +
+                       " of host time");
+  if (p.device.collecting && !p.device.state.empty())
+    print_fact(out, "collector", out.safe(p.device.state));
 }
 
 /// What collecting took, for the line of kprof's own cost.
@@ -5007,14 +5880,15 @@ inline std::string collecting_cost(const page& out, const profile& p) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/device.hpp>
+#endif  // <kprof/report/text/device.hpp>
 
-// <kprof/report/footer.hpp>
-#ifndef KPROF_REPORT_FOOTER_HPP
-#define KPROF_REPORT_FOOTER_HPP
+// <kprof/report/text/footer.hpp>
+#ifndef KPROF_REPORT_TEXT_FOOTER_HPP
+#define KPROF_REPORT_TEXT_FOOTER_HPP
 
-// The end of every text report: what was seen, what was not, and what kprof itself took. Included by the text reports.
-// A count that should be zero and is not gets a line of its own that begins with "!", says what it means and what to do.
+// The end of every text report: what was seen, what was not, and what kprof itself took. Included
+// by the text reports. A count that should be zero and is not gets a line of its own that begins
+// with "!", says what it means and what to do.
 
 #include <string>
 #include <vector>
@@ -5027,33 +5901,47 @@ inline void print_scopes(page& out, const profile& p) {
   const std::string limit = memory_limit_of(p);
   const std::vector<oddity> oddities = {
       {c.open, "open",
-       "had not ended when the profile was taken; their time so far is in no total. Report after their blocks have ended, or read the "
+       "had not ended when the profile was taken; their time so far is in no total. Report after "
+       "their blocks have ended, or read the "
        "column `open`."},
       {c.never_closed, "left open",
-       "their thread ended before they did; their time is in no total. End a thread by returning from its function."},
+       "their thread ended before they did; their time is in no total. End a thread by returning "
+       "from its function."},
       {c.dropped, "dropped",
-       "not recorded, for want of memory or because thousands were open inside one another: calls and times above are too low. Raise " +
+       "not recorded, for want of memory or because thousands were open inside one another: calls "
+       "and times above are too low. Raise " +
            limit + ", or put guards around larger pieces of work."},
       {c.dropped_inside, "dropped inside kprof",
-       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an allocator for instance. Nothing is wrong "
+       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an "
+       "allocator for instance. Nothing is wrong "
        "unless there are many; put no guards into operator new or malloc."},
       {c.closed_by_parent, "closed by an outer scope",
-       "a scope around them ended first, and their times end with it. Let guards be local variables that end in reverse order: none on the "
+       "a scope around them ended first, and their times end with it. Let guards be local "
+       "variables that end in reverse order: none on the "
        "heap, none moved out of its block."},
       {c.closed_elsewhere, "closed elsewhere",
-       "guards destroyed on another thread than the one that made them, or after their scope was gone. Make and destroy a guard on one "
+       "guards destroyed on another thread than the one that made them, or after their scope was "
+       "gone. Make and destroy a guard on one "
        "thread, within one block."},
       {c.invalid, "invalid",
-       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their rows say `invalid` and have no rates. "
+       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their "
+       "rows say `invalid` and have no rates. "
        "Correct the parameters or the formula."},
       {c.merged, "merged",
-       "calls kept without their parameters for want of memory; rows by parameters lack them. Totals may take a quarter of " + limit +
-           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct parameters."},
+       "calls kept without their parameters for want of memory; rows by parameters lack them. "
+       "Totals may take a quarter of " +
+           limit +
+           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
+           "parameters."},
   };
   print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
   if (c.imprecise > 0)
-    out.paragraph("! ", format_count(c.imprecise) + " imprecise: durations that median and p99 know only roughly for want of memory; all else is exact. Raise " +
-                            limit + ".", 4);
+    out.paragraph("! ",
+                  format_count(c.imprecise) +
+                      " imprecise: durations that median and p99 know only roughly for want of "
+                      "memory; all else is exact. Raise " +
+                      limit + ".",
+                  4);
 }
 
 inline void print_timeline(page& out, const profile& p) {
@@ -5061,10 +5949,13 @@ inline void print_timeline(page& out, const profile& p) {
   std::string text;
   if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
   else if (c.in_timeline >= c.recorded)
-    text = (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") + out.time(c.timeline_ns);
+    text =
+        (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") +
+        out.time(c.timeline_ns);
   else
-    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " + format_count(c.in_timeline) + " of " +
-           format_count(c.recorded) + " scopes; totals cover all";
+    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " +
+           format_count(c.in_timeline) + " of " + format_count(c.recorded) +
+           " scopes; totals cover all";
   print_fact(out, "timeline", text);
 }
 
@@ -5075,19 +5966,24 @@ inline void print_cost(page& out, const profile& p) {
     if (p.wall_ns > 0)
       text += " (" + format_share(c.recording_ns / p.wall_ns) +
               (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
-    print_fact(out, "own cost", text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " + out.time(c.empty_scope_ns) +
-                                collecting_cost(out, p));
+    print_fact(out, "own cost",
+               text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " +
+                   out.time(c.empty_scope_ns) + collecting_cost(out, p));
   } else {
     print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
   }
-  print_fact(out, "memory", format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
+  print_fact(
+      out, "memory",
+      format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
 }
 
 inline void print_clock(page& out, const profile& p) {
   if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
   print_fact(out, "clock",
              out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
-                 (p.clock.residual_ns < 0 ? "calibrated twice" : out.time(p.clock.residual_ns) + " off its calibration at most"));
+                 (p.clock.residual_ns < 0
+                      ? "calibrated twice"
+                      : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
 inline void print_footer(page& out, const profile& p) {
@@ -5107,27 +6003,30 @@ inline void print_footer(page& out, const profile& p) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/footer.hpp>
+#endif  // <kprof/report/text/footer.hpp>
 
-// <kprof/report/kernels.hpp>
-#ifndef KPROF_REPORT_KERNELS_HPP
-#define KPROF_REPORT_KERNELS_HPP
+// <kprof/report/text/kernels.hpp>
+#ifndef KPROF_REPORT_TEXT_KERNELS_HPP
+#define KPROF_REPORT_TEXT_KERNELS_HPP
 
-// The table of kernels of the text report. Included by the text report. A column is one line of the table below.
+// The table of kernels of the text report. Included by the text report. A column is one line of the
+// table below.
 
 // <kprof/model/kernel_table.hpp>
 #ifndef KPROF_MODEL_KERNEL_TABLE_HPP
 #define KPROF_MODEL_KERNEL_TABLE_HPP
 
-// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it to use their numbers in
-// a program. Pure: no I/O, no clock. Time and memory are linear in profile::nodes and device_profile::work, sorting aside.
+// The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
+// to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
+// profile::nodes and device_profile::work, sorting aside.
 
 // <kprof/model/launch_places.hpp>
 #ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
 #define KPROF_MODEL_LAUNCH_PLACES_HPP
 
-// Where the work of a device was launched: operator, region and pass; and what an operator's formulas say of its kernels.
-// Included by the table of kernels. Pure; linear in profile::nodes and device_profile::work.
+// Where the work of a device was launched: operator, region and pass; and what an operator's
+// formulas say of its kernels. Included by the table of kernels. Pure; linear in profile::nodes and
+// device_profile::work.
 
 #include <algorithm>
 #include <cstddef>
@@ -5144,51 +6043,56 @@ namespace detail {
 
 struct work_place {
   launch_place place = launch_place::unknown;
-  std::uint32_t op = scope_node::none;        // node of the innermost operator
-  std::uint32_t op_name = 0;                  // numbers of its name, and of its name and parameters
+  std::uint32_t op = scope_node::none;  // node of the innermost operator
+  std::uint32_t op_name = 0;            // numbers of its name, and of its name and parameters
   std::uint32_t variant = 0;
-  std::uint32_t region = scope_node::none;    // node of the innermost region, inside or outside of the operator
-  std::uint32_t region_name = 0;              // number of its name; 0: there is none
+  // node of the innermost region, inside or outside of the operator
+  std::uint32_t region = scope_node::none;
+  std::uint32_t region_name = 0;  // number of its name; 0: there is none
   std::string_view pass;
   std::uint32_t pass_number = 0;
 };
 
 /// What the calls of an operator with one set of parameters run, and what its formulas do not say.
 struct operator_kernels {
-  std::uint64_t calls = 0;    // that did the work, or may have begun it
-  std::uint64_t runs = 0;     // of kernels launched in them, up to nested operators
+  std::uint64_t calls = 0;  // that did the work, or may have begun it
+  std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
   std::uint32_t kernel = device_work::none;
-  bool several = false;       // different kernels, or kernels in operators nested in them
+  bool several = false;  // different kernels, or kernels in operators nested in them
   bool valid = true;
   absence no_flops = absence::none, no_bytes = absence::none;
-  unit on = unit::unknown;    // declared
-  bool known = false;         // there is a node of it
+  arithmetic_unit on = arithmetic_unit::unknown;  // declared
+  bool known = false;                             // there is a node of it
 
   /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
   bool only_one() const noexcept { return !several && runs <= calls; }
 
   void describe(const scope_node& n) {
-    const unit declared = n.merged ? unit::unknown : n.work.on;
-    on = !known || on == declared ? declared : unit::unknown;
+    const arithmetic_unit declared = n.merged ? arithmetic_unit::unknown : n.work.on;
+    on = !known || on == declared ? declared : arithmetic_unit::unknown;
     known = true;
     valid = valid && n.work.valid;
-    const absence why = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
+    const absence why = n.merged        ? absence::merged
+                        : !n.work.valid ? absence::invalid
+                                        : absence::none;
     no_flops = std::max(no_flops, n.merged || n.work.has_flops ? why : absence::no_flops);
     no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? why : absence::no_bytes);
     calls += executions(n) + n.open;
   }
 };
 
-/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is none.
+/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is
+/// none.
 inline std::string_view pass_in(std::string_view parameters) noexcept {
-  std::size_t depth = 0, value = 0;   // value: where that of the field begins
+  std::size_t depth = 0, value = 0;  // value: where that of the field begins
   for (std::size_t at = 0; at < parameters.size(); ++at) {
     const char c = parameters[at];
     if (c == '{' || c == '[') ++depth;
     else if ((c == '}' || c == ']') && depth > 0) --depth;
     if (depth > 0) continue;
     if (c == ' ' && value > 0) return parameters.substr(value, at - value);
-    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass=")) value = at + 5;
+    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass="))
+      value = at + 5;
   }
   return value > 0 ? parameters.substr(value) : std::string_view{};
 }
@@ -5207,19 +6111,23 @@ class launch_places {
   }
 
   /// Of the operator of a place; nullptr where there is none.
-  const operator_kernels* kernels_of(const work_place& at) const noexcept { return at.op == scope_node::none ? nullptr : &kernels_[at.variant]; }
+  const operator_kernels* kernels_of(const work_place& at) const noexcept {
+    return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
+  }
 
  private:
   void find_places() {
     text_numbers names, parameters(p_.nodes.size()), passes;
     key_numbers variants(p_.nodes.size());
-    names.of({});    // the number 0 is no name at all
+    names.of({});  // the number 0 is no name at all
     passes.of({});
     places_.resize(p_.nodes.size());
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
       work_place& at = places_[i];
-      if (const std::uint32_t parent = parent_of(p_, i); n.kind != scope_kind::root && parent != scope_node::none) at = places_[parent];
+      if (const std::uint32_t parent = parent_of(p_, i);
+          n.kind != scope_kind::root && parent != scope_node::none)
+        at = places_[parent];
       if (at.place == launch_place::unknown) at.place = launch_place::outside_operators;
       if (n.kind == scope_kind::region) {
         at.region = static_cast<std::uint32_t>(i);
@@ -5228,8 +6136,10 @@ class launch_places {
         at.place = launch_place::in_operator;
         at.op = static_cast<std::uint32_t>(i);
         at.op_name = names.of(n.name);
-        at.variant = variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
-        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters); !pass.empty()) {
+        at.variant =
+            variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
+        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters);
+            !pass.empty()) {
           at.pass = pass;
           at.pass_number = passes.of(pass);
         }
@@ -5244,15 +6154,18 @@ class launch_places {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
       operator_kernels& of = kernels_[at.variant];
-      of.several = of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
+      of.several =
+          of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
       of.kernel = w.kernel;
       of.runs += w.calls;
     }
     // A call whose nested operators run kernels of their own does not give all its work to one.
-    std::vector<bool> nested(p_.nodes.size());   // nodes with kernels in operators below
-    std::vector<bool> runs(p_.nodes.size());     // nodes with kernels in them or below
+    std::vector<bool> nested(p_.nodes.size());  // nodes with kernels in operators below
+    std::vector<bool> runs(p_.nodes.size());    // nodes with kernels in them or below
     for (const device_work& w : p_.device.work)
-      if (const std::uint32_t node = scope_of(p_, w); node != scope_node::none && w.task == device_task::kernel && w.calls > 0) runs[node] = true;
+      if (const std::uint32_t node = scope_of(p_, w);
+          node != scope_node::none && w.task == device_task::kernel && w.calls > 0)
+        runs[node] = true;
     for (std::size_t i = p_.nodes.size(); i-- > 0;) {
       const bool op = p_.nodes[i].kind == scope_kind::op;
       if (op && nested[i]) kernels_[places_[i].variant].several = true;
@@ -5264,8 +6177,8 @@ class launch_places {
   }
 
   const profile& p_;
-  std::vector<work_place> places_;           // by node
-  std::vector<operator_kernels> kernels_;    // by operator and parameters
+  std::vector<work_place> places_;         // by node
+  std::vector<operator_kernels> kernels_;  // by operator and parameters
 };
 
 }  // namespace detail
@@ -5277,15 +6190,20 @@ KPROF_DETAIL_END
 #ifndef KPROF_MODEL_TENSOR_CORE_HPP
 #define KPROF_MODEL_TENSOR_CORE_HPP
 
-// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of kernels. Pure.
+// Whether a kernel computes on tensor cores, as far as its name tells. Included by the table of
+// kernels. Pure.
 //
 // A name can say yes and never no. What is looked for are whole words, and where they come from:
-//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and CUTLASS: accumulator, M N K
+//   s16816gemm h884gemm i8816cudnn d884gemm   instruction shapes in names of cuBLAS, cuDNN and
+//                                             CUTLASS: accumulator, M N K
 //   cutlass..._tensorop, ..._sptensorop       CUTLASS's opcode class; the other is "simt"
 //   OpClassTensorOp, MmaTensorOp...           the same as template arguments
-//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without tensor cores it is "ffma"
-//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of wgmma. "xmma" alone says nothing
-//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma, tcgen05 or mma
+//   tensor16x8x16                             XMMA kernels of cuBLAS, cuDNN and TensorRT; without
+//                                             tensor cores it is "ffma"
+//   xmma ... warpgroupsize1x1x1               XMMA kernels of sm_90: warp groups are those of
+//                                             wgmma. "xmma" alone says nothing
+//   nvjet                                     GEMMs of cuBLAS for sm_90 and later, all on wgmma,
+//                                             tcgen05 or mma
 //   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
 //   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
 
@@ -5309,12 +6227,14 @@ inline bool begins_with_shape(std::string_view word) noexcept {
 
 /// "s16816gemm": a letter for the type, the shape of an instruction, and the end or a letter.
 inline bool is_instruction(std::string_view word) noexcept {
-  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos) return false;
+  if (word.size() < 4 || std::string_view{"bcdhisz"}.find(word[0]) == std::string_view::npos)
+    return false;
   std::size_t digits = 1;
   while (digits < word.size() && is_digit(word[digits])) ++digits;
   if (digits < word.size() && (word[digits] < 'a' || word[digits] > 'z')) return false;
   for (const std::string_view shape :
-       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616", "168128", "168256", "321616", "83216"})
+       {"884", "1684", "1688", "8816", "8832", "16816", "16832", "16864", "88128", "161616",
+        "168128", "168256", "321616", "83216"})
     if (word.substr(1, digits - 1) == shape) return true;
   return false;
 }
@@ -5326,7 +6246,8 @@ inline std::string lower(std::string_view word) {
   return out;
 }
 
-/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in it.
+/// `name` as kernel_name() gives it; of one that it could not demangle, the words are the names in
+/// it.
 class tensor_core_words {
  public:
   bool found = false;
@@ -5336,7 +6257,7 @@ class tensor_core_words {
       read(name);
       return;
     }
-    bool within = false;   // a number that is no length: Li128E
+    bool within = false;  // a number that is no length: Li128E
     for (std::size_t at = 2; at < name.size();) {
       std::size_t number = 0;
       if (const std::size_t end = reference_end(name, at, number); end != at) {
@@ -5355,7 +6276,7 @@ class tensor_core_words {
 
  private:
   void read(std::string_view text) {
-    std::string_view before;   // the word that "_" joins to this one
+    std::string_view before;  // the word that "_" joins to this one
     while (!text.empty()) {
       std::size_t size = 0;
       while (size < text.size() && is_word(text[size]) && text[size] != '_') ++size;
@@ -5367,14 +6288,18 @@ class tensor_core_words {
 
   void look_at(std::string_view word, std::string_view before) {
     const std::string plain = lower(word);
-    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma", "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
+    for (const char* instruction : {"hmma", "imma", "bmma", "dmma", "qmma", "wmma", "wgmma",
+                                    "hgmma", "igmma", "qgmma", "gmma", "umma", "tcgen05", "nvjet"})
       found = found || plain == instruction;
     cutlass_ = cutlass_ || plain.starts_with("cutlass");
     xmma_ = xmma_ || plain == "xmma";
-    found = found || (cutlass_ && word.ends_with("tensorop")) || (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
-            word.starts_with("MmaTensorOp") || is_instruction(word) || (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
+    found = found || (cutlass_ && word.ends_with("tensorop")) ||
+            (word.starts_with("OpClass") && word.ends_with("TensorOp")) ||
+            word.starts_with("MmaTensorOp") || is_instruction(word) ||
+            (word.starts_with("tensor") && begins_with_shape(word.substr(6))) ||
             (xmma_ && word.starts_with("warpgroupsize")) ||
-            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) && begins_with_shape(word));
+            (before.size() > 2 && before.starts_with("SM") && is_digit(before[2]) &&
+             begins_with_shape(word));
   }
 
   bool cutlass_ = false, xmma_ = false;
@@ -5398,43 +6323,48 @@ KPROF_DETAIL_BEGIN
 
 /// Whether a kernel computes on tensor cores, and how that is known.
 ///
-/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all its calls run, and no for
-/// any kernel of its calls: of several, those that prepare and reduce need not be on tensor cores.
+/// A name says yes or nothing. An operator that declares a unit says yes for a kernel that is all
+/// its calls run, and no for any kernel of its calls: of several, those that prepare and reduce
+/// need not be on tensor cores.
 enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_declared };
 
 /// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
 ///
-/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device and launch configuration;
-/// by call site also in region; by thread also in stream.
+/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
+/// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
   launch_place place = launch_place::unknown;
-  std::string op;                   ///< innermost operator around the launch; empty outside of all
-  std::string parameters;           ///< of its calls; empty where variants > 1
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool parameters_merged = false;   ///< calls whose parameters were not kept
-  bool invalid = false;             ///< calls whose parameters are invalid
-  std::string region;               ///< innermost region around the launch, in the operator or around it; empty: none
-  std::uint64_t regions = 0;        ///< different ones; 0 where no launch is in a region
-  bool also_in_none = false;        ///< of several launches, some are in a region and some in none
-  std::string pass;                 ///< value of the field `pass` of the innermost operator that has one; empty: none
+  std::string op;                  ///< innermost operator around the launch; empty outside of all
+  std::string parameters;          ///< of its calls; empty where variants > 1
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  std::string region;         ///< innermost region around the launch, in the operator or around it;
+                              ///< empty: none
+  std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
+  bool also_in_none = false;  ///< of several launches, some are in a region and some in none
+  std::string pass;  ///< value of the field `pass` of the innermost operator that has one; empty:
+                     ///< none
   bool several_passes = false;
-  std::string kernel;               ///< as kernel_name() gives it; empty: kernels kept together for want of memory
+  std::string kernel;  ///< as kernel_name() gives it; empty: kernels kept together for want of
+                       ///< memory
   std::uint32_t device = 0;
   bool several_devices = false;
   std::uint32_t stream = 0;
-  std::uint64_t streams = 0;        ///< different ones
-  std::uint32_t grid[3] = {};       ///< blocks
-  std::uint32_t block[3] = {};      ///< threads
-  std::uint32_t registers = 0;      ///< a thread
-  std::uint32_t shared = 0;         ///< bytes a block, static and dynamic
-  bool several_configurations = false;   ///< the four above are then of one of them
+  std::uint64_t streams = 0;            ///< different ones
+  std::uint32_t grid[3] = {};           ///< blocks
+  std::uint32_t block[3] = {};          ///< threads
+  std::uint32_t registers = 0;          ///< a thread
+  std::uint32_t shared = 0;             ///< bytes a block, static and dynamic
+  bool several_configurations = false;  ///< the four above are then of one of them
 
-  std::uint64_t calls = 0;          ///< runs
-  std::uint64_t untimed = 0;        ///< of these, runs without timing; they are in no time
-  double total_ns = 0;              ///< run times, summed: concurrent runs count each
-  double share = 0;                 ///< total_ns, of the time of all work of the devices; 0 to 1
-  figure mean_ns, min_ns, max_ns;   ///< of a run
-  figure flops, bytes;              ///< by the operator's formulas, where each of its calls runs this kernel and no other
+  std::uint64_t calls = 0;         ///< runs
+  std::uint64_t untimed = 0;       ///< of these, runs without timing; they are in no time
+  double total_ns = 0;             ///< run times, summed: concurrent runs count each
+  double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
+  figure mean_ns, min_ns, max_ns;  ///< of a run
+  figure flops, bytes;  ///< by the operator's formulas, where each of its calls runs this kernel
+                        ///< and no other
   tensor_use tensor_core = tensor_use::unknown;
 };
 
@@ -5446,7 +6376,8 @@ struct kernel_sum {
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
 
-  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& kernel) {
+  void begin(const profile& p, const device_work& w, const work_place& at,
+             const std::string& kernel) {
     row.place = at.place;
     if (at.op != scope_node::none) {
       const scope_node& op = p.nodes[at.op];
@@ -5463,12 +6394,14 @@ struct kernel_sum {
     row.shared = w.static_shared + w.dynamic_shared;
   }
 
-  void add(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+  void add(const profile& p, const device_work& w, const work_place& at,
+           const operator_kernels* of) {
     row.several_passes = row.several_passes || at.pass != row.pass;
     row.several_devices = row.several_devices || w.device != row.device;
-    row.several_configurations = row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
-                                 !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
-                                 w.static_shared + w.dynamic_shared != row.shared;
+    row.several_configurations =
+        row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
+        !std::equal(w.block, w.block + 3, row.block) || w.registers != row.registers ||
+        w.static_shared + w.dynamic_shared != row.shared;
     const std::uint64_t untimed = std::min(w.untimed, w.calls);
     if (w.calls > untimed) {
       min_ns = std::min(min_ns, not_negative(w.min_ns));
@@ -5481,7 +6414,8 @@ struct kernel_sum {
     add_work(p, w, at, of);
   }
 
-  void add_work(const profile& p, const device_work& w, const work_place& at, const operator_kernels* of) {
+  void add_work(const profile& p, const device_work& w, const work_place& at,
+                const operator_kernels* of) {
     if (of == nullptr) {
       no_flops = no_bytes = absence::no_operator;
       return;
@@ -5491,12 +6425,15 @@ struct kernel_sum {
     no_bytes = std::max({no_bytes, of->no_bytes, shared});
     const work_per_call& work = p.nodes[at.op].work;
     flops += static_cast<double>(w.calls) * static_cast<double>(work.flops);
-    bytes += static_cast<double>(w.calls) * (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
+    bytes += static_cast<double>(w.calls) *
+             (static_cast<double>(work.bytes_read) + static_cast<double>(work.bytes_written));
   }
 
   kernel_row finish(double all_device_ns) {
     const std::uint64_t timed = row.calls - row.untimed;
-    const absence why = row.calls == 0 ? absence::no_calls : timed == 0 ? absence::untimed : absence::none;
+    const absence why = row.calls == 0 ? absence::no_calls
+                        : timed == 0   ? absence::untimed
+                                       : absence::none;
     const auto time = [&](double ns) { return figure{why == absence::none ? ns : 0, why}; };
     row.share = share_of(row.total_ns, all_device_ns);
     row.mean_ns = time(row.total_ns / static_cast<double>(std::max<std::uint64_t>(timed, 1)));
@@ -5516,7 +6453,8 @@ struct kernel_sum {
 class kernel_summing {
  public:
   template <class Keep>
-  kernel_summing(const profile& p, grouping by, Keep keep) : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
+  kernel_summing(const profile& p, grouping by, Keep keep)
+      : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
     for (const device_work& w : p.device.work)
@@ -5527,7 +6465,9 @@ class kernel_summing {
     const double all = all_device_work(p_).ns;
     std::vector<std::uint32_t> order(sums_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return sums_[a].row.total_ns > sums_[b].row.total_ns; });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return sums_[a].row.total_ns > sums_[b].row.total_ns;
+    });
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
@@ -5539,7 +6479,9 @@ class kernel_summing {
     const work_place at = places_.of(w);
     const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
     const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
-    if (is_new) sums_.emplace_back().begin(p_, w, at, kernel == device_work::none ? std::string{} : names_[kernel]);
+    if (is_new)
+      sums_.emplace_back().begin(p_, w, at,
+                                 kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
     const operator_kernels* const of = places_.kernels_of(at);
     if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
@@ -5554,23 +6496,33 @@ class kernel_summing {
       sum.row.stream = w.stream;
     }
     sum.add(p_, w, at, of);
-    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel] ? tensor_use::yes_by_name : declared(of);
+    const tensor_use use = kernel != device_work::none && on_tensor_cores_[kernel]
+                               ? tensor_use::yes_by_name
+                               : declared(of);
     sum.row.tensor_core = is_new || sum.row.tensor_core == use ? use : tensor_use::unknown;
   }
 
   static tensor_use declared(const operator_kernels* of) noexcept {
     if (of == nullptr) return tensor_use::unknown;
-    if (of->on == unit::cuda_core) return tensor_use::no_declared;
-    return of->on == unit::tensor_core && of->only_one() ? tensor_use::yes_declared : tensor_use::unknown;
+    if (of->on == arithmetic_unit::cuda_core) return tensor_use::no_declared;
+    return of->on == arithmetic_unit::tensor_core && of->only_one() ? tensor_use::yes_declared
+                                                                    : tensor_use::unknown;
   }
 
   // Two keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
     row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
     if (by_ == grouping::op) return key;
-    const std::uint32_t shape = shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
-    const std::uint32_t memory = memories_.of({{w.registers, w.static_shared + w.dynamic_shared, w.device, w.merged ? 1U : 0U, at.pass_number}}).first;
-    const std::uint32_t where = wheres_.of({{by_ >= grouping::call_site ? at.region_name : 0, by_ >= grouping::thread ? w.stream : 0}}).first;
+    const std::uint32_t shape =
+        shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
+    const std::uint32_t memory = memories_
+                                     .of({{w.registers, w.static_shared + w.dynamic_shared,
+                                           w.device, w.merged ? 1U : 0U, at.pass_number}})
+                                     .first;
+    const std::uint32_t where = wheres_
+                                    .of({{by_ >= grouping::call_site ? at.region_name : 0,
+                                          by_ >= grouping::thread ? w.stream : 0}})
+                                    .first;
     key.part[1] = at.variant;
     key.part[3] = shape;
     key.part[4] = memory;
@@ -5582,8 +6534,8 @@ class kernel_summing {
   grouping by_;
   launch_places places_;
   key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
-  std::vector<std::string> names_;        // of the kernels, readable
-  std::vector<bool> on_tensor_cores_;     // by their names
+  std::vector<std::string> names_;     // of the kernels, readable
+  std::vector<bool> on_tensor_cores_;  // by their names
   std::vector<kernel_sum> sums_;
 };
 
@@ -5596,7 +6548,8 @@ std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
 }
 
 /// All kernels.
-///     for (const auto& row : kprof::kernel_table(run)) use(row.op, kprof::short_kernel_name(row.kernel), row.total_ns);
+///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
+///     kprof::short_kernel_name(row.kernel), row.total_ns);
 inline std::vector<kernel_row> kernel_table(const profile& p, grouping by = grouping::parameters) {
   return kernel_table(p, by, [](const device_work&) { return true; });
 }
@@ -5630,9 +6583,12 @@ inline std::string parameters_cell(const kernel_row& row, const page&) {
 }
 
 inline std::string region_cell(const kernel_row& row, const page&) {
-  return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) + (row.also_in_none ? ", none" : "");
+  return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
+         (row.also_in_none ? ", none" : "");
 }
-inline std::string pass_cell(const kernel_row& row, const page&) { return row.several_passes ? "several" : row.pass; }
+inline std::string pass_cell(const kernel_row& row, const page&) {
+  return row.several_passes ? "several" : row.pass;
+}
 inline std::string kernel_cell(const kernel_row& row, const page&) {
   return row.kernel.empty() ? "(other kernels)" : short_kernel_name(row.kernel);
 }
@@ -5647,7 +6603,9 @@ inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&exte
   return text;
 }
 
-inline std::string figure_cell(const figure& f, look as, const page& out) { return f.known() ? number_cell(as, f.value, out) : "n/a"; }
+inline std::string figure_cell(const figure& f, look as, const page& out) {
+  return f.known() ? number_cell(as, f.value, out) : "n/a";
+}
 
 inline std::string tensor_cell(const kernel_row& row, const page&) {
   switch (row.tensor_core) {
@@ -5661,44 +6619,84 @@ inline std::string tensor_cell(const kernel_row& row, const page&) {
 
 struct kernel_column {
   const char* header;
-  unsigned rank;       // where not all fit, the highest goes first
+  unsigned rank;  // where not all fit, the highest goes first
   bool text;
-  std::size_t least;   // how far it may shrink, on a narrow page to a third of it; 0: not at all
+  std::size_t least;  // how far it may shrink, on a narrow page to a third of it; 0: not at all
   std::string (*cell)(const kernel_row&, const page&);
   const char* meaning;
 };
 
 inline constexpr kernel_column kernel_columns[] = {
-    {"operator", 1, true, 10, &operator_cell, "innermost operator around the launch; (outside): there is none, (unknown): the launch was not seen"},
+    {"operator", 1, true, 10, &operator_cell,
+     "innermost operator around the launch; (outside): there is none, (unknown): the launch was "
+     "not seen"},
     {"parameters", 8, true, 16, &parameters_cell, "of its calls"},
     {"region", 10, true, 10, &region_cell,
-     "innermost region around the launch, in the operator or around it, or how many different ones; a row each with by=call_site"},
-    {"pass", 9, true, 0, &pass_cell, "value of the field `pass` of the innermost operator that has one"},
+     "innermost region around the launch, in the operator or around it, or how many different "
+     "ones; a row each with by=call_site"},
+    {"pass", 9, true, 0, &pass_cell,
+     "value of the field `pass` of the innermost operator that has one"},
     {"kernel", 2, true, 32, &kernel_cell, "name of the kernel, made short; whole with full_names"},
-    {"calls", 4, false, 0, [](const kernel_row& row, const page&) { return calls_cell(row.calls); }, "runs of the kernel"},
-    {"total", 3, false, 0, [](const kernel_row& row, const page& out) { return out.time(row.total_ns); },
+    {"calls", 4, false, 0, [](const kernel_row& row, const page&) { return calls_cell(row.calls); },
+     "runs of the kernel"},
+    {"total", 3, false, 0,
+     [](const kernel_row& row, const page& out) { return out.time(row.total_ns); },
      "time on the device, summed; what ran at the same time counts each"},
-    {"share", 5, false, 0, [](const kernel_row& row, const page&) { return format_share(row.share); }, "total / time of all kernels, copies and memsets"},
-    {"mean", 6, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.mean_ns, look::time, out); }, "time of a run"},
-    {"min", 17, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.min_ns, look::time, out); }, "the shortest run"},
-    {"max", 18, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.max_ns, look::time, out); }, "the longest run"},
-    {"device", 19, false, 0, [](const kernel_row& row, const page&) { return row.several_devices ? "several" : std::to_string(row.device); },
+    {"share", 5, false, 0,
+     [](const kernel_row& row, const page&) { return format_share(row.share); },
+     "total / time of all kernels, copies and memsets"},
+    {"mean", 6, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.mean_ns, look::time, out);
+     },
+     "time of a run"},
+    {"min", 17, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.min_ns, look::time, out);
+     },
+     "the shortest run"},
+    {"max", 18, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.max_ns, look::time, out);
+     },
+     "the longest run"},
+    {"device", 19, false, 0,
+     [](const kernel_row& row, const page&) {
+       return row.several_devices ? "several" : std::to_string(row.device);
+     },
      "number of the device, as CUDA has it"},
     {"stream", 20, false, 0,
-     [](const kernel_row& row, const page&) { return row.streams > 1 ? format_count(row.streams) + " streams" : std::to_string(row.stream); },
-     "number of the stream, as CUPTI has it, or how many different ones; a row each with by=thread"},
-    {"grid", 12, true, 0, [](const kernel_row& row, const page&) { return extent_cell(row, row.grid); }, "blocks of a launch"},
-    {"block", 13, true, 0, [](const kernel_row& row, const page&) { return extent_cell(row, row.block); }, "threads of a block"},
-    {"registers", 15, false, 0, [](const kernel_row& row, const page&) { return row.several_configurations ? "several" : std::to_string(row.registers); },
+     [](const kernel_row& row, const page&) {
+       return row.streams > 1 ? format_count(row.streams) + " streams" : std::to_string(row.stream);
+     },
+     "number of the stream, as CUPTI has it, or how many different ones; a row each with "
+     "by=thread"},
+    {"grid", 12, true, 0,
+     [](const kernel_row& row, const page&) { return extent_cell(row, row.grid); },
+     "blocks of a launch"},
+    {"block", 13, true, 0,
+     [](const kernel_row& row, const page&) { return extent_cell(row, row.block); },
+     "threads of a block"},
+    {"registers", 15, false, 0,
+     [](const kernel_row& row, const page&) {
+       return row.several_configurations ? "several" : std::to_string(row.registers);
+     },
      "registers of a thread"},
-    {"shared", 16, false, 0, [](const kernel_row& row, const page&) { return row.several_configurations ? "several" : format_memory(row.shared); },
+    {"shared", 16, false, 0,
+     [](const kernel_row& row, const page&) {
+       return row.several_configurations ? "several" : format_memory(row.shared);
+     },
      "shared memory of a block, static and dynamic"},
-    {"FLOPs", 11, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.flops, look::si, out); },
-     "flops() of the operator's calls, where each runs this kernel and no other; k M G T P E = 10^3 to 10^18"},
-    {"bytes", 14, false, 0, [](const kernel_row& row, const page& out) { return figure_cell(row.bytes, look::si, out); },
+    {"FLOPs", 11, false, 0,
+     [](const kernel_row& row, const page& out) { return figure_cell(row.flops, look::si, out); },
+     "flops() of the operator's calls, where each runs this kernel and no other; k M G T P E = "
+     "10^3 to 10^18"},
+    {"bytes", 14, false, 0,
+     [](const kernel_row& row, const page& out) { return figure_cell(row.bytes, look::si, out); },
      "bytes() of them, read + written; by the formula, not measured traffic"},
     {"tensor core", 7, true, 0, &tensor_cell,
-     "whether the kernel computes on tensor cores, and how that is known: by its name, which never says no, or declared by arithmetic() "
+     "whether the kernel computes on tensor cores, and how that is known: by its name, which never "
+     "says no, or declared by arithmetic() "
      "of an operator; of one that runs several kernels, only `no` holds for each"},
 };
 
@@ -5712,10 +6710,14 @@ struct chosen_kernels {
       calls += row.calls;
       ns += row.total_ns;
     }
-    void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+    void print(page& out, const std::string& what, const std::string& why,
+               const text_plan& plan) const {
       if (rows == 0) return;
-      out.paragraph("", what + ": " + format_count(rows) + ' ' + why + ": " + counted(calls, "run", "runs") + ", " + out.time(ns) + ", " +
-                            format_share(share_of(ns, plan.all_device_ns)), 2);
+      out.paragraph("",
+                    what + ": " + format_count(rows) + ' ' + why + ": " +
+                        counted(calls, "run", "runs") + ", " + out.time(ns) + ", " +
+                        format_share(share_of(ns, plan.all_device_ns)),
+                    2);
     }
   };
 
@@ -5727,8 +6729,12 @@ struct chosen_kernels {
       rows = kernel_table(p, plan.options.by);
     } else {
       const std::vector<bool> matches = matching(p, plan.filter);
-      const auto match = [&](const device_work& w) { return matches[static_cast<std::size_t>(&w - p.device.work.data())]; };
-      for (const kernel_row& row : kernel_table(p, plan.options.by, [&](const device_work& w) { return !match(w); })) filtered.add(row);
+      const auto match = [&](const device_work& w) {
+        return matches[static_cast<std::size_t>(&w - p.device.work.data())];
+      };
+      for (const kernel_row& row :
+           kernel_table(p, plan.options.by, [&](const device_work& w) { return !match(w); }))
+        filtered.add(row);
       rows = kernel_table(p, plan.options.by, match);
     }
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
@@ -5742,10 +6748,12 @@ struct chosen_kernels {
   static std::vector<bool> matching(const profile& p, const name_filter& filter) {
     const std::vector<bool> scopes = matching_operators(p, filter);
     std::vector<bool> kernels, matches;
-    for (const std::string& name : p.device.kernels) kernels.push_back(filter.found_in(kernel_name(name)));
+    for (const std::string& name : p.device.kernels)
+      kernels.push_back(filter.found_in(kernel_name(name)));
     for (const device_work& w : p.device.work) {
       const std::uint32_t node = scope_of(p, w);
-      matches.push_back((node != scope_node::none && scopes[node]) || (w.kernel < kernels.size() && kernels[w.kernel]));
+      matches.push_back((node != scope_node::none && scopes[node]) ||
+                        (w.kernel < kernels.size() && kernels[w.kernel]));
     }
     return matches;
   }
@@ -5753,31 +6761,46 @@ struct chosen_kernels {
 
 inline bool tells_something(const kernel_column& c, const std::vector<kernel_row>& rows) noexcept {
   if (c.cell == static_cast<std::string (*)(const kernel_row&, const page&)>(&parameters_cell))
-    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.place == launch_place::in_operator; });
-  if (c.cell == &region_cell) return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.regions > 0; });
-  if (c.cell == &pass_cell) return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) {
+      return row.place == launch_place::in_operator;
+    });
+  if (c.cell == &region_cell)
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const kernel_row& row) { return row.regions > 0; });
+  if (c.cell == &pass_cell)
+    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) {
+      return row.several_passes || !row.pass.empty();
+    });
   return true;
 }
 
 inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
   fitted_table table;
   table.cells.rows.resize(rows.size());
-  const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) { return !row.several_devices && row.device == rows[0].device; });
+  const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) {
+    return !row.several_devices && row.device == rows[0].device;
+  });
   for (const kernel_column& c : kernel_columns) {
     if (!tells_something(c, rows)) continue;
-    table.add_column({.header = c.header, .right = !c.text, .keep_ends = c.cell == &kernel_cell, .least = std::min(c.least, out.width() / 3)},
+    table.add_column({.header = c.header,
+                      .right = !c.text,
+                      .keep_ends = c.cell == &kernel_cell,
+                      .least = std::min(c.least, out.width() / 3)},
                      !one_device && std::string_view{c.header} == "device" ? 6 : c.rank);
-    for (std::size_t i = 0; i < rows.size(); ++i) table.cells.rows[i].push_back(c.cell(rows[i], out));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.cells.rows[i].push_back(c.cell(rows[i], out));
   }
   table.print(out);
 }
 
-/// A line for each reason for which FLOPs or bytes are not known; that there is no operator is plain to see.
+/// A line for each reason for which FLOPs or bytes are not known; that there is no operator is
+/// plain to see.
 inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
   std::vector<std::string> names;
   for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
   const concerned_names concerned(std::move(names));
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::several_kernels, absence::untimed})
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
+                            absence::several_kernels, absence::untimed})
     concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
     });
@@ -5798,10 +6821,15 @@ inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
 }
 
 inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
-  if (std::none_of(p.device.work.begin(), p.device.work.end(), [](const device_work& w) { return w.task == device_task::kernel; })) return;
+  if (std::none_of(p.device.work.begin(), p.device.work.end(),
+                   [](const device_work& w) { return w.task == device_task::kernel; }))
+    return;
   const chosen_kernels chosen(p, plan);
   out.space();
-  out.paragraph("", "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time", 2);
+  out.paragraph(
+      "",
+      "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
+      2);
   out.space();
   if (chosen.rows.empty()) {
     out.line("no kernel matches the filter");
@@ -5823,138 +6851,14 @@ inline void print_kernel_legend(page& out) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/kernels.hpp>
+#endif  // <kprof/report/text/kernels.hpp>
 
-// <kprof/report/output.hpp>
-#ifndef KPROF_REPORT_OUTPUT_HPP
-#define KPROF_REPORT_OUTPUT_HPP
+// <kprof/report/text/table.hpp>
+#ifndef KPROF_REPORT_TEXT_TABLE_HPP
+#define KPROF_REPORT_TEXT_TABLE_HPP
 
-// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a report of your own.
-// Blocks until all is written; several threads may write at a time, each to a file of its own.
-
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <string>
-#include <string_view>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit SIGXFSZ, in the writing
-/// thread. Both are held back while this lives, and those raised meanwhile are taken away. Handlers are not touched.
-class quiet_writes {
- public:
-  quiet_writes() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
-
- private:
-  sigset_t ours_{}, before_{};
-};
-
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT: case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES: case EPERM: case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC: case EDQUOT: case EFBIG: return "no space left: free some, or choose another disk; what has been written is not complete";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE: case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN: return "it is in non-blocking mode and full: write to a file; what has been written is not complete";
-    default: return nullptr;
-  }
-}
-
-inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write the report to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy} : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
-
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
-}
-
-}  // namespace detail
-
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A failure, also that of a
-/// full disk, a closed standard output or a pipe whose reader has ended, is in the status and harms nothing else.
-inline status write_output(const std::string& path, std::string_view text) {
-  const detail::quiet_writes quiet;
-  if (path.empty()) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (detail::write_all(stdout, text)) return {};
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    return detail::cannot_write("standard output", error);
-  }
-  const std::string name = '"' + detail::printable(path, 300) + '"';
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return detail::cannot_write(name, errno);
-  const bool written = detail::write_all(file, text);
-  int error = errno;
-  if (std::fclose(file) != 0 && written) error = errno;
-  else if (written) return {};
-  return detail::cannot_write(name, error);
-}
-
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not overwrite each other.
-inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos) path.replace(at, 2, std::to_string(getpid()));
-  return path;
-}
-
-/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS, else 100.
-inline int output_width(const std::string& path) noexcept {
-  if (path.empty()) {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  }
-  if (const char* columns = std::getenv("COLUMNS")) {
-    char* end = nullptr;
-    const long value = std::strtol(columns, &end, 10);
-    if (end != columns && *end == '\0' && value > 0 && value <= 1000) return static_cast<int>(value);
-  }
-  return 100;
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/output.hpp>
-
-// <kprof/report/table.hpp>
-#ifndef KPROF_REPORT_TABLE_HPP
-#define KPROF_REPORT_TABLE_HPP
-
-// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and under them what is not
-// shown and why a number is missing. Included by the text report.
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
+// under them what is not shown and why a number is missing. Included by the text report.
 
 #include <algorithm>
 #include <cstddef>
@@ -5980,23 +6884,31 @@ struct chosen_rows {
       operators_self_ns += all[i].self_ns;
       order.push_back(static_cast<std::uint32_t>(i));
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comes_before(*plan.sort, all[a], all[b]); });
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return comes_before(*plan.sort, all[a], all[b]);
+    });
     for (const std::uint32_t i : order) {
-      if (plan.options.top == 0 || rows.size() < plan.options.top) rows.push_back(std::move(all[i]));
+      if (plan.options.top == 0 || rows.size() < plan.options.top)
+        rows.push_back(std::move(all[i]));
       else cut.add(all[i]);
     }
   }
 
  private:
-  // Calls are filtered one set of parameters after another, before rows are made of them: a row of several sets has no
-  // parameters that an expression could be searched in. Of a row matched in part, the other calls are a row filtered out.
+  // Calls are filtered one set of parameters after another, before rows are made of them: a row of
+  // several sets has no parameters that an expression could be searched in. Of a row matched in
+  // part, the other calls are a row filtered out.
   std::vector<operator_row> wanted(const profile& p, const text_plan& plan) {
     if (!plan.filter.active()) return operator_table(p, plan.options.by);
     std::vector<bool> matches(p.nodes.size());
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
-      matches[i] = p.nodes[i].kind == scope_kind::op && plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
-    const auto match = [&](const scope_node& n) { return matches[static_cast<std::size_t>(&n - p.nodes.data())]; };
-    for (const operator_row& row : operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
+      matches[i] = p.nodes[i].kind == scope_kind::op &&
+                   plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    const auto match = [&](const scope_node& n) {
+      return matches[static_cast<std::size_t>(&n - p.nodes.data())];
+    };
+    for (const operator_row& row :
+         operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
       operators_self_ns += row.self_ns;
       filtered.add(row);
     }
@@ -6004,10 +6916,13 @@ struct chosen_rows {
   }
 };
 
-inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows, const text_plan& plan) noexcept {
+inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows,
+                          const text_plan& plan) noexcept {
   if (c.as == look::call_site) return plan.options.by >= grouping::call_site;
   if (c.as == look::thread) return plan.options.by >= grouping::thread;
-  if (c.as == look::open) return std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.open > 0; });
+  if (c.as == look::open)
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const operator_row& row) { return row.open > 0; });
   const unsigned rank = rank_of(c, plan.device);
   return rank > 0 && rank != not_here;
 }
@@ -6029,16 +6944,21 @@ class table_columns {
   std::vector<const column*> shown;
   std::vector<std::string> left_out;
   grid cells;
-  std::size_t whole_width = 0;   // of a page on which nothing is cut or left out
+  std::size_t whole_width = 0;  // of a page on which nothing is cut or left out
 
-  table_columns(const page& out, const profile& p, const text_plan& plan, const std::vector<operator_row>& rows)
+  table_columns(const page& out, const profile& p, const text_plan& plan,
+                const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()), device_(plan.device) {
-    nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) { return row.device_total_ns > 2 * row.device_ns; });
+    nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) {
+      return row.device_total_ns > 2 * row.device_ns;
+    });
     shown = plan.columns;
     for (const column& c : columns)
       if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
     for (const column* c : shown)
-      cells.columns.push_back({.header = c->header, .right = !is_foreign(*c) && c->as != look::type, .keep_end = c->as == look::call_site});
+      cells.columns.push_back({.header = c->header,
+                               .right = !is_foreign(*c) && c->as != look::type,
+                               .keep_end = c->as == look::call_site});
     for (const operator_row& row : rows) {
       auto& line = cells.rows.emplace_back();
       for (const column* c : shown) line.push_back(cell(*c, row, p, out));
@@ -6054,14 +6974,19 @@ class table_columns {
 
  private:
   void set_least(const page& out) {
-    const bool comfortable = !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) { return rank_of(*c, device_, nested_) >= comfort_rank; });
-    for (std::size_t i = 0; i < shown.size(); ++i) cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
+    const bool comfortable =
+        !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) {
+          return rank_of(*c, device_, nested_) >= comfort_rank;
+        });
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
   }
   void drop_one(const page& out) {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], device_, nested_) > rank_of(*shown[worst], device_, nested_)) worst = i;
+        if (rank_of(*shown[i], device_, nested_) > rank_of(*shown[worst], device_, nested_))
+          worst = i;
     left_out.push_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
     cells.drop(worst);
@@ -6072,26 +6997,40 @@ class table_columns {
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown, const std::vector<operator_row>& rows, const concerned_names& names) {
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged, absence::zero_bytes, absence::dropped, absence::untimed,
-                            absence::no_launch, absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
+inline void print_absences(page& out, const std::vector<const column*>& shown,
+                           const std::vector<operator_row>& rows, const concerned_names& names) {
+  for (const absence why :
+       {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
+        absence::zero_bytes, absence::dropped, absence::untimed, absence::no_launch,
+        absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
-      return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->value != nullptr && (rows[i].*c->value).why == why; });
+      return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
+        return c->value != nullptr && (rows[i].*c->value).why == why;
+      });
     });
 }
 
-inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows, const concerned_names& names) {
-  names.print(out, "short, so partly kprof's own time (an empty scope shows " + out.time(p.cost.empty_scope_ns) + "): ",
-              [&](std::size_t i) { return rows[i].mean_ns.known() && rows[i].mean_ns.value < 10 * p.cost.empty_scope_ns; });
+inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows,
+                              const concerned_names& names) {
+  names.print(out,
+              "short, so partly kprof's own time (an empty scope shows " +
+                  out.time(p.cost.empty_scope_ns) + "): ",
+              [&](std::size_t i) {
+                return rows[i].mean_ns.known() &&
+                       rows[i].mean_ns.value < 10 * p.cost.empty_scope_ns;
+              });
 }
 
 /// Work that no operator accounts for, and the names of what took the most time.
 inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   const work_outside rest = outside_operators(p);
   if (rest.all.runs() == 0) return;
-  std::string text = "outside any operator: " + runs_of(rest.all) + ", device " + out.time(rest.all.ns) + ", " +
+  std::string text = "outside any operator: " + runs_of(rest.all) + ", device " +
+                     out.time(rest.all.ns) + ", " +
                      format_share(share_of(rest.all.ns, plan.all_device_ns));
-  if (rest.unknown.runs() > 0) text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " + out.time(rest.unknown.ns);
+  if (rest.unknown.runs() > 0)
+    text += "; of these, launch not seen: " + runs_of(rest.unknown) + ", device " +
+            out.time(rest.unknown.ns);
   out.paragraph("", text, 2);
   std::vector<std::string> names, notes;
   for (const named_work& work : rest.names) {
@@ -6102,10 +7041,14 @@ inline void print_outside(page& out, const profile& p, const text_plan& plan) {
 }
 
 inline std::string table_title(const page& out, const text_plan& plan) {
-  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site", " by parameters, call site and thread"};
-  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " + plan.sort->header +
-         (plan.device ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share" : "; share is") + " of " +
-         out.time(plan.all_self_ns) + " in all scopes";
+  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site",
+                                       " by parameters, call site and thread"};
+  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " +
+         plan.sort->header +
+         (plan.device
+              ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share"
+              : "; share is") +
+         " of " + out.time(plan.all_self_ns) + " in all scopes";
 }
 
 inline void print_table(page& out, const profile& p, const text_plan& plan) {
@@ -6125,7 +7068,8 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
     const concerned_names names(std::move(of_rows));
     print_absences(out, table.shown, chosen.rows, names);
     print_short_calls(out, p, chosen.rows, names);
-    if (!table.left_out.empty()) out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
+    if (!table.left_out.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cells.cut(), table.whole_width);
   }
   chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
@@ -6133,8 +7077,12 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
   if (!(regions > plan.all_self_ns * 1e-9)) return;
   // The operator that handed a path to another thread has its row by=thread elsewhere.
-  const std::string where = plan.options.by == grouping::thread ? "in regions, outside operators of their thread" : "in regions, outside operators";
-  out.paragraph("", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns), 2);
+  const std::string where = plan.options.by == grouping::thread
+                                ? "in regions, outside operators of their thread"
+                                : "in regions, outside operators";
+  out.paragraph(
+      "", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns),
+      2);
 }
 
 inline void print_legend(page& out, const text_plan& plan) {
@@ -6143,18 +7091,19 @@ inline void print_legend(page& out, const text_plan& plan) {
   for (const column& c : columns) {
     if (rank_of(c, plan.device) == not_here) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
-    print_meaning(out, c.header, id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
+    print_meaning(out, c.header,
+                  id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
   }
 }
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/table.hpp>
+#endif  // <kprof/report/text/table.hpp>
 
-// <kprof/report/tree.hpp>
-#ifndef KPROF_REPORT_TREE_HPP
-#define KPROF_REPORT_TREE_HPP
+// <kprof/report/text/tree.hpp>
+#ifndef KPROF_REPORT_TEXT_TREE_HPP
+#define KPROF_REPORT_TEXT_TREE_HPP
 
 // The call tree of the text report. Included by the text report.
 
@@ -6171,12 +7120,14 @@ namespace detail {
 /// Which rows of the tree are shown. A row that is shown has its parents shown.
 struct chosen_tree {
   std::vector<tree_row> rows;
-  std::vector<bool> shown, last;   // last: no sibling below it is shown
+  std::vector<bool> shown, last;  // last: no sibling below it is shown
   hidden_rows filtered, cut;
   bool any_open = false;
 
   chosen_tree(const profile& p, const text_plan& plan)
-      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)), shown(rows.size(), true), last(rows.size(), false) {
+      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)),
+        shown(rows.size(), true),
+        last(rows.size(), false) {
     if (plan.filter.active()) filter(plan.filter);
     if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
@@ -6193,7 +7144,8 @@ struct chosen_tree {
   void filter(const name_filter& wanted) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const bool inside = rows[i].parent != scope_node::none && shown[rows[i].parent];
-      shown[i] = inside || (rows[i].kind != scope_kind::root && wanted.matches(rows[i].name, rows[i].parameters));
+      shown[i] = inside || (rows[i].kind != scope_kind::root &&
+                            wanted.matches(rows[i].name, rows[i].parameters));
     }
     for (std::size_t i = rows.size(); i-- > 0;) {
       if (shown[i] && rows[i].parent != scope_node::none) shown[rows[i].parent] = true;
@@ -6207,7 +7159,8 @@ struct chosen_tree {
       if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
     if (order.size() <= top) return;
     // A parent is no smaller than its children and comes before them.
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
     for (std::size_t i = top; i < order.size(); ++i) {
       shown[order[i]] = false;
       cut.add(rows[order[i]]);
@@ -6216,13 +7169,17 @@ struct chosen_tree {
 };
 
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
-inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width, bool ascii) {
+inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width,
+                              bool ascii) {
   const std::size_t depth = tree.rows[at].depth;
   if (depth == 0) return {};
-  const char* branch = tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
-  if (3 * depth > page_width * 2 / 5) return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
+  const char* branch =
+      tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
+  if (3 * depth > page_width * 2 / 5)
+    return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
   std::vector<bool> ends;
-  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0; up = tree.rows[up].parent)
+  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0;
+       up = tree.rows[up].parent)
     ends.push_back(tree.last[up]);
   std::string lines;
   for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
@@ -6238,10 +7195,13 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at, const profile& p, const page& out, bool device) {
+inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
+                                           const profile& p, const page& out, bool device) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p), thread ? "" : calls_cell(row.calls + row.replays)};
+  std::vector<std::string> cells{
+      tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p),
+      thread ? "" : calls_cell(row.calls + row.replays)};
   if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
   if (device) {
     cells.push_back(out.time(row.device_total_ns));
@@ -6250,19 +7210,24 @@ inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t 
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
-  cells.push_back(thread ? "" : row.calls == 0 ? "n/a" : out.time(row.total_ns / static_cast<double>(row.calls)));
+  cells.push_back(thread           ? ""
+                  : row.calls == 0 ? "n/a"
+                                   : out.time(row.total_ns / static_cast<double>(row.calls)));
   return cells;
 }
 
-/// The page width at which no label is cut. A wider page has more of the lines that lead to deep rows, so that it is
-/// approached from below. `others`: the width of all other columns.
-inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out, std::size_t others) {
+/// The page width at which no label is cut. A wider page has more of the lines that lead to deep
+/// rows, so that it is approached from below. `others`: the width of all other columns.
+inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out,
+                                    std::size_t others) {
   for (std::size_t width = out.width();;) {
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < tree.rows.size(); ++i) {
       if (!tree.shown[i]) continue;
-      const std::string label = tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p);
-      wanted = std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
+      const std::string label =
+          tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p);
+      wanted =
+          std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
     }
     if (wanted <= width || wanted > widest_page) return std::max(wanted, width);
     width = wanted;
@@ -6272,16 +7237,22 @@ inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, c
 inline std::string tree_title(const page& out, const text_plan& plan) {
   const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
   if (!plan.device) return "Call tree, sorted by total; " + share;
-  return "Call tree, sorted by device: that of a scope and all below it; dev share is of " + out.time(plan.all_device_ns) + " of device time, " + share;
+  return "Call tree, sorted by device: that of a scope and all below it; dev share is of " +
+         out.time(plan.all_device_ns) + " of device time, " + share;
 }
 
 /// Work that is in no scope of the tree.
 inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
   device_sum rest;
   for (const device_work& w : p.device.work)
-    if (const std::uint32_t node = scope_of(p, w); node == scope_node::none || p.nodes[node].kind == scope_kind::root) rest.add(w);
+    if (const std::uint32_t node = scope_of(p, w);
+        node == scope_node::none || p.nodes[node].kind == scope_kind::root)
+      rest.add(w);
   if (rest.runs() == 0) return;
-  out.paragraph("", "outside all scopes: " + runs_of(rest) + ", device " + out.time(rest.ns) + ", " + format_share(share_of(rest.ns, plan.all_device_ns)), 2);
+  out.paragraph("",
+                "outside all scopes: " + runs_of(rest) + ", device " + out.time(rest.ns) + ", " +
+                    format_share(share_of(rest.ns, plan.all_device_ns)),
+                2);
 }
 
 inline void print_tree(page& out, const profile& p, const text_plan& plan) {
@@ -6290,7 +7261,8 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   out.paragraph("", tree_title(out, plan), 2);
   out.space();
   grid cells;
-  for (const std::string_view header : {"scope", "calls", "open", "device", "dev share", "total", "share", "self", "mean"})
+  for (const std::string_view header :
+       {"scope", "calls", "open", "device", "dev share", "total", "share", "self", "mean"})
     if ((header != "open" || tree.any_open) && (!header.starts_with("dev") || plan.device))
       cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
   for (std::size_t i = 0; i < tree.rows.size(); ++i)
@@ -6301,12 +7273,15 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
     cells.measure(out);
     const std::size_t others = cells.whole_width() - cells.columns[0].natural;
     cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
-    while (cells.columns.size() > 3 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    while (cells.columns.size() > 3 && cells.least_width() > out.width())
+      cells.drop(cells.columns.size() - 1);
     cells.columns[0].least = 10;
-    while (cells.columns.size() > 2 && cells.least_width() > out.width()) cells.drop(cells.columns.size() - 1);
+    while (cells.columns.size() > 2 && cells.least_width() > out.width())
+      cells.drop(cells.columns.size() - 1);
     cells.print(out);
     out.space();
-    if (const auto cut = cells.cut(); !cut.empty()) print_cut(out, cut, whole_tree_width(tree, p, out, others));
+    if (const auto cut = cells.cut(); !cut.empty())
+      print_cut(out, cut, whole_tree_width(tree, p, out, others));
   }
   tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
   tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
@@ -6316,7 +7291,7 @@ inline void print_tree(page& out, const profile& p, const text_plan& plan) {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/tree.hpp>
+#endif  // <kprof/report/text/tree.hpp>
 
 // <kprof/version.hpp>
 #ifndef KPROF_VERSION_HPP
@@ -6340,10 +7315,13 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is made safe to print.
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
+/// made safe to print.
 ///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s) complain(s.message);
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out);
+///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s)
+///     complain(s.message);
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out);
 
 #if !KPROF_SESSION_ELSEWHERE
 
@@ -6352,7 +7330,8 @@ namespace detail {
 inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' + std::to_string(KPROF_VERSION_MINOR) + '.' +
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
+                     std::to_string(KPROF_VERSION_MINOR) + '.' +
                      std::to_string(KPROF_VERSION_PATCH);
   text += out.dot() + ("wall " + out.time(p.wall_ns));
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
@@ -6363,17 +7342,21 @@ inline void print_header(page& out, const profile& p) {
 }
 
 inline bool has_scopes(const profile& p) noexcept {
-  return std::any_of(p.nodes.begin(), p.nodes.end(), [](const scope_node& n) { return n.kind != scope_kind::root; });
+  return std::any_of(p.nodes.begin(), p.nodes.end(),
+                     [](const scope_node& n) { return n.kind != scope_kind::root; });
 }
 
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options, std::string& out) {
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))), options.ascii);
+  detail::page page(
+      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
+      options.ascii);
   detail::print_header(page, p);
   detail::print_devices(page, p);
   if (!detail::has_scopes(p)) {
@@ -6406,31 +7389,38 @@ KPROF_DETAIL_END
 #ifndef KPROF_SETTINGS_HPP
 #define KPROF_SETTINGS_HPP
 
-// The settings of a session and the grammar of the environment variable KPROF. One parser serves both.
+// The settings of a session and the grammar of the environment variable KPROF. One parser serves
+// both.
 //
 //   settings = [ setting { "," setting } ]
 //   setting  = word | word "=" value | word "(" [ option { "," option } ] ")"
 //   option   = word | word "=" value
-//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or backslash
+//   value    = characters without , ( ) or "text" in quotes, where a backslash keeps the next " or
+//            backslash
 //
-//   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M, MiB, G or GiB.
+//   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M,
+//   MiB, G or GiB.
 //
 //   on | off                     record from the first scope (the default), or do nothing at all
-//   report | report(...)         print a report when the program ends; options: path width top sort by filter columns
-//                                table tree kernels copies full_names ascii legend. columns are joined by "+"; "%p" in path is the process id
+//   report | report(...)         print a report when the program ends; options: path width top sort
+//                                by filter columns
+//                                table tree kernels copies full_names ascii legend. columns are
+//                                joined by "+"; "%p" in path is the process id
 //   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
-//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB, GiB), 1 MiB or more
-//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses CUDA (default auto)
+//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB,
+//                                GiB), 1 MiB or more
+//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses
+//                                CUDA (default auto)
 //   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
-// <kprof/report/format.hpp>
-#ifndef KPROF_REPORT_FORMAT_HPP
-#define KPROF_REPORT_FORMAT_HPP
+// <kprof/report/text/format.hpp>
+#ifndef KPROF_REPORT_TEXT_FORMAT_HPP
+#define KPROF_REPORT_TEXT_FORMAT_HPP
 
-// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no locale: what a program
-// sets with setlocale() changes nothing.
+// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no
+// locale: what a program sets with setlocale() changes nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -6452,7 +7442,9 @@ inline std::string format_count(std::uint64_t n) {
 }
 
 /// "1 kernel", "12 kernels".
-inline std::string counted(std::uint64_t n, const char* one, const char* many) { return format_count(n) + ' ' + (n == 1 ? one : many); }
+inline std::string counted(std::uint64_t n, const char* one, const char* many) {
+  return format_count(n) + ' ' + (n == 1 ? one : many);
+}
 
 /// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
 inline std::string format_fixed(double x, unsigned decimals) {
@@ -6479,14 +7471,16 @@ struct scaled_unit {
 template <std::size_t N>
 std::string format_scaled(double x, const scaled_unit (&units)[N]) {
   std::size_t u = 0;
-  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;   // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;
   return format_3(x / units[u].size) + units[u].name;
 }
 
 /// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
 inline std::string format_time(double ns, bool ascii = false) {
   static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
-  static constexpr scaled_unit ascii_units[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {
+      {1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
   if (!(ns >= 0) || std::isinf(ns)) return "n/a";
   if (ns == 0) return "0 ns";
   if (ns < 0.01) return "<0.01 ns";
@@ -6495,7 +7489,8 @@ inline std::string format_time(double ns, bool ascii = false) {
 
 /// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
 inline std::string format_si(double x) {
-  static constexpr scaled_unit units[] = {{1, ""}, {1e3, " k"}, {1e6, " M"}, {1e9, " G"}, {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  static constexpr scaled_unit units[] = {{1, ""},      {1e3, " k"},  {1e6, " M"}, {1e9, " G"},
+                                          {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
   if (!(x >= 0) || std::isinf(x)) return "n/a";
   if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
   return format_scaled(x, units);
@@ -6503,7 +7498,11 @@ inline std::string format_si(double x) {
 
 /// Memory: "512 B", "12.0 MiB".
 inline std::string format_memory(std::uint64_t bytes) {
-  static constexpr scaled_unit units[] = {{1, " B"}, {1024, " KiB"}, {1048576.0, " MiB"}, {1073741824.0, " GiB"}, {1099511627776.0, " TiB"}};
+  static constexpr scaled_unit units[] = {{1, " B"},
+                                          {1024, " KiB"},
+                                          {1048576.0, " MiB"},
+                                          {1073741824.0, " GiB"},
+                                          {1099511627776.0, " TiB"}};
   if (bytes < 1000) return format_count(bytes) + " B";
   return format_scaled(static_cast<double>(bytes), units);
 }
@@ -6525,21 +7524,25 @@ inline std::string format_share(double share) {
 }
 
 inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {"unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-                                          "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-                                          "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static constexpr const char* names[] = {
+      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0]) ? names[static_cast<std::size_t>(type)] : "unknown";
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
+             ? names[static_cast<std::size_t>(type)]
+             : "unknown";
 }
 
 // ---- text
 
 struct code_point {
   char32_t value = 0;
-  unsigned size = 0;   // bytes; 0: the next byte is not the beginning of valid UTF-8
+  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
 };
 
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above 10FFFF are not valid.
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
+/// 10FFFF are not valid.
 inline code_point first_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -6566,29 +7569,40 @@ constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
   return false;
 }
 
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where terminals differ, and
-/// for rarer marks, the larger number: a line may come out short, never long.
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
+/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
 constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;   // nearly every character, before the tables are looked at
+  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
   constexpr character_range zero[] = {
-      {0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x610, 0x61A}, {0x64B, 0x65F}, {0x6D6, 0x6DC}, {0x6DF, 0x6E4}, {0x941, 0x948}, {0x94D, 0x94D},
-      {0x951, 0x957}, {0xE34, 0xE3A}, {0xE47, 0xE4E}, {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
+      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
+      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
+      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
   constexpr character_range wide[] = {
-      {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23F3}, {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267F, 0x267F},
-      {0x2693, 0x2693}, {0x26A1, 0x26A1}, {0x26AA, 0x26AB}, {0x26BD, 0x26BE}, {0x26C4, 0x26C5}, {0x26CE, 0x26CE}, {0x26D4, 0x26D4}, {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5}, {0x26FA, 0x26FA}, {0x26FD, 0x26FD}, {0x2705, 0x2705}, {0x270A, 0x270B}, {0x2728, 0x2728}, {0x274C, 0x274C}, {0x274E, 0x274E},
-      {0x2753, 0x2757}, {0x2795, 0x2797}, {0x27B0, 0x27B0}, {0x27BF, 0x27BF}, {0x2B1B, 0x2B1C}, {0x2B50, 0x2B50}, {0x2B55, 0x2B55}, {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE10, 0xFE1F}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0xFFE0, 0xFFE6}, {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A}, {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0},
-      {0x1F90C, 0x1FAFF}, {0x20000, 0x3FFFD}};
+      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
+      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
+      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
+      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
+      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
+      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
+      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
+      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
+      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
+      {0x20000, 0x3FFFD}};
   return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
 }
 
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators, direction marks, joiners, tags.
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators,
+/// direction marks, joiners, tags.
 constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {{0, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},
-                                        {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-                                        {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  constexpr character_range unsafe[] = {
+      {0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},   {0x61C, 0x61C},
+      {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},
+      {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
+      {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
   return is_in(unsafe, c);
 }
 
@@ -6610,22 +7624,27 @@ inline std::string escaped(char32_t c) {
   return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
 }
 
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n", "\x1b", "\u202e" for what a
-/// terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a backslash and "…" for what is cut off.
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
+/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
+/// backslash and "…" for what is cut off.
 inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
   const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain)) return std::string{text};   // nearly every text
+  // nearly every text
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
+    return std::string{text};
   const std::string_view ellipsis = ascii ? "..." : "\u2026";
   const std::size_t ellipsis_width = ascii ? 3 : 1;
   std::string out;
-  std::size_t used = 0, cut_size = 0;   // cut_size: bytes of `out` that leave room for the ellipsis
-  unsigned marks = 3;                   // combining marks on the last character; none may go on a space, nor on what is before the text
+  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
+  // combining marks on the last character; none may go on a space, nor on what is before the text
+  unsigned marks = 3;
   while (!text.empty()) {
     const code_point c = first_character(text);
     std::string piece;
     std::size_t piece_width = 0;
     if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) || (width_of(c.value) == 0 && marks >= 3))
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
+             (width_of(c.value) == 0 && marks >= 3))
       piece = escaped(c.value);
     else piece_width = width_of(c.value);
     marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
@@ -6657,27 +7676,28 @@ inline std::size_t display_width(std::string_view text) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/format.hpp>
+#endif  // <kprof/report/text/format.hpp>
 
-// <kprof/report/text_plan.hpp>
-#ifndef KPROF_REPORT_TEXT_PLAN_HPP
-#define KPROF_REPORT_TEXT_PLAN_HPP
+// <kprof/report/text/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
 
 // The options of a text report, checked, and what its sections share. Included by the text report.
 
-// <kprof/report/columns.hpp>
-#ifndef KPROF_REPORT_COLUMNS_HPP
-#define KPROF_REPORT_COLUMNS_HPP
+// <kprof/report/text/columns.hpp>
+#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
+#define KPROF_REPORT_TEXT_COLUMNS_HPP
 
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by the text report.
-// A column is one line of the table below.
+// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by
+// the text report. A column is one line of the table below.
 
-// <kprof/report/page.hpp>
-#ifndef KPROF_REPORT_PAGE_HPP
-#define KPROF_REPORT_PAGE_HPP
+// <kprof/report/text/page.hpp>
+#ifndef KPROF_REPORT_TEXT_PAGE_HPP
+#define KPROF_REPORT_TEXT_PAGE_HPP
 
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text reports. What is put on a
-// page never runs over its width, however narrow it is and whatever the text.
+// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
+// reports. What is put on a page never runs over its width, however narrow it is and whatever the
+// text.
 
 #include <algorithm>
 #include <cstddef>
@@ -6690,7 +7710,8 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 inline constexpr std::size_t widest_page = 1000;
-inline constexpr std::size_t longest_text = 1000;   // columns of foreign text that are ever looked at
+// columns of foreign text that are ever looked at
+inline constexpr std::size_t longest_text = 1000;
 
 /// Like printable(), but keeps the end of a text that is too long: for paths.
 inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
@@ -6709,8 +7730,8 @@ inline std::string printable_end(std::string_view text, std::size_t width, bool 
   return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
 }
 
-/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin and end with what tells
-/// them apart.
+/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin
+/// and end with what tells them apart.
 inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
   std::string out = printable(text, longest_text, ascii);
   if (display_width(out) <= width) return out;
@@ -6733,7 +7754,9 @@ class page {
   std::string take() { return std::move(text_); }
 
   std::string time(double ns) const { return format_time(ns, ascii_); }
-  std::string safe(std::string_view foreign) const { return printable(foreign, longest_text, ascii_); }
+  std::string safe(std::string_view foreign) const {
+    return printable(foreign, longest_text, ascii_);
+  }
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
@@ -6767,9 +7790,12 @@ class page {
     line(current);
   }
 
-  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names, const std::vector<std::string>& notes = {}) {
-    const std::size_t before = display_width(lead), room = before + 20 <= width_ ? width_ - before : width_;
+  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
+  /// how many more there are.
+  void list(const std::string& lead, const std::vector<std::string>& names,
+            const std::vector<std::string>& notes = {}) {
+    const std::size_t before = display_width(lead),
+                      room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
@@ -6788,13 +7814,16 @@ class page {
   // A number stays on the line of its unit.
   static std::size_t word_end(std::string_view text) noexcept {
     std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9') end = text.find(' ', end + 1);
+    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
+      end = text.find(' ', end + 1);
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
+  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
+                std::size_t indent) {
     const std::size_t wide = display_width(word);
-    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_)) new_line(current, used, begin, indent);
+    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
+      new_line(current, used, begin, indent);
     if (used > begin) current += ' ', ++used;
     while (!word.empty()) {
       const code_point c = first_character(word);
@@ -6842,19 +7871,22 @@ class grid {
   static constexpr std::size_t gap = 2;
 
   std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;   // foreign text is still foreign
+  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
 
   void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)   // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
+      for (const auto& row : rows)  // what is longer than a page can be is seen to be
+        columns[c].natural = std::max(
+            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
     }
   }
 
   /// Pads the numbers of a column, so that their decimal points are under one another.
   void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) { return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.'); };
+    const auto fraction = [](const std::string& cell) {
+      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
+    };
     std::size_t longest = 0;
     for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
     for (auto& row : rows)
@@ -6862,7 +7894,8 @@ class grid {
   }
 
   static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural : std::min(c.natural, std::max(c.least, display_width(c.header)));
+    return c.least == 0 ? c.natural
+                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
   }
 
   /// The narrowest it can be.
@@ -6909,9 +7942,11 @@ class grid {
     for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
       hungry = 0;
       for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part = hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      const std::size_t part =
+          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
       for (grid_column& c : columns) {
-        const std::size_t more = std::min({c.natural - c.width, part, available - std::min(available, total)});
+        const std::size_t more =
+            std::min({c.natural - c.width, part, available - std::min(available, total)});
         c.width += more;
         total += more;
       }
@@ -6923,7 +7958,7 @@ class grid {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends ? printable_ends(cells[i], c.width, out.ascii())
+      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
                                : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
                                             : printable(cells[i], c.width, out.ascii());
       const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
@@ -6937,7 +7972,7 @@ class grid {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/page.hpp>
+#endif  // <kprof/report/text/page.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -6948,14 +7983,27 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class look : std::uint8_t { name, parameters, call_site, thread, type, calls, count, open, time, share, rate, si };
+enum class look : std::uint8_t {
+  name,
+  parameters,
+  call_site,
+  thread,
+  type,
+  calls,
+  count,
+  open,
+  time,
+  share,
+  rate,
+  si
+};
 
 using row_number = double operator_row::*;
 using row_figure = figure operator_row::*;
 using row_count = std::uint64_t operator_row::*;
 
 struct column {
-  const char* id;        // as in report_options::columns and ::sort
+  const char* id;  // as in report_options::columns and ::sort
   const char* header;
   unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
   unsigned device_rank;  // the same for a run with work on a device
@@ -6964,19 +8012,24 @@ struct column {
   row_figure value;
   row_count count;
   const char* meaning;
-  const char* device_meaning = nullptr;   // where it is another
+  const char* device_meaning = nullptr;  // where it is another
 };
 
-inline constexpr unsigned comfort_rank = 10;   // from here on columns give way to readable parameters
-inline constexpr unsigned not_here = 1000;     // neither shown unasked nor explained: a run without a device has none
+// from here on columns give way to readable parameters
+inline constexpr unsigned comfort_rank = 10;
+// neither shown unasked nor explained: a run without a device has none
+inline constexpr unsigned not_here = 1000;
 
 inline constexpr column columns[] = {
     {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
     {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is false or a formula overflowed or went "
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
+     "false or a formula overflowed or went "
      "negative"},
-    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr, "file and line of the guard"},
-    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr, "name and number of the thread, as the operating system has them"},
+    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr,
+     "file and line of the guard"},
+    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr,
+     "name and number of the thread, as the operating system has them"},
     {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
      "finished calls, and calls made by replaying CUDA graphs"},
     {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
@@ -6984,47 +8037,65 @@ inline constexpr column columns[] = {
     {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
      "calls that had not finished, and how long they had run; they are in no other column"},
     {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
-     "time on the device of the kernels, copies and memsets that the calls launched, less that of the operators inside them; what "
+     "time on the device of the kernels, copies and memsets that the calls launched, less that of "
+     "the operators inside them; what "
      "ran at the same time counts each"},
-    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr, nullptr,
-     "device / time of all kernels, copies and memsets"},
-    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr, nullptr,
-     "device with that of the operators inside; a call inside another call of the same row is not counted again"},
+    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr,
+     nullptr, "device / time of all kernels, copies and memsets"},
+    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr,
+     nullptr,
+     "device with that of the operators inside; a call inside another call of the same row is not "
+     "counted again"},
     {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
      "kernels that the calls launched, less those of the operators inside them"},
-    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies, "copies and memsets, the same"},
+    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies,
+     "copies and memsets, the same"},
     {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
-     "mean time from a launch until its work began on the device: long where the device is behind, short where it waits for the host"},
+     "mean time from a launch until its work began on the device: long where the device is behind, "
+     "short where it waits for the host"},
     {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
-     "time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the operator "
+     "time in the calls less the time in the operators inside them, summed over calls and threads; "
+     "a region counts to the operator "
      "that it is in",
-     "host time in the calls less the time in the operators inside them, summed over calls and threads; a region counts to the "
+     "host time in the calls less the time in the operators inside them, summed over calls and "
+     "threads; a region counts to the "
      "operator that it is in"},
     {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
      "self / self time of all scopes, operators and regions outside them, of all threads"},
     {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again",
-     "host time from the begin to the end of the calls, summed; a call inside another call of the same row is not counted again"},
+     "time from the begin to the end of the calls, summed; a call inside another call of the same "
+     "row is not counted again",
+     "host time from the begin to the end of the calls, summed; a call inside another call of the "
+     "same row is not counted again"},
     {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
      "time from the begin to the end of a call: sum over all calls / calls",
-     "host time from the begin to the end of a call: sum over all calls / calls, less those made by replaying graphs"},
-    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr, "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr, "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr, "the shortest call"},
+     "host time from the begin to the end of a call: sum over all calls / calls, less those made "
+     "by replaying graphs"},
+    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr,
+     "half of the calls took no longer; within 0.8 %"},
+    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr,
+     "99 % of the calls took no longer; within 0.8 %"},
+    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr,
+     "the shortest call"},
     {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
     {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
      "10^9 operations a second: flops() of the calls in total, summed, / total",
-     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; of an operator without, / total"},
+     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; "
+     "of an operator without, / total"},
     {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the formula, not measured traffic",
-     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / dev total; of an operator without, "
+     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the "
+     "formula, not measured traffic",
+     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / "
+     "dev total; of an operator without, "
      "/ total; by the formula, not measured traffic"},
     {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
      "arithmetic intensity, operations a byte: flops() / bytes()"},
     {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
      "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr, "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr, "type of the elements that the operator computes with"},
+    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr,
+     "bytes() of the calls in total, read + written, summed"},
+    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr,
+     "type of the elements that the operator computes with"},
 };
 inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
@@ -7041,7 +8112,8 @@ inline std::string column_names() {
   return all;
 }
 
-/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are over that too.
+/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are
+/// over that too.
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
   if (nested && c.number == &operator_row::device_total_ns) return 6;
   return device ? c.device_rank : c.rank;
@@ -7053,9 +8125,11 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 inline std::string parameters_cell(const operator_row& row) {
   if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants" : format_count(row.variants) + " variants";
+    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
+                                        : format_count(row.variants) + " variants";
     if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) + (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+    return "invalid: " + format_count(row.invalid_calls) +
+           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
   }
   const std::string text = row.merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;
@@ -7091,13 +8165,17 @@ inline std::string number_cell(look as, double x, const page& out) {
   }
 }
 
-inline std::string cell(const column& c, const operator_row& row, const profile& p, const page& out) {
+inline std::string cell(const column& c, const operator_row& row, const profile& p,
+                        const page& out) {
   switch (c.as) {
     case look::name: return row.name.empty() ? "(no name)" : row.name;
     case look::parameters: return parameters_cell(row);
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
-    case look::type: return row.several_types ? "several" : row.type == dtype::unknown ? "n/a" : dtype_name(row.type);
+    case look::type:
+      return row.several_types            ? "several"
+             : row.type == dtype::unknown ? "n/a"
+                                          : dtype_name(row.type);
     case look::calls: return calls_cell(row.calls + row.replays);
     case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
@@ -7106,7 +8184,8 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
   if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
   const figure f = row.*c.value;
   if (!f.known()) return "n/a";
-  return c.value == &operator_row::flops_per_byte ? format_rate(f.value) : number_cell(c.as, f.value, out);
+  return c.value == &operator_row::flops_per_byte ? format_rate(f.value)
+                                                  : number_cell(c.as, f.value, out);
 }
 
 // ---- order
@@ -7119,7 +8198,9 @@ inline double sort_key(const column& c, const operator_row& row) noexcept {
   return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
 }
 
-inline int compare(std::string_view a, std::string_view b) noexcept { return a < b ? -1 : a == b ? 0 : 1; }
+inline int compare(std::string_view a, std::string_view b) noexcept {
+  return a < b ? -1 : a == b ? 0 : 1;
+}
 
 /// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
 inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
@@ -7127,8 +8208,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
     case look::name:
       if (const int order = compare(a.name, b.name)) return order < 0;
       return a.parameters < b.parameters;
-    case look::parameters:
-      return a.parameters < b.parameters;
+    case look::parameters: return a.parameters < b.parameters;
     case look::call_site:
       if (const int order = compare(a.file, b.file)) return order < 0;
       return a.line < b.line;
@@ -7146,7 +8226,8 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
 inline const char* explain(absence why) noexcept {
   switch (why) {
     case absence::no_calls: return "no call has finished";
-    case absence::graphs_only: return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::untimed: return "CUPTI gave no time for work on the device";
@@ -7167,13 +8248,14 @@ inline const char* explain(absence why) noexcept {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/columns.hpp>
+#endif  // <kprof/report/text/columns.hpp>
 
-// <kprof/report/filter.hpp>
-#ifndef KPROF_REPORT_FILTER_HPP
-#define KPROF_REPORT_FILTER_HPP
+// <kprof/report/text/filter.hpp>
+#ifndef KPROF_REPORT_TEXT_FILTER_HPP
+#define KPROF_REPORT_TEXT_FILTER_HPP
 
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines. Included by the reports.
+// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
+// Included by the reports.
 
 #include <regex.h>
 
@@ -7197,7 +8279,8 @@ class name_filter {
     if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
       char reason[128] = "";
       regerror(error, &regex_, reason, sizeof(reason));
-      return {"filter \"" + printable(expression, 200) + "\" is not a POSIX extended regular expression (" + reason +
+      return {"filter \"" + printable(expression, 200) +
+              "\" is not a POSIX extended regular expression (" + reason +
               "); write \\( for a literal parenthesis"};
     }
     active_ = true;
@@ -7207,10 +8290,14 @@ class name_filter {
   bool active() const noexcept { return active_; }
 
   /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const { return !active_ || found_in(name + ' ' + parameters); }
+  bool matches(const std::string& name, const std::string& parameters) const {
+    return !active_ || found_in(name + ' ' + parameters);
+  }
 
   /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const { return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0; }
+  bool found_in(const std::string& text) const {
+    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
+  }
 
  private:
   regex_t regex_{};
@@ -7220,7 +8307,7 @@ class name_filter {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/filter.hpp>
+#endif  // <kprof/report/text/filter.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -7235,10 +8322,10 @@ namespace detail {
 struct text_plan {
   const report_options& options;
   const column* sort = nullptr;
-  std::vector<const column*> columns;   // empty: automatic
+  std::vector<const column*> columns;  // empty: automatic
   name_filter filter;
   double all_self_ns = 0;
-  bool device = false;                  // the run has work on a device
+  bool device = false;  // the run has work on a device
   double all_device_ns = 0;
 
   explicit text_plan(const report_options& o) : options(o) {}
@@ -7263,8 +8350,8 @@ struct text_plan {
 
  private:
   static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) + "\"; choose from: " + column_names() +
-            " (or name, which is operator)"};
+    return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
+            "\"; choose from: " + column_names() + " (or name, which is operator)"};
   }
 };
 
@@ -7272,9 +8359,15 @@ struct text_plan {
 inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
   if (headers.empty()) return;
   std::string text = "cut at width " + std::to_string(out.width()) + ": ";
-  for (const std::string& header : headers) text.append(&header == headers.data() ? "" : ", ").append(header);
+  for (const std::string& header : headers)
+    text.append(&header == headers.data() ? "" : ", ").append(header);
   const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
-  if (whole <= widest_page) text.append("; whole with ").append(width).append(", or KPROF='report(").append(width).append(")'");
+  if (whole <= widest_page)
+    text.append("; whole with ")
+        .append(width)
+        .append(", or KPROF='report(")
+        .append(width)
+        .append(")'");
   else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
   out.paragraph("", text, 2);
 }
@@ -7304,7 +8397,7 @@ inline std::vector<bool> matching_operators(const profile& p, const name_filter&
   const std::vector<std::uint32_t> operators = operators_around(p);
   std::vector<bool> matches(p.nodes.size());
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const std::uint32_t op = operators[i];   // itself or one that comes before
+    const std::uint32_t op = operators[i];  // itself or one that comes before
     if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
     else if (op != scope_node::none) matches[i] = matches[op];
   }
@@ -7324,19 +8417,28 @@ struct hidden_rows {
     device_ns += row.device_ns;
   }
 
-  void print(page& out, const std::string& what, const std::string& why, const text_plan& plan) const {
+  void print(page& out, const std::string& what, const std::string& why,
+             const text_plan& plan) const {
     if (rows == 0) return;
-    std::string text = what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
-    if (plan.device) text += "device " + out.time(device_ns) + ", " + format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
-    out.paragraph("", text + "self " + out.time(self_ns) + ", " + format_share(share_of(self_ns, plan.all_self_ns)), 2);
+    std::string text =
+        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device)
+      text += "device " + out.time(device_ns) + ", " +
+              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("",
+                  text + "self " + out.time(self_ns) + ", " +
+                      format_share(share_of(self_ns, plan.all_self_ns)),
+                  2);
   }
 };
 
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is not for all.
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is
+/// not for all.
 class concerned_names {
  public:
   /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names) : names_(std::move(names)), name_of_(names_.size()) {
+  explicit concerned_names(std::vector<std::string> names)
+      : names_(std::move(names)), name_of_(names_.size()) {
     text_numbers numbers;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       name_of_[i] = numbers.of(names_[i]);
@@ -7358,20 +8460,22 @@ class concerned_names {
     }
     if (names.empty()) return;
     for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? "" : " (" + format_count(count[name]) + " of " + format_count(shown_[name]) + " rows)");
+      notes.push_back(count[name] == shown_[name] ? ""
+                                                  : " (" + format_count(count[name]) + " of " +
+                                                        format_count(shown_[name]) + " rows)");
     out.list(lead, names, notes);
   }
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::uint32_t> name_of_;   // of each row, the number of its operator
-  std::vector<std::size_t> shown_;       // of each operator, how many rows it has
+  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
+  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/text_plan.hpp>
+#endif  // <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -7388,33 +8492,36 @@ enum class clock_choice : std::uint8_t { automatic, system };
 
 /// Whether CUPTI is asked for the GPU's work.
 enum class cupti_choice : std::uint8_t {
-  automatic,   ///< when the program is found to use CUDA
+  automatic,  ///< when the program is found to use CUDA
   on,
   off,
 };
 
-struct parsed_config;
+struct parsed_settings;
 
 /// The settings of a session.
-struct config {
-  bool enabled = true;               ///< false: nothing is recorded or emitted, guards stay idle
-  bool nvtx = true;                  ///< send scopes to an attached NVTX tool
-  cupti_choice cupti = cupti_choice::automatic;   ///< attribute the GPU's work to operators
-  std::size_t memory = std::size_t{64} * 1024 * 1024;   ///< bytes for logs and totals of the whole process; 1 MiB or more
+struct settings {
+  bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;     ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
+  std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
+                                                       ///< process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
-  bool report_at_exit = false;       ///< print a report when the program ends
-  report_options report{};           ///< what report() shows when it is not told otherwise
+  bool report_at_exit = false;  ///< print a report when the program ends
+  report_options report{};      ///< what report() shows when it is not told otherwise
 
-  static constexpr std::size_t smallest_memory = std::size_t{1024} * 1024;   ///< bytes; parse() raises what is less
+  static constexpr std::size_t smallest_memory =
+      std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
 
-  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right holds.
-  static parsed_config parse(std::string_view text);
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
+  /// holds.
+  static parsed_settings parse(std::string_view text);
 };
 
-/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines are fit to print,
-/// whatever the text holds, and no more than 20.
-struct parsed_config {
-  config value;
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
+/// are fit to print, whatever the text holds, and no more than 20.
+struct parsed_settings {
+  settings value;
   std::vector<std::string> errors;
 };
 
@@ -7425,7 +8532,7 @@ class settings_parser {
  public:
   explicit settings_parser(std::string_view text) : rest_(text) {}
 
-  parsed_config run() {
+  parsed_settings run() {
     skip_spaces();
     while (!rest_.empty()) {
       const std::string what = setting();
@@ -7437,12 +8544,16 @@ class settings_parser {
   }
 
  private:
-  static constexpr std::string_view settings_list = "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, clock=auto|system";
+  static constexpr std::string_view settings_list =
+      "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, "
+      "clock=auto|system";
   static constexpr std::string_view options_list =
-      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
+      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, "
+      "filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
       "kernels=on|off, copies=on|off, full_names, ascii, legend";
 
-  /// What it read, for the complaint about what follows it. A setting with something behind it that is no part of it is skipped.
+  /// What it read, for the complaint about what follows it. A setting with something behind it that
+  /// is no part of it is skipped.
   std::string setting() {
     const std::string word = bare();
     if (take('(')) return options(word);
@@ -7450,7 +8561,7 @@ class settings_parser {
     const std::string value = has_value ? this->value() : std::string{};
     const std::string what = has_value ? word + "=" + value : word;
     if (!ends(",")) return what;
-    config& c = out_.value;
+    settings& c = out_.value;
     if (word == "on" && !has_value) c.enabled = true;
     else if (word == "off" && !has_value) c.enabled = false;
     else if (word == "report" && !has_value) c.report_at_exit = true;
@@ -7475,7 +8586,8 @@ class settings_parser {
       const std::string key = bare();
       const bool has_value = take('=');
       const std::string value = has_value ? this->value() : std::string{};
-      if (!ends(",)")) unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
+      if (!ends(",)"))
+        unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
       else if (known) option(key, has_value, value);
       if (take(')')) return what;
       if (!take(',')) wrong(shown(word) + "( has no closing ')'");
@@ -7488,8 +8600,11 @@ class settings_parser {
     if (key == "path" && has_value) r.path = value;
     else if (key == "sort" && has_value) checked(&report_options::sort, value);
     else if (key == "filter" && has_value) checked(&report_options::filter, value);
-    else if (key == "width" && has_value) number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
-    else if (key == "top" && has_value) number(key, value, 0, 1'000'000'000, [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
+    else if (key == "width" && has_value)
+      number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
+    else if (key == "top" && has_value)
+      number(key, value, 0, 1'000'000'000,
+             [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
     else if (key == "columns" && has_value) checked(&report_options::columns, split(value));
     else if (key == "by" && has_value) by(value);
     else if (key == "table") flag(key, value, r.table);
@@ -7499,10 +8614,13 @@ class settings_parser {
     else if (key == "full_names") flag(key, value, r.full_names);
     else if (key == "ascii") flag(key, value, r.ascii);
     else if (key == "legend") flag(key, value, r.legend);
-    else wrong("unknown option '" + shown(has_value ? key + "=" + value : key) + "' of report; valid: " + std::string(options_list));
+    else
+      wrong("unknown option '" + shown(has_value ? key + "=" + value : key) +
+            "' of report; valid: " + std::string(options_list));
   }
 
-  /// Takes what the report itself would take: found out now, and not when the program ends and the report is due.
+  /// Takes what the report itself would take: found out now, and not when the program ends and the
+  /// report is due.
   template <class T>
   void checked(T report_options::*member, const T& value) {
     report_options alone;
@@ -7515,7 +8633,8 @@ class settings_parser {
   void cupti(const std::string& value) {
     bool wanted = false;
     if (value == "auto") out_.value.cupti = cupti_choice::automatic;
-    else if (is_flag(value, wanted)) out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
+    else if (is_flag(value, wanted))
+      out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
     else wrong(shown("cupti=" + value) + " is unknown; valid: cupti=auto, cupti=on, cupti=off");
   }
 
@@ -7548,11 +8667,14 @@ class settings_parser {
   }
 
   template <class Set>
-  void number(const std::string& key, const std::string& value, std::uint64_t least, std::uint64_t most, Set set) {
+  void number(const std::string& key, const std::string& value, std::uint64_t least,
+              std::uint64_t most, Set set) {
     std::uint64_t n = 0;
     std::size_t used = 0;
     if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
-    else wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " + std::to_string(most));
+    else
+      wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " +
+            std::to_string(most));
   }
 
   void memory(const std::string& value) {
@@ -7566,9 +8688,12 @@ class settings_parser {
       else if (suffix == "M" || suffix == "MiB") shift = 20;
       else if (suffix == "G" || suffix == "GiB") shift = 30;
     }
-    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift)) return wrong(shown("memory=" + value) + " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
-    out_.value.memory = std::max(config::smallest_memory, static_cast<std::size_t>(n << shift));
-    if (n << shift < config::smallest_memory) wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
+    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift))
+      return wrong(shown("memory=" + value) +
+                   " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
+    out_.value.memory = std::max(settings::smallest_memory, static_cast<std::size_t>(n << shift));
+    if (n << shift < settings::smallest_memory)
+      wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
   }
 
   static std::vector<std::string> split(const std::string& joined) {
@@ -7582,7 +8707,8 @@ class settings_parser {
   // ---- characters ----
 
   void skip_spaces() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n'))
+      rest_.remove_prefix(1);
   }
   bool take(char c) {
     skip_spaces();
@@ -7596,11 +8722,15 @@ class settings_parser {
     skip_spaces();
     return rest_.empty() || any_of.find(rest_[0]) != std::string_view::npos;
   }
-  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are skipped in pairs.
-  void unexpected(const std::string& what, const std::string& where, const std::string& these, std::string_view any_of) {
+  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are
+  /// skipped in pairs.
+  void unexpected(const std::string& what, const std::string& where, const std::string& these,
+                  std::string_view any_of) {
     const std::string_view character = rest_.substr(0, std::max(1U, first_character(rest_).size));
-    wrong("unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where + "; " + these + " are separated by commas" +
-          (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+    wrong(
+        "unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where +
+        "; " + these + " are separated by commas" +
+        (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
     for (std::size_t inside = 0; !rest_.empty(); rest_.remove_prefix(1)) {
       if (inside == 0 && any_of.find(rest_[0]) != std::string_view::npos) return;
       if (rest_[0] == '(') ++inside;
@@ -7609,8 +8739,11 @@ class settings_parser {
   }
   std::string until(std::string_view any_of) {
     std::string out;
-    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos; rest_.remove_prefix(1)) out += rest_[0];
-    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n')) out.pop_back();
+    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos;
+         rest_.remove_prefix(1))
+      out += rest_[0];
+    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n'))
+      out.pop_back();
     return out;
   }
   std::string bare() { return until(",=()"); }
@@ -7619,7 +8752,8 @@ class settings_parser {
     rest_.remove_prefix(1);
     std::string out;
     while (!rest_.empty() && rest_[0] != '"') {
-      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\')) rest_.remove_prefix(1);
+      if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\'))
+        rest_.remove_prefix(1);
       out += rest_[0];
       rest_.remove_prefix(1);
     }
@@ -7638,13 +8772,15 @@ class settings_parser {
   static constexpr std::size_t most_mistakes_told = 19;
 
   std::string_view rest_;
-  parsed_config out_;
+  parsed_settings out_;
   std::uint64_t more_mistakes_ = 0;
 };
 
 }  // namespace detail
 
-inline parsed_config config::parse(std::string_view text) { return detail::settings_parser(text).run(); }
+inline parsed_settings settings::parse(std::string_view text) {
+  return detail::settings_parser(text).run();
+}
 
 KPROF_DETAIL_END
 
@@ -7653,19 +8789,19 @@ KPROF_DETAIL_END
 #if !KPROF_SESSION_ELSEWHERE
 #if KPROF_ENABLE
 
-// <kprof/detail/find_session.hpp>
-#ifndef KPROF_DETAIL_FIND_SESSION_HPP
-#define KPROF_DETAIL_FIND_SESSION_HPP
+// <kprof/session/find_session.hpp>
+#ifndef KPROF_SESSION_FIND_SESSION_HPP
+#define KPROF_SESSION_FIND_SESSION_HPP
 
 // Finds the session of the process by way of the hub, or makes it.
 
-// <kprof/detail/session_build.hpp>
-#ifndef KPROF_DETAIL_SESSION_BUILD_HPP
-#define KPROF_DETAIL_SESSION_BUILD_HPP
+// <kprof/attach/build_name.hpp>
+#ifndef KPROF_ATTACH_BUILD_NAME_HPP
+#define KPROF_ATTACH_BUILD_NAME_HPP
 
 // The name of this build of the session. Binaries share a session only if theirs is the same.
 
-#include <string>   // with it the standard library's own macros
+#include <string>  // with it the standard library's own macros
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -7673,16 +8809,17 @@ namespace detail {
 #define KPROF_DETAIL_TEXT_(x) #x
 #define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
 // Builds that agree on this lay out the session's classes alike.
-inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(
-    KPROF_VERSION_PATCH)
+inline constexpr const char* session_build =
+    "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
+        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH)
 #if defined(_LIBCPP_VERSION)
-    " libc++";
+        " libc++";
 #elif defined(_GLIBCXX_DEBUG)
-    " libstdc++ in debug mode";
+        " libstdc++ in debug mode";
 #elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-    " libstdc++";
+        " libstdc++";
 #else
-    " libstdc++ with the old string";
+        " libstdc++ with the old string";
 #endif
 #undef KPROF_DETAIL_TEXT
 #undef KPROF_DETAIL_TEXT_
@@ -7690,1380 +8827,173 @@ inline constexpr const char* session_build = "kprof " KPROF_DETAIL_TEXT(KPROF_VE
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/session_build.hpp>
-
-// <kprof/detail/session_state.hpp>
-#ifndef KPROF_DETAIL_SESSION_STATE_HPP
-#define KPROF_DETAIL_SESSION_STATE_HPP
-
-// The session of the process: made by the first binary that asks for it, found by the others through the hub, never freed.
-// A binary that did not make it works on the same object, but leaves to the maker what must be the maker's own code: the
-// functions that guards call, NVTX, and what is registered with the system.
-
-// <kprof/collect/cupti.hpp>
-#ifndef KPROF_COLLECT_CUPTI_HPP
-#define KPROF_COLLECT_CUPTI_HPP
-
-// The collector of NVIDIA GPUs: subscribes to CUPTI, tells the session which CUDA call launches what, and reads the records
-// of what the devices did. It makes no CUPTI call once one has said that there is no driver, no permission or another client.
-//
-// CUPTI's callbacks come on the program's threads and may hold CUPTI's locks: in them kprof takes only locks under which it
-// never calls CUPTI, and queues. Records are read on a thread of kprof's own, or by whoever asks for all of them.
-
-// <kprof/collect/buffer_pool.hpp>
-#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
-#define KPROF_COLLECT_BUFFER_POOL_HPP
-
-// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when full. Both happen in
-// CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits or calls CUPTI.
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <mutex>
-#include <new>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-/// What lies before a buffer's records.
-struct alignas(64) buffer {
-  buffer* next = nullptr;
-  std::size_t size = 0;        // bytes
-  std::size_t filled = 0;      // of these, with records
-  bool spare = false;          // beyond the limit
-
-  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
-};
-
-class buffer_pool {
- public:
-  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold one.
-  void set_limit(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::size_t size = largest;
-    while (size > smallest && bytes / size < 64) size /= 2;
-    size_ = size;
-    limit_ = bytes < 4 * size ? 4 * size : bytes;
-    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
-  }
-
-  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for instance, a small one;
-  /// nullptr when all of it is.
-  buffer* take() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (buffer* b = free_) {
-      free_ = b->next;
-      const std::size_t size = b->size;
-      *b = buffer{};
-      b->size = size;
-      return b;
-    }
-    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
-    return held_ + size <= limit_ ? make(size) : nullptr;
-  }
-  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to get none.
-  buffer* take_spare() noexcept {
-    const std::lock_guard lock(mutex_);
-    buffer* b = make(small_size);
-    if (b != nullptr) b->spare = true;
-    return b;
-  }
-  /// The buffer whose records begin there, or nullptr: another client's may come back here.
-  buffer* find(std::uint8_t* records) noexcept {
-    const std::lock_guard lock(mutex_);
-    for (buffer* b : all_)
-      if (b->records() == records) return b;
-    return nullptr;
-  }
-  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
-  void queue(buffer* b) noexcept {
-    const std::lock_guard lock(mutex_);
-    b->next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = b;
-    last_ = b;
-    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
-  }
-  /// The buffer that has waited longest, or nullptr.
-  buffer* next() noexcept {
-    const std::lock_guard lock(mutex_);
-    buffer* b = first_;
-    if (b == nullptr) return nullptr;
-    first_ = b->next;
-    if (first_ == nullptr) last_ = nullptr;
-    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
-    ++being_read_;
-    return b;
-  }
-  /// After next().
-  void give_back(buffer* b) noexcept {
-    const std::lock_guard lock(mutex_);
-    --being_read_;
-    if (b->size < size_) return release(b);
-    b->next = free_;
-    free_ = b;
-  }
-
-  bool any_queued() noexcept {
-    const std::lock_guard lock(mutex_);
-    return queued_ != 0;
-  }
-  /// Whether a buffer is about to come back.
-  bool will_have_one() noexcept {
-    const std::lock_guard lock(mutex_);
-    return free_ != nullptr || queued_ + being_read_ != 0;
-  }
-  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
-  bool filling_up() const noexcept { return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED); }
-  std::size_t bytes_held() noexcept {
-    const std::lock_guard lock(mutex_);
-    return held_;
-  }
-
- private:
-  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U, small_size = std::size_t{1} << 13U;
-
-  // With the lock.
-  buffer* make(std::size_t size) noexcept {
-    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
-    if (memory == nullptr) return nullptr;
-    auto* b = new (memory) buffer;
-    b->size = size;
-    held_ += size;
-    all_.push_back(b);
-    return b;
-  }
-  void release(buffer* b) noexcept {
-    held_ -= b->size;
-    std::erase(all_, b);
-    std::free(b);
-  }
-
-  std::mutex mutex_;
-  buffer* free_ = nullptr;
-  buffer* first_ = nullptr;   // to be read, oldest first
-  buffer* last_ = nullptr;
-  std::size_t queued_ = 0;    // written with the lock
-  std::size_t many_ = 1;      // that wait to be read: a quarter of the limit
-  std::size_t being_read_ = 0;
-  std::vector<buffer*> all_;
-  std::size_t held_ = 0;      // bytes
-  std::size_t limit_ = 4 * smallest;
-  std::size_t size_ = smallest;
-};
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/buffer_pool.hpp>
-
-// <kprof/collect/cupti_abi.hpp>
-#ifndef KPROF_COLLECT_CUPTI_ABI_HPP
-#define KPROF_COLLECT_CUPTI_ABI_HPP
-
-// What kprof needs of CUPTI's binary interface, written down here: numbers, signatures and where fields lie. So programs
-// need no CUPTI headers, one build serves CUPTI 11.8 to 13, and files of a program built with and without the CUDA Toolkit
-// agree. Records grow only at their end, so every field is where the oldest version that has it put it. The tests compile
-// this file against the headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-using result = int;   // CUptiResult
-inline constexpr result success = 0;
-inline constexpr result max_limit_reached = 12;             // the end of a buffer, or of the buffers' queue
-inline constexpr result not_initialized = 15;
-inline constexpr result insufficient_privileges = 35;
-inline constexpr result multiple_subscribers = 39;
-inline constexpr result virtual_privileges = 40;            // in a virtual machine
-inline constexpr result unknown_error = 999;                // also: no driver
-
-// Callback domains and sites.
-inline constexpr std::uint32_t driver_api = 1, runtime_api = 2, resource = 3;
-inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
-
-// Callbacks of the domain `resource`.
-inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2, stream_destroy_starting = 4, graph_node_created = 13, graph_node_destroy_starting = 14, graph_node_cloned = 20;
-inline constexpr std::uint32_t graph_node_updated = 22;   // since 13.0
-
-// Types of graph nodes (CUgraphNodeType) that leave a record of their own when they run.
-inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2;
-
-// Activity kinds.
-inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4, kind_runtime = 5, kind_device = 8,
-                               kind_concurrent_kernel = 10, kind_overhead = 17, kind_memcpy_peer = 22, kind_external_correlation = 39,
-                               kind_synchronization = 38;
-
-inline constexpr std::uint32_t flush_forced = 1;
-
-// Versions as cuptiGetVersion tells them.
-inline constexpr std::uint32_t version_buffers_may_be_refused = 27;   // before 12.9 that crashes CUPTI
-inline constexpr std::uint32_t version_13 = 130000;                // from here on it is the CUDA version times 10
-
-using subscriber = void*;
-using callback_function = void (*)(void* user, std::uint32_t domain, std::uint32_t id, const void* data);
-using buffer_requested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
-using buffer_completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size, std::size_t valid_size);
-
-/// CUpti_SubscriberParams, of CUPTI 13.
-struct subscriber_params {
-  std::size_t size;
-  const char* name;
-  char* holder;              // who has subscribed before, written on multiple_subscribers
-  std::size_t holder_size;   // 64 or more
-};
-
-/// The functions, as cupti_library finds them. Those at the end may be missing.
-struct functions {
-  result (*get_version)(std::uint32_t* version);
-  result (*get_result_string)(result code, const char** text);
-  result (*subscribe)(subscriber* out, callback_function callback, void* user);
-  result (*unsubscribe)(subscriber who);
-  result (*enable_callback)(std::uint32_t enable, subscriber who, std::uint32_t domain, std::uint32_t id);
-  result (*get_callback_name)(std::uint32_t domain, std::uint32_t id, const char** name);
-  result (*register_buffers)(buffer_requested requested, buffer_completed completed);
-  result (*enable)(std::uint32_t kind);
-  result (*disable)(std::uint32_t kind);
-  result (*flush_all)(std::uint32_t flag);
-  result (*next_record)(std::uint8_t* buffer, std::size_t valid_size, void** record);
-  result (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
-  result (*graph_node_id)(void* node, std::uint64_t* id);
-  result (*subscribe_v2)(subscriber* out, callback_function callback, void* user, subscriber_params* params);   // since 13.0
-  result (*enable_runtime_api)(std::uint32_t id, std::uint8_t enable);                                          // since 12.5
-  result (*enable_driver_api)(std::uint32_t id, std::uint8_t enable);
-};
-
-/// A field of a record or of a callback's data.
-template <class T>
-T field(const void* record, std::size_t offset) noexcept {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(record) + offset, sizeof value);
-  return value;
-}
-
-// Offsets of fields, in bytes.
-namespace callback_data {   // CUpti_CallbackData
-inline constexpr std::size_t site = 0, params = 16, return_value = 24, context = 40, correlation = 64;
-}
-namespace resource_data {   // CUpti_ResourceData
-inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;
-}
-namespace graph_data {   // CUpti_GraphData
-inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
-}
-namespace kernel {   // CUpti_ActivityKernel5 and later
-inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, stream = 48, grid = 52, block = 64, static_shared = 76,
-                             dynamic_shared = 80, correlation = 92, name = 104, graph_node = 144;
-}
-namespace memcpy_record {   // CUpti_ActivityMemcpy4 and later
-inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24, device = 32, stream = 40, correlation = 44,
-                             graph_node = 64;
-}
-namespace memcpy_peer {   // CUpti_ActivityMemcpyPtoP3 and later; up to `stream` as memcpy_record
-inline constexpr std::size_t correlation = 60, graph_node = 72;
-}
-namespace memset_record {   // CUpti_ActivityMemset3 and later
-inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, stream = 40, correlation = 44, place = 50, graph_node = 64;
-}
-namespace synchronization {   // CUpti_ActivitySynchronization and later
-inline constexpr std::size_t start = 8, end = 16, correlation = 24;
-}
-namespace overhead {   // CUpti_ActivityOverhead and later
-inline constexpr std::size_t start = 24, end = 32;
-}
-namespace device {   // CUpti_ActivityDevice4 and later
-inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, clock_khz = 36, multiprocessors = 44, compute_major = 104,
-                             compute_minor = 108, id = 112, name = 136;
-}
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_abi.hpp>
-
-// <kprof/collect/cupti_calls.hpp>
-#ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
-#define KPROF_COLLECT_CUPTI_CALLS_HPP
-
-// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what this thread is in the midst
-// of. Names and not numbers: a new CUDA version brings new launch calls, and CUPTI tells how they are called.
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-enum class call : std::uint8_t {
-  other,
-  launch,          // of a kernel, a copy, a memset or a graph
-  begin_capture,
-  end_capture,
-  copy_graph,      // what it makes are copies of nodes that are known
-  update_graph,    // of an executable graph's nodes
-};
-
-/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000", "cuMemcpyHtoDAsync_v2".
-inline call classify(std::string_view name) noexcept {
-  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("StreamBeginCapture")) return call::begin_capture;
-  if (has("StreamEndCapture")) return call::end_capture;
-  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph")) return call::copy_graph;
-  if (has("GraphLaunch")) return call::launch;
-  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
-  if (has("Graph") || has("HostFunc")) return call::other;   // nodes of graphs; a function of the host
-  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
-}
-
-/// The calls of one domain, by their number.
-class call_table {
- public:
-  /// Asks for all names. `domain` ends where CUPTI has no more.
-  void fill(const functions& f, std::uint32_t domain) {
-    calls_.assign(1, call::other);
-    const char* name = nullptr;
-    while (calls_.size() < 8192 && f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) == success && name != nullptr)
-      calls_.push_back(classify(name));
-  }
-  call operator[](std::uint32_t id) const noexcept { return id < calls_.size() ? calls_[id] : call::other; }
-  /// Calls visit(id) for those that matter.
-  template <class Visit>
-  void each(Visit visit) const {
-    for (std::size_t i = 0; i < calls_.size(); ++i)
-      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
-  }
-
- private:
-  std::vector<call> calls_;
-};
-
-/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and either's id may be the one on
-/// the device's record: they are told apart from a second launch by being inside the first.
-struct call_state {
-  static constexpr std::uint32_t max_ids = 6;   // a call of the runtime rarely makes more than one of the driver
-
-  std::uint32_t ids[max_ids] = {};
-  std::uint32_t count = 0;
-  std::uint32_t launching = 0;    // how deep
-  std::uint32_t capturing = 0;    // in calls that begin or end a capture
-  std::uint32_t copying = 0;      // in calls that copy graphs
-  std::uint32_t round = 0;        // of the collector that saw the call begin
-  bool captured = false;          // it became a node of a graph
-  const void* context = nullptr;  // of the latest launch
-  std::uint64_t when = 0;
-
-  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
-  void enter_round(std::uint32_t now) noexcept {
-    if (round != now) *this = call_state{}, round = now;
-  }
-  void add(std::uint32_t id) noexcept {
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (ids[i] == id) return;
-    if (count < max_ids) ids[count++] = id;
-  }
-};
-
-KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_calls.hpp>
-
-// <kprof/collect/cupti_library.hpp>
-#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
-#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
-
-// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to 13, and where it is
-// missing the reason is one line of the report.
-
-#include <dlfcn.h>
-#include <link.h>
-
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it, then where the CUDA
-/// Toolkit, which does not tell the loader, puts it.
-inline std::vector<std::string> library_names() {
-  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0') return {named};
-  std::vector<std::string> names;
-  // One that the program has loaded already, since two in a process do not get on.
-  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
-    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so")) static_cast<std::vector<std::string>*>(found)->emplace_back(path);
-    return 0;
-  };
-  dl_iterate_phdr(is_cupti, &names);
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) names.emplace_back(name);
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
-      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
-      names.push_back(std::string{home} + "/lib64/libcupti.so");
-    }
-  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
-  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
-  return names;
-}
-
-/// A function of the library, or nullptr.
-template <class Function>
-void find(void* library, const char* symbol, Function& out) noexcept {
-  void* found = dlsym(library, symbol);
-  static_assert(sizeof found == sizeof out);
-  std::memcpy(&out, &found, sizeof out);
-}
-
-/// Looks up all functions; returns the first that is missing and needed, or nullptr.
-inline const char* find_functions(void* library, functions& out) noexcept {
-  const char* missing = nullptr;
-  const auto need = [&](const char* symbol, auto& function) {
-    find(library, symbol, function);
-    if (function == nullptr && missing == nullptr) missing = symbol;
-  };
-  need("cuptiGetVersion", out.get_version);
-  need("cuptiGetResultString", out.get_result_string);
-  need("cuptiSubscribe", out.subscribe);
-  need("cuptiUnsubscribe", out.unsubscribe);
-  need("cuptiEnableCallback", out.enable_callback);
-  need("cuptiGetCallbackName", out.get_callback_name);
-  need("cuptiActivityRegisterCallbacks", out.register_buffers);
-  need("cuptiActivityEnable", out.enable);
-  need("cuptiActivityDisable", out.disable);
-  need("cuptiActivityFlushAll", out.flush_all);
-  need("cuptiActivityGetNextRecord", out.next_record);
-  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
-  need("cuptiGetGraphNodeId", out.graph_node_id);
-  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
-  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
-  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
-  return missing;
-}
-
-/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded safely.
-inline status open_library(functions& out) {
-  const char* const named = std::getenv("KPROF_CUPTI");
-  const bool is_named = named != nullptr && *named != '\0';
-  std::string lacking, reason;
-  for (const std::string& name : library_names()) {
-    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* text = dlerror();
-      if (reason.empty() && text != nullptr) reason = text;
-      continue;
-    }
-    const char* missing = find_functions(library, out);
-    if (missing == nullptr) return {};
-    if (lacking.empty()) lacking = name + " lacks " + missing;
-    dlclose(library);
-  }
-  out = {};
-  if (!lacking.empty())
-    return {lacking + ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of the CUDA Toolkit in use"};
-  if (is_named) return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason + "); correct it, or leave it out to search"};
-  return {"libcupti was not found (" + reason + "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
-          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
-}
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_library.hpp>
-
-// <kprof/collect/cupti_records.hpp>
-#ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
-#define KPROF_COLLECT_CUPTI_RECORDS_HPP
-
-// From CUPTI's records to kprof's plain ones. Pure: a record in, an activity out.
-
-// <kprof/detail/activity.hpp>
-#ifndef KPROF_DETAIL_ACTIVITY_HPP
-#define KPROF_DETAIL_ACTIVITY_HPP
-
-// What passes between a collector of device work and the session: plain records, and the functions by which a collector
-// tells what it sees. Behind this door nothing knows CUPTI; another source of records is another collector.
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
-
-/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
-struct activity {
-  activity_kind kind = activity_kind::odd;
-  std::uint8_t direction = 0;      // of a copy: a copy_direction
-  std::uint8_t from = 0;           // of a copy: a memory_place
-  std::uint8_t to = 0;             // of a copy or a set: a memory_place
-  std::uint32_t device = 0;
-  std::uint32_t stream = 0;
-  std::uint32_t correlation = 0;   // of the call that launched it; all work of a graph has that of the graph's launch
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;           // before start, or 0: there is no timing
-  std::uint64_t graph_node = 0;    // of the executable graph; 0: launched by itself
-  std::uint64_t bytes = 0;         // copied or set
-  const char* name = nullptr;      // of a kernel, mangled; valid while the record is read
-  std::uint32_t grid[3] = {};
-  std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;    // bytes a block
-  std::uint32_t dynamic_shared = 0;   // bytes a block
-  std::uint32_t registers = 0;        // a thread
-
-  bool timed() const noexcept { return start != 0 && end >= start; }
-};
-
-/// A device as its driver describes it.
-struct device_description {
-  std::uint32_t id = 0;
-  std::uint32_t compute_major = 0;
-  std::uint32_t compute_minor = 0;
-  std::uint32_t multiprocessors = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t memory_bytes_per_s = 0;
-  std::uint64_t clock_hz = 0;
-  const char* name = nullptr;
-};
-
-/// What a collector tells the session. The first group comes on the program's own threads, from within its CUDA calls, and
-/// only notes what it is told; the second on whatever thread reads records, one thread at a time.
-struct device_listener {
-  std::uint64_t (*now)() noexcept;   // a time stamp for `launched`
-  /// A call that launches work and began at `when` has succeeded. It may go by several correlation ids: its own and those of
-  /// calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when) noexcept;
-  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;   // in a graph that is being built or captured
-  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
-  void (*graph_node_gone)(std::uint64_t node) noexcept;
-  void (*context_made)() noexcept;   // the program begins to use a device
-
-  void (*begin_reading)() noexcept;
-  void (*read)(const activity* some, std::size_t count) noexcept;
-  void (*describe)(const device_description& device) noexcept;
-  void (*dropped)(std::uint64_t records) noexcept;
-  void (*end_reading)() noexcept;
-};
-
-/// A source of activities. One is at work at a time; the caller takes care that no two of these run at once.
-struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is wrong for good.
-  status (*start)(const device_listener& tell, std::size_t memory);
-  void (*flush)();               // reads all that was launched so far, waiting for the devices
-  void (*stop)();
-  void (*end)();                 // as stop, and for good: the program ends
-  void (*abandon)() noexcept;    // in the child of a fork, where no device can be used
-  std::string (*version)();
-  std::size_t (*memory)() noexcept;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/detail/activity.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-inline std::uint32_t kind_of(const void* record) noexcept { return field<std::uint32_t>(record, 0); }
-
-/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a device, 4 within the host,
-/// 5 between devices. Arrays are device memory.
-inline std::uint8_t direction_of(std::uint8_t kind) noexcept {
-  constexpr std::uint8_t directions[] = {0, 1, 2, 1, 2, 3, 3, 3, 3, 4, 5};
-  return kind < std::size(directions) ? directions[kind] : std::uint8_t{0};
-}
-/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and managed memory.
-inline std::uint8_t place_of(std::uint16_t kind) noexcept {
-  constexpr std::uint8_t places[] = {0, 1, 2, 3, 4, 5, 3, 5};
-  return kind < std::size(places) ? places[kind] : std::uint8_t{0};
-}
-
-inline void read_kernel(const void* r, activity& out) noexcept {
-  out.kind = activity_kind::kernel;
-  out.registers = field<std::uint16_t>(r, kernel::registers);
-  out.start = field<std::uint64_t>(r, kernel::start);
-  out.end = field<std::uint64_t>(r, kernel::end);
-  out.device = field<std::uint32_t>(r, kernel::device);
-  out.stream = field<std::uint32_t>(r, kernel::stream);
-  for (std::size_t i = 0; i < 3; ++i) {
-    out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
-    out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
-  }
-  out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
-  out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
-  out.correlation = field<std::uint32_t>(r, kernel::correlation);
-  out.name = field<const char*>(r, kernel::name);
-  out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
-}
-
-inline void read_memcpy(const void* r, activity& out, std::size_t correlation, std::size_t graph_node) noexcept {
-  out.kind = activity_kind::copy;
-  out.direction = direction_of(field<std::uint8_t>(r, memcpy_record::direction));
-  out.from = place_of(field<std::uint8_t>(r, memcpy_record::from));
-  out.to = place_of(field<std::uint8_t>(r, memcpy_record::to));
-  out.bytes = field<std::uint64_t>(r, memcpy_record::bytes);
-  out.start = field<std::uint64_t>(r, memcpy_record::start);
-  out.end = field<std::uint64_t>(r, memcpy_record::end);
-  out.device = field<std::uint32_t>(r, memcpy_record::device);
-  out.stream = field<std::uint32_t>(r, memcpy_record::stream);
-  out.correlation = field<std::uint32_t>(r, correlation);
-  out.graph_node = field<std::uint64_t>(r, graph_node);
-}
-
-inline void read_memset(const void* r, activity& out) noexcept {
-  out.kind = activity_kind::set;
-  out.to = place_of(field<std::uint16_t>(r, memset_record::place));
-  out.bytes = field<std::uint64_t>(r, memset_record::bytes);
-  out.start = field<std::uint64_t>(r, memset_record::start);
-  out.end = field<std::uint64_t>(r, memset_record::end);
-  out.device = field<std::uint32_t>(r, memset_record::device);
-  out.stream = field<std::uint32_t>(r, memset_record::stream);
-  out.correlation = field<std::uint32_t>(r, memset_record::correlation);
-  out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
-}
-
-/// Whether the record is an activity; a record of a kind that was not asked for, and is not known, is an odd one.
-inline bool read(const void* r, activity& out) noexcept {
-  out = {};
-  switch (kind_of(r)) {
-    case kind_kernel:
-    case kind_concurrent_kernel: read_kernel(r, out); return true;
-    case kind_memcpy: read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node); return true;
-    case kind_memcpy_peer: read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node); return true;
-    case kind_memset: read_memset(r, out); return true;
-    case kind_synchronization:
-      out.kind = activity_kind::synchronization;
-      out.start = field<std::uint64_t>(r, synchronization::start);
-      out.end = field<std::uint64_t>(r, synchronization::end);
-      return true;
-    case kind_overhead:
-      out.kind = activity_kind::overhead;
-      out.start = field<std::uint64_t>(r, overhead::start);
-      out.end = field<std::uint64_t>(r, overhead::end);
-      return true;
-    case kind_device:
-    case kind_runtime:
-    case kind_driver:
-    case kind_external_correlation: return false;
-    default: return true;
-  }
-}
-
-inline device_description read_device(const void* r) noexcept {
-  device_description out;
-  out.id = field<std::uint32_t>(r, device::id);
-  out.compute_major = field<std::uint32_t>(r, device::compute_major);
-  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
-  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
-  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
-  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
-  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
-  out.name = field<const char*>(r, device::name);
-  return out;
-}
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_records.hpp>
-
-// <kprof/collect/device_wait.hpp>
-#ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
-#define KPROF_COLLECT_DEVICE_WAIT_HPP
-
-// Waits until the devices have done all that was launched, since CUPTI keeps back the records of what still runs. Uses the
-// CUDA that the program has loaded, whichever; where there is none, nothing waits.
-
-// <kprof/detail/lock_within.hpp>
-#ifndef KPROF_DETAIL_LOCK_WITHIN_HPP
-#define KPROF_DETAIL_LOCK_WITHIN_HPP
-
-// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread sanitizer does not know.
-
-#include <unistd.h>
-
-#include <mutex>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Whether condition() held at some time within the limit.
-template <class Condition>
-bool holds_within(int milliseconds, Condition condition) {
-  for (int i = 0; i < 10 * milliseconds; ++i) {
-    if (condition()) return true;
-    usleep(100);
-  }
-  return condition();
-}
-
-/// A lock that is held, or not after that long.
-inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
-  std::unique_lock lock(mutex, std::defer_lock);
-  static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
-  return lock;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/detail/lock_within.hpp>
-
-#include <dlfcn.h>
-#include <pthread.h>
+#endif  // <kprof/attach/build_name.hpp>
+
+// <kprof/session/session_state.hpp>
+#ifndef KPROF_SESSION_SESSION_STATE_HPP
+#define KPROF_SESSION_SESSION_STATE_HPP
+
+// The session of the process: made by the first binary that asks for it, found by the others
+// through the hub, never freed. A binary that did not make it works on the same object, but leaves
+// to the maker what must be the maker's own code: the functions that guards call, NVTX, and what is
+// registered with the system.
+
+// <kprof/attribute/build.hpp>
+#ifndef KPROF_ATTRIBUTE_BUILD_HPP
+#define KPROF_ATTRIBUTE_BUILD_HPP
+
+// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
+// text. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
+// is read here.
+
+// <kprof/attribute/attribution.hpp>
+#ifndef KPROF_ATTRIBUTE_ATTRIBUTION_HPP
+#define KPROF_ATTRIBUTE_ATTRIBUTION_HPP
+
+// Joins what devices did to the scopes that launched it: launches, which threads note in their
+// logs, and activities, which come later and in any order, meet here by correlation id and are
+// added to the totals of the launching thread. Knows no source of activities in particular. Memory
+// is bounded; what never meets is counted and kept by name.
+
+// <kprof/attribute/busy_time.hpp>
+#ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
+#define KPROF_ATTRIBUTE_BUSY_TIME_HPP
+
+// How long a device was busy: the length of the union of its intervals of work, which come in any
+// order. Memory is bounded: what is long over is kept as a sum.
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-class device_wait {
- public:
-  // From CUPTI's callbacks.
-  void add(void* context) {
-    const std::lock_guard lock(mutex_);
-    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
-  }
-  void remove(void* context) {
-    const std::lock_guard lock(mutex_);
-    std::erase(contexts_, context);
-  }
-  void forget_contexts() {
-    const std::lock_guard lock(mutex_);
-    contexts_.clear();
-  }
-  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that breaks captures, but not
-  /// for long: what the devices wait for may be this thread.
-  void begin_capture(void* stream) {
-    const auto alone = lock_within(20, waiting_);
-    const std::lock_guard lock(mutex_);
-    capturing_.push_back(stream);
-  }
-  /// The capture has ended or failed, or the stream is no more.
-  void end_capture(void* stream) {
-    const std::lock_guard lock(mutex_);
-    std::erase(capturing_, stream);
-  }
-
-  /// Not while a stream is being captured: the records of what is running are had another time.
-  void for_all_devices() {
-    const std::lock_guard lock(waiting_);
-    if (is_capturing()) return;
-    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
-      for_contexts(driver);
-      dlclose(driver);
-    } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
-      static_cast<void>(wait());
-    }
-  }
-  /// Gives up after a while: a program may end with work that never does.
-  bool for_all_devices_within(int milliseconds) {
-    struct job {
-      device_wait* wait;
-      bool done = false;
-    };
-    auto* const j = new job{this};   // whoever is late must still find it
-    const auto run = [](void* of) -> void* {
-      auto* const its = static_cast<job*>(of);
-      its->wait->for_all_devices();
-      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
-      return nullptr;
-    };
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
-    pthread_detach(thread);
-    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); })) return false;
-    delete j;
-    return true;
-  }
-
- private:
-  template <class Function>
-  static Function function(void* library, const char* name) noexcept {
-    void* const found = dlsym(library, name);
-    Function out = nullptr;
-    std::memcpy(&out, &found, sizeof out);
-    return out;
-  }
-
-  void for_contexts(void* driver) {
-    const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
-    const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
-    const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
-    const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
-    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
-    std::vector<void*> contexts;
-    {
-      const std::lock_guard lock(mutex_);
-      contexts = contexts_;
-    }
-    void* own = nullptr;   // may be older than the subscription, and without a launch since
-    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
-    for (void* context : contexts) {
-      if (is_capturing()) return;   // that began while this thread waited
-      if (context == own || push(context) != 0) continue;
-      static_cast<void>(wait());
-      void* popped = nullptr;
-      static_cast<void>(pop(&popped));
-    }
-  }
-
-  bool is_capturing() {
-    const std::lock_guard lock(mutex_);
-    return !capturing_.empty();
-  }
-
-  std::mutex mutex_;
-  std::vector<void*> contexts_;
-  std::vector<void*> capturing_;   // streams
-  std::mutex waiting_;             // no CUPTI call is made under it
-};
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/device_wait.hpp>
-
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <string>
-#include <utility>
-
-KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// One a process, of the binary that owns the session; never freed, since CUPTI may call it until the process ends.
-class KPROF_DETAIL_LOCAL cupti_collector {
+class busy_time {
  public:
-  /// The one there is, made by the first call, which must give a listener.
-  static cupti_collector& get(const device_listener* tell = nullptr) {
-    if (own_collector == nullptr) own_collector = new cupti_collector(*tell);
-    return *own_collector;
-  }
-  explicit cupti_collector(const device_listener& tell) : tell_(tell) {}
-  cupti_collector(const cupti_collector&) = delete;
-  cupti_collector& operator=(const cupti_collector&) = delete;
-
-  /// Begins to collect, with buffers of `memory` bytes in all. What is wrong is for good: it is not tried again.
-  /// Opens libraries: without a lock that a static constructor might want.
-  status start(std::size_t memory) {
-    if (collecting_ || ended_) return {};
-    if (failed_) return failure_;
-    pool_.set_limit(memory);
-    if (f_.subscribe == nullptr)
-      if (status s = cupti::open_library(f_); !s) return fail(std::move(s.message));
-    static_cast<void>(f_.get_version(&version_));
-    cupti::subscriber who = nullptr;
-    if (const cupti::result r = f_.subscribe(&who, &callback, this); r != cupti::success) return fail(refusal(r));
-    subscriber_ = who;
-    __atomic_fetch_add(&round_, 1, __ATOMIC_RELAXED);
-    if (status s = enable(); !s) {
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      return fail(std::move(s.message));
+  // Gathered and sorted from time to time: a tree of intervals takes three times as long.
+  void add(std::uint64_t start, std::uint64_t end) {
+    if (end <= start) return;
+    sum_ += end - start;
+    if (start < closed_) {  // so late that part of it may have been counted
+      exact_ = false;
+      start = closed_;
+      if (end <= start) return;
     }
-    if (!reader_started_) reader_started_ = start_reader();
-    __atomic_store_n(&collecting_, true, __ATOMIC_RELEASE);
-    return {};
-  }
-
-  /// Reads the records of all that has been launched so far, waiting for the devices.
-  void flush() {
-    if (!collecting_) return;
-    wait_.for_all_devices();
-    flush_finished();
-  }
-
-  /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
-  void stop() {
-    if (!collecting_) return;
-    flush();
-    leave();
-  }
-  /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is not waited for.
-  void end() {
-    if (collecting_) {
-      if (wait_.for_all_devices_within(5000)) flush_finished();
-      leave();
+    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
+      intervals_.back().end = std::max(intervals_.back().end, end);
+      return;
     }
-    ended_ = true;
-  }
-  /// In the child of a fork, where neither CUDA nor CUPTI may be called.
-  static void abandon() noexcept {
-    if (own_collector == nullptr) return;
-    own_collector->collecting_ = false;
-    own_collector->ended_ = true;
+    if (intervals_.size() == most_intervals) {
+      unite();
+      if (intervals_.size() > most_intervals / 2) close_oldest();
+      return add_again(start, end);
+    }
+    intervals_.push_back({start, end});
   }
 
-  /// "CUPTI 13.0 (API 130001)", once it is known.
-  std::string version() const {
-    const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ < cupti::version_13) {
-      const bool updated = __atomic_load_n(&graphs_updated_, __ATOMIC_RELAXED);
-      return "CUPTI 12 or older" + api +
-             (updated ? "; it does not tell of updated graphs, whose work stays under the scopes of their first capture: use CUPTI 13" : "");
-    }
-    return "CUPTI " + std::to_string(version_ / 10000) + '.' + std::to_string(version_ / 100 % 100) + api;
+  /// Nanoseconds in which there was work.
+  std::uint64_t busy() {
+    unite();
+    std::uint64_t open = 0;
+    for (const interval& i : intervals_) open += i.end - i.start;
+    return over_ + open;
   }
-  std::size_t memory() noexcept { return pool_.bytes_held(); }
+  std::uint64_t sum() const noexcept { return sum_; }
+  /// False: intervals came so far out of order that busy() is only a lower bound.
+  bool exact() const noexcept { return exact_; }
 
  private:
-  static constexpr std::uint32_t kinds[] = {cupti::kind_device, cupti::kind_concurrent_kernel, cupti::kind_memcpy, cupti::kind_memcpy_peer,
-                                            cupti::kind_memset, cupti::kind_synchronization, cupti::kind_overhead};
-  static constexpr std::uint32_t resources[] = {cupti::context_created, cupti::context_destroy_starting, cupti::stream_destroy_starting, cupti::graph_node_created,
-                                                cupti::graph_node_destroy_starting, cupti::graph_node_cloned, cupti::graph_node_updated};
-
-  void flush_finished() {
-    static_cast<void>(f_.flush_all(0));
-    read_all();
-    look_after();
-  }
-  void leave() {
-    {
-      const std::lock_guard lock(calling_);   // the reader makes no call from here on
-      __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
-      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
-      if (api_records_) disable_api_records();
-      static_cast<void>(f_.flush_all(cupti::flush_forced));
-      count_dropped();
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      subscriber_ = nullptr;
-      wait_.forget_contexts();   // whether they live is not told any more
-    }
-    read_all();
-  }
-
-  // ---- begin and end
-
-  status fail(std::string why) {
-    failed_ = true;
-    failure_ = {std::move(why)};
-    return failure_;
-  }
-
-  std::string text_of(cupti::result r) const {
-    const char* text = nullptr;
-    if (f_.get_result_string(r, &text) != cupti::success || text == nullptr) return "error " + std::to_string(r);
-    return std::string{text} + ", " + std::to_string(r);
-  }
-
-  /// Why cuptiSubscribe said no, and what to do.
-  std::string refusal(cupti::result r) const {
-    const std::string said = " (" + text_of(r) + ")";
-    switch (r) {
-      case cupti::multiple_subscribers:
-        return "another CUPTI client has the GPU's records" + holder() + said + "; run without Nsight, cuda-gdb, compute-sanitizer or another "
-               "profiler to have them here, or set KPROF=cupti=off";
-      case cupti::insufficient_privileges:
-      case cupti::virtual_privileges:
-        return "no permission to profile" + said + "; run as root, or load the NVIDIA driver with NVreg_RestrictProfilingToAdminUsers=0";
-      case cupti::unknown_error:
-        return "CUPTI finds no NVIDIA driver" + said + "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
-      case cupti::not_initialized:
-        return "CUPTI finds no GPU that the program may use" + said + "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
-      default: return "CUPTI refuses" + said + "; use the libcupti of the CUDA Toolkit that the program is built with (KPROF_CUPTI)";
-    }
-  }
-  /// The name of who has subscribed, where CUPTI can tell.
-  std::string holder() const {
-    if (f_.subscribe_v2 == nullptr) return {};
-    char name[256] = "";
-    cupti::subscriber_params params{sizeof params, "kprof", name, sizeof name};
-    cupti::subscriber who = nullptr;
-    if (f_.subscribe_v2(&who, &callback, nullptr, &params) == cupti::success) static_cast<void>(f_.unsubscribe(who));   // it has just left
-    name[sizeof name - 1] = '\0';
-    return *name == '\0' ? "" : ": " + std::string{name};
-  }
-
-  status enable() {
-    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success) return {refusal(r)};
-    for (const std::uint32_t id : resources) static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
-    runtime_.fill(f_, cupti::runtime_api);
-    driver_.fill(f_, cupti::driver_api);
-    runtime_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id)); });
-    driver_.each([&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id)); });
-    // Last: a record whose launch was not seen would be of unknown launch.
-    for (const std::uint32_t kind : kinds) {
-      const cupti::result r = f_.enable(kind);
-      if (r == cupti::success || kind == cupti::kind_device || kind == cupti::kind_synchronization || kind == cupti::kind_overhead) continue;
-      for (const std::uint32_t enabled : kinds) {
-        if (enabled == kind) break;
-        static_cast<void>(f_.disable(enabled));
-      }
-      return {refusal(r)};
-    }
-    return {};
-  }
-
-  // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a record a call, and in
-  // practice the ids come with the callbacks alone: the records are turned on only once an id is found missing.
-  void enable_api_records() {
-    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
-    api_records_ = true;
-    const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
-      if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
-      else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
-    };
-    on(runtime_, f_.enable_runtime_api, cupti::kind_runtime);
-    on(driver_, f_.enable_driver_api, cupti::kind_driver);
-  }
-  void disable_api_records() {
-    static_cast<void>(f_.disable(cupti::kind_runtime));
-    static_cast<void>(f_.disable(cupti::kind_driver));
-    api_records_ = false;
-  }
-
-  // ---- what CUPTI calls
-
-  static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
-    auto* const c = static_cast<cupti_collector*>(self);
-    if (c == nullptr) return;
-    if (domain == cupti::runtime_api) c->api_call(c->runtime_[id], data);
-    else if (domain == cupti::driver_api) c->api_call(c->driver_[id], data);
-    else if (domain == cupti::resource) c->resource(id, data);
-  }
-
-  void api_call(cupti::call what, const void* data) noexcept {
-    namespace at = cupti::callback_data;
-    cupti::call_state& s = cupti::this_call;
-    s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
-    const bool enters = cupti::field<std::uint32_t>(data, at::site) == cupti::api_enter;
-    const auto leaves = [enters](std::uint32_t& depth) { return enters ? (++depth, false) : depth != 0 && --depth == 0; };
-    switch (what) {
-      case cupti::call::launch:
-        if (enters) {
-          if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
-          s.add(cupti::field<std::uint32_t>(data, at::correlation));
-          note_context(s, cupti::field<void*>(data, at::context));
-        }
-        if (leaves(s.launching) && worked(data)) launched(s);
-        break;
-      case cupti::call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
-        if (leaves(s.capturing) && !worked(data)) wait_.end_capture(stream_of(data));
-        break;
-      case cupti::call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
-        break;
-      case cupti::call::update_graph:
-        if (!enters && worked(data)) __atomic_store_n(&graphs_updated_, true, __ATOMIC_RELAXED);
-        break;
-      case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
-      case cupti::call::other: break;
-    }
-  }
-  /// Contexts that are older than the subscription are known by what is launched in them.
-  void note_context(cupti::call_state& s, void* context) noexcept {
-    if (context != s.context && context != nullptr) wait_.add(context);
-    s.context = context;
-  }
-  /// The first parameter of all calls that begin or end a capture.
-  static void* stream_of(const void* data) noexcept {
-    const void* const params = cupti::field<const void*>(data, cupti::callback_data::params);
-    return params == nullptr ? nullptr : cupti::field<void*>(params, 0);
-  }
-  static bool worked(const void* data) noexcept {
-    const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
-    return result == nullptr || cupti::field<int>(result, 0) == 0;   // cudaSuccess and CUDA_SUCCESS
-  }
-  void launched(const cupti::call_state& s) noexcept {
-    if (!s.captured) tell_.launched(s.ids, s.count, s.when);
-    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
-  }
-
-  void resource(std::uint32_t id, const void* data) noexcept {
-    if (id == cupti::context_created) {
-      wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
-      return tell_.context_made();
-    }
-    if (id == cupti::stream_destroy_starting) return wait_.end_capture(cupti::field<void*>(data, cupti::resource_data::stream));
-    if (id == cupti::context_destroy_starting) return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
-    const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
-    std::uint64_t node = 0, original = 0;
-    if (graph == nullptr || !node_id(graph, cupti::graph_data::node, node)) return;
-    switch (id) {
-      case cupti::graph_node_created: {
-        cupti::call_state& s = cupti::this_call;
-        s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
-        if (s.launching != 0) s.captured = true;
-        if (s.copying == 0) tell_.graph_node_made(node, cupti::field<std::uint32_t>(graph, cupti::graph_data::node_type) <= cupti::node_memset);
-        break;
-      }
-      case cupti::graph_node_cloned:
-      case cupti::graph_node_updated:
-        if (node_id(graph, cupti::graph_data::original_node, original)) tell_.graph_node_copied(node, original);
-        break;
-      case cupti::graph_node_destroy_starting: tell_.graph_node_gone(node); break;
-      default: break;
-    }
-  }
-  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
-    void* const node = cupti::field<void*>(graph, offset);
-    return node != nullptr && f_.graph_node_id(node, &id) == cupti::success;
-  }
-
-  static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
-    cupti_collector& c = *own_collector;
-    cupti::buffer* b = c.pool_.take();
-    for (int i = 0; b == nullptr && i < 1000 && c.pool_.will_have_one(); ++i) {
-      c.help();
-      b = c.pool_.take();
-    }
-    if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused) b = c.pool_.take_spare();
-    *records = b == nullptr ? nullptr : b->records();
-    *size = b == nullptr ? 0 : b->size;
-    *max_records = 0;
-  }
-  static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t, std::size_t valid) {
-    cupti_collector& c = *own_collector;
-    cupti::buffer* const b = c.pool_.find(records);
-    if (b == nullptr) return;
-    b->filled = valid;
-    c.pool_.queue(b);
-    { const std::lock_guard lock(c.waiting_); }   // the reader is either before its look at the queue or waiting to be woken
-    c.wake_.notify_one();
-  }
-
-  // ---- reading
-
-  /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to CUPTI.
-  void read_all() {
-    const std::lock_guard lock(reading_);
-    while (read_one()) {}
-  }
-  /// What is to be asked of CUPTI once records have been read, while it may be called.
-  void look_after() {
-    const std::lock_guard lock(calling_);
-    if (!collecting_) return;
-    count_dropped();
-    enable_api_records();
-  }
-  /// What CUPTI dropped since it was asked last.
-  void count_dropped() {
-    std::size_t dropped = 0;
-    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0) tell_.dropped(dropped);
-  }
-  bool read_one() {
-    cupti::buffer* const b = pool_.next();
-    if (b == nullptr) return false;
-    tell_.begin_reading();
-    read(*b);
-    pool_.give_back(b);
-    tell_.end_reading();
-    return true;
-  }
-  void read(cupti::buffer& b) {
-    constexpr std::size_t batch = 64;
-    activity some[batch];
-    std::size_t count = 0;
-    std::uint64_t lost = 0;
-    void* record = nullptr;
-    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == cupti::success) {
-      if (cupti::kind_of(record) == cupti::kind_device) tell_.describe(cupti::read_device(record));
-      if (!cupti::read(record, some[count])) continue;
-      if (b.spare) {
-        ++lost;
-        continue;
-      }
-      const activity& a = some[count];
-      if (a.correlation == 0 && a.kind <= activity_kind::set) __atomic_store_n(&ids_missing_, true, __ATOMIC_RELAXED);
-      if (++count == batch) tell_.read(some, std::exchange(count, 0));
-    }
-    if (count != 0) tell_.read(some, count);
-    if (lost != 0) tell_.dropped(lost);
-  }
-
-  /// Where records come faster than the reader reads them, who brings more reads too: rather late than lost. Reading needs
-  /// nothing of CUPTI's that another thread might hold; even so, callers do not try for ever.
-  void help() noexcept {
-    if (reading_.try_lock()) {
-      read_one();
-      reading_.unlock();
-    } else {
-      usleep(20);
-    }
-  }
-
-  bool start_reader() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);   // signals are the program's
-    pthread_t thread;
-    const bool started = pthread_create(&thread, nullptr, [](void* self) -> void* { static_cast<cupti_collector*>(self)->read_for_ever(); return nullptr; }, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (started) pthread_detach(thread);
-    return started;   // if not, launching threads and whoever asks for a profile do the reading
-  }
-  void read_for_ever() {
-    for (;;) {
-      {
-        std::unique_lock lock(waiting_);
-        wake_.wait(lock, [this] { return pool_.any_queued(); });
-      }
-      read_all();
-      look_after();
-    }
-  }
-
-  static cupti_collector* own_collector;   // CUPTI's buffer callbacks carry no pointer of kprof's
-
-  const device_listener tell_;
-  cupti::functions f_{};
-  cupti::subscriber subscriber_ = nullptr;
-  cupti::call_table runtime_, driver_;
-  cupti::buffer_pool pool_;
-  cupti::device_wait wait_;
-  std::uint32_t version_ = 0;
-  std::uint32_t round_ = 0;       // how often collecting has begun
-  bool collecting_ = false;
-  bool ended_ = false;
-  bool failed_ = false;
-  status failure_;
-  bool ids_missing_ = false;      // a record of the device had no correlation id
-  bool api_records_ = false;
-  bool graphs_updated_ = false;
-  std::mutex reading_;
-  std::mutex calling_;            // CUPTI, by the reader or to leave; callbacks do not take it
-  bool reader_started_ = false;
-  std::mutex waiting_;            // held only to look whether there is something to read
-  std::condition_variable wake_;
-};
-KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
-
-/// This binary's collector, as the session uses it.
-KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
-  static constexpr collector_api table{
-      [](const device_listener& tell, std::size_t memory) { return cupti_collector::get(&tell).start(memory); },
-      [] { cupti_collector::get().flush(); },
-      [] { cupti_collector::get().stop(); },
-      [] { cupti_collector::get().end(); },
-      &cupti_collector::abandon,
-      [] { return cupti_collector::get().version(); },
-      []() noexcept { return cupti_collector::get().memory(); },
+  static constexpr std::size_t most_intervals = 32768;
+  struct interval {
+    std::uint64_t start, end;
   };
-  return table;
-}
+
+  void add_again(std::uint64_t start, std::uint64_t end) {
+    sum_ -= end - start;
+    add(start, end);
+  }
+
+  /// Makes the intervals disjoint and sorted.
+  void unite() {
+    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
+    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
+    std::sort(middle, intervals_.end(), earlier);
+    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    std::size_t kept = 0;
+    for (const interval& i : intervals_) {
+      if (kept != 0 && i.start <= intervals_[kept - 1].end)
+        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
+      else intervals_[kept++] = i;
+    }
+    intervals_.resize(kept);
+    united_ = kept;
+  }
+
+  void close_oldest() {
+    const std::size_t half = intervals_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
+    closed_ = intervals_[half - 1].end;
+    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
+    united_ = intervals_.size();
+  }
+
+  std::vector<interval> intervals_;
+  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
+  std::uint64_t over_ = 0;  // length of those before closed_
+  std::uint64_t closed_ = 0;
+  std::uint64_t sum_ = 0;
+  bool exact_ = true;
+};
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/collect/cupti.hpp>
+#endif  // <kprof/attribute/busy_time.hpp>
 
-// <kprof/collect/uses_cuda.hpp>
-#ifndef KPROF_COLLECT_USES_CUDA_HPP
-#define KPROF_COLLECT_USES_CUDA_HPP
+// <kprof/attribute/graph_nodes.hpp>
+#ifndef KPROF_ATTRIBUTE_GRAPH_NODES_HPP
+#define KPROF_ATTRIBUTE_GRAPH_NODES_HPP
 
-// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not should not pay for.
-
-#include <link.h>
-
-#include <cstddef>
-#include <string_view>
-
-// Present where this binary holds device code, calls the runtime or calls the driver, linked in or loaded.
-extern "C" {
-[[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__("__cudaRegisterFatBinary");
-[[gnu::weak, gnu::visibility("default")]] void kprof_detail_runtime() __asm__("cudaMalloc");
-[[gnu::weak, gnu::visibility("default")]] void kprof_detail_driver() __asm__("cuInit");
-}
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// True also when a library is loaded that is of use with CUDA only.
-inline bool uses_cuda() {
-  if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr || &kprof_detail_driver != nullptr) return true;
-  const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
-    std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    name.remove_prefix(name.rfind('/') + 1);   // npos + 1 is 0
-    for (const std::string_view library : {"libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcudnn.so", "libcufft.so", "libnccl.so"})
-      if (name.starts_with(library)) return 1;
-    return 0;
-  };
-  return dl_iterate_phdr(is_of_cuda, nullptr) != 0;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/uses_cuda.hpp>
-
-// <kprof/detail/device_session.hpp>
-#ifndef KPROF_DETAIL_DEVICE_SESSION_HPP
-#define KPROF_DETAIL_DEVICE_SESSION_HPP
-
-// The session's device part: starts and stops a collector, and gives what it tells to the recorder and to attribution.
-// Belongs to the session, which never frees it. The collector is of the binary that made the session; other binaries reach
-// it by its functions.
+// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones
+// among them, have nodes of their own that stand for the same scopes. Filled by callbacks on the
+// program's threads.
 //
-// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a thread that is opening
-// a library may be waiting for the session.
+// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update,
+// before those of its launches are read. So graphs that are gone are known for a while, and what a
+// node stood for before an update too.
 
-// <kprof/detail/device_transcript.hpp>
-#ifndef KPROF_DETAIL_DEVICE_TRANSCRIPT_HPP
-#define KPROF_DETAIL_DEVICE_TRANSCRIPT_HPP
+// <kprof/record/thread_log.hpp>
+#ifndef KPROF_RECORD_THREAD_LOG_HPP
+#define KPROF_RECORD_THREAD_LOG_HPP
 
-// Writes down, as text, all that a collector tells: with it, a run on one machine's GPU is attributed again on another
-// machine without one. On where the environment variable KPROF_TRANSCRIPT names a file. A line each:
-//
-//   path NUMBER PARENT op|region NAME          scopes; 0 is none
-//   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in records
-//   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
-//   cloned NUMBER ORIGINAL TIME
-//   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
-//   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
-//   memset ID START END DEVICE STREAM NODE BYTES TO
-//   sync START END, overhead START END, odd, dropped COUNT
-//   device ID MAJOR.MINOR MULTIPROCESSORS MEMORY_BYTES MEMORY_BYTES_PER_S CLOCK_HZ NAME
+// One thread's log and what has been folded out of it. The thread appends records without a lock;
+// whoever holds mutex() may fold what has been published so far into the call tree, also while the
+// thread goes on writing.
 
-// <kprof/model/parameters.hpp>
-#ifndef KPROF_MODEL_PARAMETERS_HPP
-#define KPROF_MODEL_PARAMETERS_HPP
+// <kprof/record/call_tree.hpp>
+#ifndef KPROF_RECORD_CALL_TREE_HPP
+#define KPROF_RECORD_CALL_TREE_HPP
 
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". An enumeration whose
-// value is called `unknown`, as a type that is left open, says nothing and is left out. Pure.
+// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with
+// counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
+// into it costs a comparison or two a scope. Guarded by its thread_log's lock.
 
 // <kprof/record/op_info.hpp>
 #ifndef KPROF_RECORD_OP_INFO_HPP
 #define KPROF_RECORD_OP_INFO_HPP
 
-// What the session keeps of operators and call sites: copies, so that a shared library may be unloaded. Only the formulas
-// stay where they are; they are run when a set of parameters is first seen, and the library's leaving waits for that.
+// What the session keeps of operators and call sites: copies, so that a shared library may be
+// unloaded. Only the formulas stay where they are; they are run when a set of parameters is first
+// seen, and the library's leaving waits for that.
 
-// <kprof/detail/division_trap.hpp>
-#ifndef KPROF_DETAIL_DIVISION_TRAP_HPP
-#define KPROF_DETAIL_DIVISION_TRAP_HPP
+// <kprof/declare/division_trap.hpp>
+#ifndef KPROF_DECLARE_DIVISION_TRAP_HPP
+#define KPROF_DECLARE_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. They are users' code over users' values, run for the profile and not for the
-// program: a signal here would kill a program that had done nothing wrong.
+// Runs formulas that may divide by zero. They are users' code over users' values, run for the
+// profile and not for the program: a signal here would kill a program that had done nothing wrong.
 
 #include <fenv.h>
 #include <setjmp.h>
@@ -9076,25 +9006,29 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   using formulas = void (*)(const void*, work&) noexcept;
 
-  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a time, as the caller sees
-  /// to. When SIGFPE stops a formula, `out` says that what is declared has no valid value.
+  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a
+  /// time, as the caller sees to. When SIGFPE stops a formula, `out` says that what is declared has
+  /// no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool is_new = install(false);
     guarded(evaluate, params, out);
     const changing_handler lock;
     if (is_new && !stays_) sigaction(SIGFPE, &theirs_, nullptr);
   }
-  /// The same on any number of threads at once. Leaves the handler in place: for code that is never unloaded.
+  /// The same on any number of threads at once. Leaves the handler in place: for code that is never
+  /// unloaded.
   static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
     guarded(evaluate, params, out);
   }
 
  private:
-  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread that has it may not exist.
+  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread
+  /// that has it may not exist.
   struct changing_handler {
     changing_handler() noexcept {
-      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE); ++i) {}
+      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE);
+           ++i) {}
     }
     ~changing_handler() { __atomic_store_n(&changing_, false, __ATOMIC_RELEASE); }
     changing_handler(const changing_handler&) = delete;
@@ -9105,7 +9039,8 @@ class KPROF_DETAIL_LOCAL division_trap {
   static bool install(bool stays) noexcept {
     const changing_handler lock;
     stays_ = stays_ || stays;
-    struct sigaction ours{}, before{};
+    struct sigaction ours {
+    }, before{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
@@ -9115,11 +9050,12 @@ class KPROF_DETAIL_LOCAL division_trap {
   }
 
   static void guarded(formulas evaluate, const void* params, work& out) noexcept {
-    sigset_t division, mask;   // a fault whose signal is blocked ends the process
+    sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
     pthread_sigmask(SIG_UNBLOCK, &division, &mask);
-    fenv_t arithmetic;   // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
     if (sigsetjmp(back, 0) == 0) {
@@ -9138,13 +9074,14 @@ class KPROF_DETAIL_LOCAL division_trap {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
     // A fault of the program's own, or a signal that was sent: for the handler that was there.
     if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
-    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN) return theirs_.sa_handler(signal);
+    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN)
+      return theirs_.sa_handler(signal);
     const bool ignored = theirs_.sa_handler == SIG_IGN;
-    sigaction(SIGFPE, &theirs_, nullptr);   // a fault happens again, and ends the program
+    sigaction(SIGFPE, &theirs_, nullptr);  // a fault happens again, and ends the program
     if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_{};
+  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_ {};
   KPROF_DETAIL_LOCAL static inline bool changing_ = false;
   KPROF_DETAIL_LOCAL static inline bool stays_ = false;
 };
@@ -9152,7 +9089,7 @@ class KPROF_DETAIL_LOCAL division_trap {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/division_trap.hpp>
+#endif  // <kprof/declare/division_trap.hpp>
 
 #include <cstring>
 #include <memory>
@@ -9177,7 +9114,7 @@ struct field_info {
   std::uint32_t size;
   std::uint32_t extent;
   field_kind kind;
-  bool is_signed;   // kind == enumeration
+  bool is_signed;  // kind == enumeration
   std::vector<field_info> nested;
   std::vector<enumerator_info> enumerators;
 };
@@ -9188,10 +9125,15 @@ inline bool same_fields(const std::vector<field_info>& a, const std::vector<fiel
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const field_info &x = a[i], &y = b[i];
-    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent || x.kind != y.kind || x.is_signed != y.is_signed) return false;
-    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size()) return false;
+    if (x.name != y.name || x.offset != y.offset || x.size != y.size || x.extent != y.extent ||
+        x.kind != y.kind || x.is_signed != y.is_signed)
+      return false;
+    if (!same_fields(x.nested, y.nested) || x.enumerators.size() != y.enumerators.size())
+      return false;
     for (std::size_t e = 0; e < x.enumerators.size(); ++e)
-      if (x.enumerators[e].value != y.enumerators[e].value || x.enumerators[e].name != y.enumerators[e].name) return false;
+      if (x.enumerators[e].value != y.enumerators[e].value ||
+          x.enumerators[e].name != y.enumerators[e].name)
+        return false;
   }
   return true;
 }
@@ -9200,10 +9142,14 @@ inline std::vector<field_info> copy_fields(const struct_desc& from) {
   std::vector<field_info> out;
   for (std::uint32_t i = 0; i < from.field_count; ++i) {
     const field_desc& f = from.fields[i];
-    field_info info{copy(f.name), f.offset, f.size, f.extent, f.kind, f.enumerators != nullptr && f.enumerators->is_signed, {}, {}};
+    field_info info{copy(f.name), f.offset, f.size,
+                    f.extent,     f.kind,   f.enumerators != nullptr && f.enumerators->is_signed,
+                    {},           {}};
     if (f.nested != nullptr) info.nested = copy_fields(*f.nested);
     if (f.enumerators != nullptr)
-      for (std::uint32_t e = 0; e < f.enumerators->size; ++e) info.enumerators.push_back({f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
+      for (std::uint32_t e = 0; e < f.enumerators->size; ++e)
+        info.enumerators.push_back(
+            {f.enumerators->list[e].value, copy(f.enumerators->list[e].name)});
     out.push_back(std::move(info));
   }
   return out;
@@ -9223,42 +9169,55 @@ inline std::uint32_t value_bytes(const field_info& f) noexcept {
   return f.size;
 }
 
-inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields, std::uint32_t base) {
+inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>& fields,
+                     std::uint32_t base) {
   for (const field_info& f : fields) {
     const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
     for (std::uint32_t e = 0; e < elements; ++e) {
       const std::uint32_t at = base + f.offset + e * f.size;
       if (f.kind == field_kind::aggregate) add_runs(runs, f.nested, at);
-      else if (!runs.empty() && runs.back().offset + runs.back().size == at) runs.back().size += value_bytes(f);
+      else if (!runs.empty() && runs.back().offset + runs.back().size == at)
+        runs.back().size += value_bytes(f);
       else runs.push_back({at, value_bytes(f)});
     }
   }
 }
 
-/// An operator as the session knows it: declared by one or more binaries, the same in name and layout.
+/// An operator as the session knows it: declared by one or more binaries, the same in name and
+/// layout.
 class op_info {
  public:
-  explicit op_info(const op_desc& from) : declared_name(copy(from.name())), name(declared_name), params_size(from.params_size), fields(copy_fields(from.params())) {
+  explicit op_info(const op_desc& from)
+      : declared_name(copy(from.name())),
+        name(declared_name),
+        params_size(from.params_size),
+        fields(copy_fields(from.params())) {
     add_runs(runs_, fields, 0);
-    packed = params_size == 0 || (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+    packed = params_size == 0 ||
+             (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
   }
 
-  /// The same operator, declared in another binary or in this one: same name, size and fields, and no other formulas from
-  /// the same binary, for then they are two that share a name, of two namespaces for instance.
+  /// The same operator, declared in another binary or in this one: same name, size and fields, and
+  /// no other formulas from the same binary, for then they are two that share a name, of two
+  /// namespaces for instance.
   bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
-    if (declared_name != other.declared_name || params_size != other.params_size || !same_fields(fields, other.fields)) return false;
+    if (declared_name != other.declared_name || params_size != other.params_size ||
+        !same_fields(fields, other.fields))
+      return false;
     for (const evaluator& e : evaluators_)
       if (e.home == home && e.evaluate != desc.evaluate) return false;
     return true;
   }
 
-  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal bytes.
+  /// Copies the bytes that carry values and zeroes the others, so that equal parameters are equal
+  /// bytes.
   void canonical(const char* from, char* to) const noexcept {
     std::memset(to, 0, params_size);
     for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
   }
 
-  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula divides by zero.
+  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula
+  /// divides by zero.
   work evaluate(const char* params) const noexcept {
     work out{};
     if (evaluators_.empty()) return out;
@@ -9279,10 +9238,10 @@ class op_info {
   }
 
   std::string declared_name;
-  std::string name;        // as shown: with a number when another operator is called the same
+  std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
-  bool packed = false;   // no padding: bytes as they are
+  bool packed = false;  // no padding: bytes as they are
 
  private:
   struct evaluator {
@@ -9295,13 +9254,14 @@ class op_info {
 
 /// A call site, or the place of an operator's guards that have none.
 struct site_info {
-  op_info* op = nullptr;   // nullptr: a region
+  op_info* op = nullptr;  // nullptr: a region
   std::string file;
   std::uint32_t line = 0;
 };
 
-/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never moves or changes,
-/// but for the formulas of its operator, which change under `mutex()` and are run under it.
+/// All call sites seen, by number. Numbers are given under a lock and read without: an entry never
+/// moves or changes, but for the formulas of its operator, which change under `mutex()` and are run
+/// under it.
 class site_table {
  public:
   /// What a replay of a CUDA graph stands under in the call tree; its payload is its name.
@@ -9314,13 +9274,15 @@ class site_table {
   site_table(const site_table&) = delete;
   site_table& operator=(const site_table&) = delete;
 
-  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a library that was loaded again get their old one.
+  /// The number of a call site, given at its first scope; 0 when there are a million. Sites of a
+  /// library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
     if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
     op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
     std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
-    std::string key = file + '\n' + std::to_string(where.line) + '\n' + std::to_string(reinterpret_cast<std::uintptr_t>(op));
+    std::string key = file + '\n' + std::to_string(where.line) + '\n' +
+                      std::to_string(reinterpret_cast<std::uintptr_t>(op));
     std::uint32_t& id = numbers_[std::move(key)];
     if (id == 0) id = add({op, std::move(file), where.line});
     __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
@@ -9345,7 +9307,7 @@ class site_table {
 
  private:
   static constexpr std::uint32_t per_block = 256;
-  static constexpr std::uint32_t max_blocks = 4096;   // a million call sites
+  static constexpr std::uint32_t max_blocks = 4096;  // a million call sites
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
@@ -9365,7 +9327,8 @@ class site_table {
 
   std::uint32_t add(site_info info) {
     if (next_ / per_block >= max_blocks) return 0;
-    if (blocks_[next_ / per_block] == nullptr) __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
+    if (blocks_[next_ / per_block] == nullptr)
+      __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
     blocks_[next_ / per_block][next_ % per_block] = std::move(info);
     return next_++;
   }
@@ -9382,109 +9345,300 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/op_info.hpp>
 
-#include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-template <class T>
-T read_as(const char* from) noexcept {
-  T value{};
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
+/// Bytes that all trees of the process may take; nodes beyond it are merged.
+struct tree_budget {
+  std::uint64_t used = 0;  // accessed atomically
+  std::uint64_t limit = 0;
 
-inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::int8_t>(from);
-    case 2: return read_as<std::int16_t>(from);
-    case 4: return read_as<std::int32_t>(from);
-    default: return read_as<std::int64_t>(from);
+  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
+  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
+  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
+  bool nearly_spent() const noexcept {
+    return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2;
   }
-}
-inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::uint8_t>(from);
-    case 2: return read_as<std::uint16_t>(from);
-    case 4: return read_as<std::uint32_t>(from);
-    default: return read_as<std::uint64_t>(from);
+  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+};
+
+/// The parameters of an operator or the name of a region.
+struct payload {
+  const char* bytes;
+  std::uint32_t size;
+};
+
+struct tree_node {
+  std::uint32_t parent = 0;
+  std::uint32_t site = 0;        // 0: the root
+  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
+  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t payload_at = 0;
+  std::uint32_t payload_size = 0;
+  bool plain = false;   // its parameters have no padding and can be compared as they are
+  bool merged = false;  // calls of all parameters that came when memory was spent
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;  // ticks
+  std::uint64_t self = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  histogram durations;
+  // What a call that has been seen before does not touch.
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
+  // Of the calls, those in which work was launched on a device. A graph and what is below it have
+  // no calls: of these, the replays. One field, as an odd size makes folding slower by a hundredth.
+  std::uint64_t device_calls = 0;
+  work values{};
+};
+
+class call_tree {
+ public:
+  static constexpr std::uint32_t root = 0;
+
+  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  ~call_tree() { budget_->remove(charged_); }
+  call_tree(const call_tree&) = delete;
+  call_tree& operator=(const call_tree&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    imprecise_ = 0;
+    nodes_ = {};  // with their capacity: it is no longer charged
+    payloads_ = {};
+    buckets_ = std::vector<std::uint32_t>(64, 0);
+    nodes_.emplace_back();  // the root
   }
-}
 
-/// The shortest decimal that reads back as `value`, whatever the locale.
-template <class T>
-std::string shortest(T value) {
-  char out[64];
-  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
-  return {out, end.ptr};
-}
+  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
+  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
+  payload payload_of(const tree_node& n) const noexcept {
+    return {payloads_.data() + n.payload_at, n.payload_size};
+  }
 
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
+  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the
+  /// child found last, or the one that came after that the time before.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+    tree_node* const all = nodes_.data();
+    const std::uint32_t last = all[parent].last_child;  // 0, the root, is nobody's child
+    if (is_plain(all[last], parent, site, p)) return last;
+    const std::uint32_t next = all[last].successor;
+    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
+    return other_child(parent, site, p);
+  }
 
-inline std::string write_value(const field_info& f, const char* from) {
-  switch (f.kind) {
-    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
-    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
-    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
-    case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
-      return shortest(read_as<long double>(from));
-    case field_kind::string: return {from, strnlen(from, f.size)};
-    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
-    case field_kind::enumeration: {
-      const std::int64_t value = f.is_signed ? read_signed(from, f.size) : static_cast<std::int64_t>(read_unsigned(from, f.size));
-      for (const enumerator_info& e : f.enumerators)
-        if (e.value == value) return e.name;
-      return f.is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
+  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary
+  /// they are in may be gone. `merged` asks for the node that stands for all parameters.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
+                      const work& values) {
+    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
+  }
+
+  /// Counts one finished call.
+  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
+    tree_node& n = nodes_[node];
+    ++n.calls;
+    n.total += ticks;
+    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    if (ticks < n.shortest) n.shortest = ticks;
+    if (ticks > n.longest) n.longest = ticks;
+    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
+  }
+
+  /// Adds all of another thread's tree. Returns where each of its nodes is here.
+  std::vector<std::uint32_t> merge(const call_tree& other) {
+    std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
+      const tree_node& from = other.nodes_[i];
+      if (i != root)
+        here[i] =
+            child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
+      tree_node& to = nodes_[here[i]];
+      to.calls += from.calls;
+      to.total += from.total;
+      to.self += from.self;
+      to.captured += from.captured;
+      to.device_calls += from.device_calls;
+      if (from.shortest < to.shortest) to.shortest = from.shortest;
+      if (from.longest > to.longest) to.longest = from.longest;
+      imprecise_ +=
+          to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
+    }
+    imprecise_ += other.imprecise_;
+    return here;
+  }
+
+  /// Durations that had to be counted at the nearest one the histogram has room for.
+  std::uint64_t imprecise() const noexcept { return imprecise_; }
+
+ private:
+  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_alignment = max_params_alignment;
+
+  void charge(std::uint64_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+
+  /// Takes memory for a histogram, unless all is spent.
+  bool afford(std::uint64_t bytes) noexcept {
+    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    charge(bytes);
+    return true;
+  }
+
+  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site,
+                payload p) const noexcept {
+    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size &&
+           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
+               payload p) const noexcept {
+    const tree_node& n = nodes_[node];
+    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
+           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  }
+  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+    std::uint64_t x, y;
+    std::memcpy(&x, a, 8);
+    std::memcpy(&y, b, 8);
+    return x ^ y;
+  }
+  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
+  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+    for (; n >= 32; a += 32, b += 32, n -= 32)
+      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
+           differing_bits(a + 24, b + 24)) != 0)
+        return false;
+    for (; n >= 8; a += 8, b += 8, n -= 8)
+      if (differing_bits(a, b) != 0) return false;
+    return n == 0 || std::memcmp(a, b, n) == 0;
+  }
+
+  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
+    alignas(max_alignment) char canonical[max_payload];
+    const site_info& where = (*sites_)[site];
+    if (where.op != nullptr && !where.op->packed) {
+      where.op->canonical(p.bytes, canonical);
+      p.bytes = canonical;
+    }
+    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
+    if (matches(last, parent, site, p)) return last;
+    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
+    const std::uint32_t found = look_up(parent, site, p, nullptr);
+    if (last != 0) nodes_[last].successor = found;
+    return nodes_[parent].last_child = found;
+  }
+
+  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
+    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    std::uint32_t i = 0;
+    for (; i + 8 <= p.size; i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, p.bytes + i, 8);
+      h = (h ^ word) * 0x9E3779B97F4A7C15U;
+      h ^= h >> 29U;
+    }
+    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
+    const std::uint32_t hash = hash_of(parent, site, p);
+    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
+    if (budget_->nearly_spent()) return merged_child(parent, site);
+    const std::uint32_t made = add(parent, site, hash, p, false);
+    if (values != nullptr) nodes_[made].values = *values;
+    else evaluate(nodes_[made], p);
+    return made;
+  }
+
+  /// The node for calls whose parameters cannot be kept; under the root when even that is too much
+  /// for this parent.
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+    for (;;) {
+      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
+      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
+        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      parent = root;
     }
   }
-  return {};
-}
 
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
-  std::string out;
-  for (const field_info& f : fields) {
-    const std::string single = f.extent == 0 ? write_value(f, from + f.offset) : std::string();
-    if (f.kind == field_kind::enumeration && single == "unknown") continue;
-    if (!out.empty()) out += ' ';
-    out += f.name;
-    out += '=';
-    out += single;
-    if (f.extent == 0) continue;
-    for (std::uint32_t e = 0; e < f.extent; ++e) {
-      out += e == 0 ? '[' : ',';
-      out += write_value(f, from + f.offset + e * f.size);
-    }
-    out += ']';
+  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
+                    bool merged) {
+    if (nodes_.size() >= buckets_.size()) rehash();
+    tree_node n;
+    n.parent = parent;
+    n.site = site;
+    n.hash = hash;
+    n.merged = merged;
+    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
+    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_size = p.size;
+    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
+    payloads_.resize((payloads_.size() + 7) / 8 * 8);
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    n.next_in_bucket = bucket(hash);
+    bucket(hash) = made;
+    nodes_.push_back(std::move(n));
+    // vectors are up to half empty
+    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));
+    return made;
   }
-  return out;
-}
+
+  // a power of two
+  std::uint32_t& bucket(std::uint32_t hash) noexcept {
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      tree_node& n = nodes_[i];
+      n.next_in_bucket = bucket(n.hash);
+      bucket(n.hash) = i;
+    }
+  }
+
+  void evaluate(tree_node& n, payload p) noexcept {
+    const site_info& where = (*sites_)[n.site];
+    if (where.op == nullptr) return;
+    alignas(max_alignment) char aligned[max_payload];
+    std::memcpy(aligned, p.bytes, p.size);
+    n.values = sites_->evaluate(where, aligned);
+  }
+
+  site_table* sites_;
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint64_t imprecise_ = 0;
+  std::vector<tree_node> nodes_;
+  std::vector<char> payloads_;
+  std::vector<std::uint32_t> buckets_;
+};
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/parameters.hpp>
-
-// <kprof/record/recorder.hpp>
-#ifndef KPROF_RECORD_RECORDER_HPP
-#define KPROF_RECORD_RECORDER_HPP
-
-// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the process forks or a
-// library is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
-// Locks are taken in this order: threads, one thread's log, then sites, paths or the pool.
+#endif  // <kprof/record/call_tree.hpp>
 
 // <kprof/record/chunk_pool.hpp>
 #ifndef KPROF_RECORD_CHUNK_POOL_HPP
 #define KPROF_RECORD_CHUNK_POOL_HPP
 
-// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a page fault costs more
-// than the scope that would cause it. Full chunks queue up oldest first; they are the timeline, until one is needed again.
-// Thread-safe; takes its own lock and calls nobody while holding it.
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
+// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
+// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
+// while holding it.
 
 #include <sys/mman.h>
 
@@ -9502,18 +9656,18 @@ class KPROF_DETAIL_LOCAL thread_log;
 struct KPROF_DETAIL_LOCAL chunk {
   static constexpr std::size_t size = 32 * 1024;
 
-  chunk* next = nullptr;          // within the owner's log, oldest first
+  chunk* next = nullptr;  // within the owner's log, oldest first
   chunk* previous = nullptr;
-  chunk* queue_next = nullptr;    // within the pool's queue of full chunks or its free list
+  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
   chunk* queue_previous = nullptr;
   thread_log* owner = nullptr;
-  char* end = nullptr;             // where the writing stopped; set when the chunk is full
-  char* timeline_from = nullptr;   // where the timeline begins in it
-  bool queued = false;             // in the pool's queue of full chunks
-  bool folded = false;             // all of it is in the totals
-  std::uint32_t first_depth = 0;   // scopes open where it begins
-  std::uint64_t last_ticks = 0;    // latest time stamp folded
-  std::uint64_t ends = 0;          // scopes that finished here
+  char* end = nullptr;            // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;  // where the timeline begins in it
+  bool queued = false;            // in the pool's queue of full chunks
+  bool folded = false;            // all of it is in the totals
+  std::uint32_t first_depth = 0;  // scopes open where it begins
+  std::uint64_t last_ticks = 0;   // latest time stamp folded
+  std::uint64_t ends = 0;         // scopes that finished here
 
   char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
@@ -9534,7 +9688,8 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     if (free_ != nullptr) return pop_free();
     if (held_ + chunk::size > limit_) return nullptr;
     // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     held_ += chunk::size;
     return ::new (memory) chunk{};
@@ -9556,7 +9711,8 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     (last_ != nullptr ? last_->queue_next : first_) = c;
     last_ = c;
   }
-  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and reuse; nullptr when none.
+  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and
+  /// reuse; nullptr when none.
   chunk* oldest() noexcept {
     const std::lock_guard lock(mutex_);
     chunk* c = first_;
@@ -9598,7 +9754,7 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   }
 
   std::mutex mutex_;
-  chunk* first_ = nullptr;   // full chunks, oldest first
+  chunk* first_ = nullptr;  // full chunks, oldest first
   chunk* last_ = nullptr;
   chunk* free_ = nullptr;
   std::size_t held_ = 0;
@@ -9610,13 +9766,1373 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/chunk_pool.hpp>
 
+// <kprof/record/device_totals.hpp>
+#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
+#define KPROF_RECORD_DEVICE_TOTALS_HPP
+
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
+// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
+// run of any length. Guarded by its thread_log's lock.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What runs share to share a row. Words only, so that keys are compared and hashed as bytes.
+struct device_key {
+  // several kernels and configurations, for want of memory
+  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};
+
+  std::uint32_t node = 0;  // of the call tree
+  std::uint32_t name = 0;  // number of the kernel's name; 0: it is no kernel
+  std::uint32_t kind = 0;  // an activity_kind
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t places = 0;  // direction | from << 8 | to << 16
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t registers = 0;
+
+  /// The row for all that has none of its own.
+  device_key merged() const noexcept {
+    device_key k;
+    k.node = node;
+    k.name = merged_name;
+    k.kind = kind;
+    k.device = device;
+    return k;
+  }
+  bool is(const device_key& other) const noexcept {
+    return std::memcmp(this, &other, sizeof other) == 0;
+  }
+  std::uint32_t hash() const noexcept {
+    std::uint32_t words[sizeof(device_key) / 4];
+    std::memcpy(words, this, sizeof words);
+    std::uint64_t h = 0;
+    for (const std::uint32_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15U, h ^= h >> 29U;
+    return static_cast<std::uint32_t>(h >> 32U);
+  }
+};
+
+/// One run of a kernel, copy or memset, as far as it is added up.
+struct device_run {
+  bool timed = true;         // false: `ns` is not known
+  std::uint64_t ns = 0;      // how long it ran
+  bool launch_seen = false;  // false: `gap_ns` is not known
+  std::uint64_t gap_ns = 0;  // from the call that launched it to its start
+  std::uint64_t bytes = 0;   // copied or set
+};
+
+struct device_total {
+  device_key key;
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t successor = 0;  // what came after it the time before
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;
+  std::uint64_t total = 0;  // ns
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  std::uint64_t gaps = 0;
+  std::uint64_t gap = 0;  // ns from launch to start
+  std::uint64_t bytes = 0;
+
+  void add(const device_total& other) noexcept {
+    calls += other.calls;
+    untimed += other.untimed;
+    total += other.total;
+    if (other.shortest < shortest) shortest = other.shortest;
+    if (other.longest > longest) longest = other.longest;
+    gaps += other.gaps;
+    gap += other.gap;
+    bytes += other.bytes;
+  }
+};
+
+class device_totals {
+ public:
+  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
+  ~device_totals() { budget_->remove(charged_); }
+  device_totals(const device_totals&) = delete;
+  device_totals& operator=(const device_totals&) = delete;
+
+  void clear() {
+    budget_->remove(charged_);
+    charged_ = 0;
+    last_ = 0;
+    rows_ = std::vector<device_total>(1);  // number 0 is none
+    buckets_ = std::vector<std::uint32_t>(16, 0);
+  }
+
+  /// Counts one run.
+  void add(const device_key& key, const device_run& run) {
+    device_total& row = row_of(key);
+    ++row.calls;
+    row.bytes += run.bytes;
+    if (!run.timed) {
+      ++row.untimed;
+      return;
+    }
+    row.total += run.ns;
+    if (run.ns < row.shortest) row.shortest = run.ns;
+    if (run.ns > row.longest) row.longest = run.ns;
+    if (!run.launch_seen) return;
+    ++row.gaps;
+    row.gap += run.gap_ns;
+  }
+
+  /// Adds another thread's rows, whose nodes are here as `node_here` says.
+  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+    other.each([&](const device_total& row) {
+      device_key key = row.key;
+      key.node = node_here[key.node];
+      row_of(key).add(row);
+    });
+  }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 1; i < rows_.size(); ++i) visit(rows_[i]);
+  }
+
+ private:
+  /// Mostly the row that came after the last one the time before: programs repeat themselves.
+  device_total& row_of(const device_key& key) {
+    const std::uint32_t next = rows_[last_].successor;
+    if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
+    const std::uint32_t found = look_up(key);
+    rows_[last_].successor = found;
+    return rows_[last_ = found];
+  }
+
+  std::uint32_t look_up(const device_key& key) {
+    for (device_key wanted = key;;) {
+      const std::uint32_t hash = wanted.hash();
+      for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
+        if (rows_[i].key.is(wanted)) return i;
+      const bool may_be_made = wanted.name == device_key::merged_name
+                                   ? !budget_->spent() || wanted.node == call_tree::root
+                                   : !budget_->nearly_spent();
+      if (may_be_made) return make(wanted, hash);
+      const bool was_merged = wanted.name == device_key::merged_name;
+      wanted = wanted.merged();
+      if (was_merged) wanted.node = call_tree::root;  // not even that can be kept for this scope
+    }
+  }
+
+  std::uint32_t make(const device_key& key, std::uint32_t hash) {
+    if (rows_.size() >= buckets_.size()) rehash();
+    const auto made = static_cast<std::uint32_t>(rows_.size());
+    device_total row;
+    row.key = key;
+    row.next_in_bucket = bucket(hash);
+    rows_.push_back(row);
+    bucket(hash) = made;
+    charged_ += 2 * (sizeof row + sizeof made);  // vectors are up to half empty
+    budget_->add(2 * (sizeof row + sizeof made));
+    return made;
+  }
+
+  // a power of two
+  std::uint32_t& bucket(std::uint32_t hash) noexcept {
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
+
+  void rehash() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t i = 1; i < rows_.size(); ++i) {
+      std::uint32_t& first = bucket(rows_[i].key.hash());
+      rows_[i].next_in_bucket = first;
+      first = i;
+    }
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::uint32_t last_ = 0;
+  std::vector<device_total> rows_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/device_totals.hpp>
+
+// <kprof/record/log_words.hpp>
+#ifndef KPROF_RECORD_LOG_WORDS_HPP
+#define KPROF_RECORD_LOG_WORDS_HPP
+
+// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
+//   the payload follows
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,   // subject: call site
+  folded,  // a begin that is in the totals; subject: node of the call tree
+  end_to,  // subject: depth; that scope and all inside it ended
+  adopt,   // subject: path; what follows belongs under it
+  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
+  // other ids
+  launch,
+  ignored_launch,  // the same, while nothing was being recorded
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint32_t max_launch_ids = 8;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// The first word of a record.
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,
+                                    std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U |
+         std::uint64_t{payload_bytes} << 32U | subject;
+}
+constexpr record_kind kind_of(std::uint64_t word) noexcept {
+  return static_cast<record_kind>(word >> 48U & 0xFFU);
+}
+constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+}
+constexpr std::size_t record_size(std::uint64_t word) noexcept {
+  return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U;
+}
+
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
+constexpr std::uint16_t depth_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token);
+}
+constexpr std::uint16_t epoch_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token >> 16U);
+}
+
+/// What begin and end touch: one cache line of the thread's own.
+struct alignas(64) log_head {
+  char* cursor = nullptr;  // published with release
+  char* limit = nullptr;
+  scope_token top = 0;               // the innermost open scope's token
+  std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/log_words.hpp>
+
+// <kprof/record/path_table.hpp>
+#ifndef KPROF_RECORD_PATH_TABLE_HPP
+#define KPROF_RECORD_PATH_TABLE_HPP
+
+// Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any
+// thread can look up.
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Paths of scopes that were captured on one thread to be adopted on another, or in which devices
+/// were given work. Guarded by its own lock.
+class path_table {
+ public:
+  struct step {
+    std::uint32_t parent = 0;  // path of the enclosing scopes; 0: none
+    std::uint32_t site = 0;
+    std::string bytes{};
+    bool merged = false;
+    work values{};
+  };
+
+  explicit path_table(tree_budget& budget) : budget_(&budget) {}
+
+  /// The number of a path; that of its parent where memory is spent.
+  std::uint32_t number_of(step s) {
+    std::string key = key_of(s);
+    const std::lock_guard lock(mutex_);
+    if (const auto known = numbers_.find(key); known != numbers_.end()) {
+      entries_[known->second - 1].used = recording_;
+      return known->second;
+    }
+    if (budget_->spent()) return s.parent;
+    budget_->add(cost_of(key));
+    std::uint32_t number = free_;
+    if (number == 0)
+      number = static_cast<std::uint32_t>(entries_.size() + 1), entries_.emplace_back();
+    else free_ = entries_[number - 1].next_free;
+    entries_[number - 1] = {std::move(s), recording_, false, 0};
+    return numbers_[std::move(key)] = number;
+  }
+  step operator[](std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    return entries_[path - 1].what;
+  }
+
+  /// Whoever has the number may keep it for ever: a program's contexts and graphs outlive a
+  /// recording.
+  void keep(std::uint32_t path) {
+    const std::lock_guard lock(mutex_);
+    for (; path != 0 && !entries_[path - 1].kept; path = entries_[path - 1].what.parent)
+      entries_[path - 1].kept = true;
+  }
+  /// A recording begins: what was last asked for in the one before the last is forgotten, but for
+  /// what is kept. That of the last stays, since there may be logs that have not begun anew yet.
+  void next_recording() {
+    const std::lock_guard lock(mutex_);
+    // A path is asked for only after what is around it, so its parents were used no earlier.
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+      entry& e = entries_[i];
+      if (e.kept || e.used == free_entry || e.used + 1 > recording_) continue;
+      const std::string key = key_of(e.what);
+      budget_->remove(cost_of(key));
+      numbers_.erase(key);
+      e = {step{}, free_entry, false, free_};
+      free_ = i + 1;
+    }
+    ++recording_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint64_t free_entry = ~std::uint64_t{0};
+  struct entry {
+    step what{};
+    std::uint64_t used = 0;  // in which recording it was last asked for
+    bool kept = false;
+    std::uint32_t next_free = 0;
+  };
+
+  static std::string key_of(const step& s) {
+    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
+    return key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site)
+        .append(1, s.merged ? 'm' : 'p')
+        .append(s.bytes);
+  }
+  static std::uint64_t cost_of(const std::string& key) noexcept {
+    return 2 * (sizeof(entry) + 2 * key.size() + 64);
+  }
+
+  tree_budget* budget_;
+  std::mutex mutex_;
+  std::vector<entry> entries_;
+  std::uint32_t free_ = 0;  // number of the first free entry
+  std::uint64_t recording_ = 1;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/path_table.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;  // not a scope but a change of place
+  std::uint64_t start;
+  std::uint64_t child_ticks;  // in scopes inside it
+  bool launched = false;      // work on a device
+  std::uint32_t path = 0;     // of its node, once it has been asked for
+  // captured work into this one, whose number is this less 1; the last of them
+  std::uint64_t graph = 0;
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;  // another id of the call before it
+  // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t path;
+  std::uint32_t thread;  // number of the thread's log
+  std::uint64_t ticks;   // when the call began
+};
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  // how many scopes, from the innermost outwards, have this node as their first in the graph
+  std::uint32_t leads = 0;
+};
+
+class KPROF_DETAIL_LOCAL thread_log : public log_head {
+ public:
+  thread_log(std::uint32_t its_number, site_table& sites, path_table& paths, tree_budget& budget)
+      : tree(sites, budget), device(budget), paths_(&paths) {
+    begin_again(its_number);
+  }
+
+  /// For a thread that begins.
+  void begin_again(std::uint32_t its_number) noexcept {
+    number = its_number;
+    top = scope_token{its_number} << 32U;
+    emitted = 0;
+    emitted_deeper = 0;
+    cuts_size_ = 0;
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  // The next two are for the thread itself.
+
+  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not,
+  /// whatever has been opened at its depth since.
+  bool is_open(scope_token token) const noexcept {
+    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0)
+      return false;
+    // the depths rise, so the first that came later cut the most
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)
+      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0)
+        return depth_of(token) < cuts_[i].depth;
+    return true;
+  }
+  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before
+  /// no longer name what is there.
+  void close_from(std::uint16_t depth) noexcept {
+    const bool scopes_inside = depth < depth_of(top);
+    top -= depth_of(top) - depth + 1U;
+    if (!scopes_inside) return;
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
+    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its
+    // own comes again.
+    const bool oldest_goes =
+        cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
+    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
+    cuts_[cuts_size_++] = {epoch, depth};
+    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+  }
+
+  // Everything below needs the lock.
+
+  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
+  void append(chunk* c, chunk_pool& pool) noexcept {
+    *c = chunk{};
+    c->owner = this;
+    c->previous = last_;
+    if (last_ != nullptr) last_->next = c;
+    else first_ = c;
+    last_ = c;
+    stop_writing(pool);
+    writing_ = c;
+    if (unread_ == nullptr) start_reading(c);
+    limit = c->limit();
+    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
+  }
+  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
+  /// scope takes a new chunk.
+  void stop_writing(chunk_pool& pool) noexcept {
+    if (writing_ == nullptr) return;
+    writing_->end = cursor;
+    pool.retire(writing_);
+    writing_ = nullptr;
+    cursor = limit = nullptr;
+  }
+
+  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being
+  /// written.
+  void fold(const char* stop_at = nullptr) {
+    while (unread_ != nullptr) {
+      const bool still_written = unread_ == writing_;
+      decode(*unread_, !still_written       ? unread_->end
+                       : stop_at != nullptr ? stop_at
+                                            : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
+      if (still_written) return;
+      unread_->folded = true;
+      start_reading(unread_->next);
+    }
+  }
+
+  /// Takes a full chunk out of the log, folding it first.
+  void release(chunk* c) {
+    if (!c->folded) fold();
+    (c->previous != nullptr ? c->previous->next : first_) = c->next;
+    (c->next != nullptr ? c->next->previous : last_) = c->previous;
+  }
+  /// Gives its full chunks back but those that another thread is about to recycle. Everything must
+  /// have been folded.
+  void release_full(chunk_pool& pool) {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      if (pool.take_back(c)) {
+        release(c);
+        pool.give_back(c);
+      }
+      c = next;
+    }
+  }
+
+  /// Drops everything, unread. The thread does not exist.
+  void discard(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      static_cast<void>(pool.take_back(c));
+      pool.give_back(c);
+      c = next;
+    }
+    first_ = last_ = writing_ = unread_ = nullptr;
+    cursor = limit = nullptr;
+    stack.clear();
+  }
+
+  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The
+  /// thread may be writing. `until`: what is recorded behind it belongs to the time after `now`
+  /// (see fold).
+  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
+    fold(until);
+    release_full(pool);
+    for (chunk* c = first_; c != nullptr; c = c->next)  // what another thread is about to recycle
+      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
+    if (writing_ != nullptr) {
+      writing_->timeline_from = read_at_;
+      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
+      writing_->ends = 0;
+    }
+    // The open scopes' nodes go with the tree: keep what they stand for.
+    struct step {
+      std::uint32_t site;
+      std::string bytes;
+      bool merged;
+      work values;
+    };
+    std::vector<std::vector<step>> paths;
+    for (const open_frame& f : stack) {
+      std::vector<step> path;
+      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
+        const payload p = tree.payload_of(tree[n]);
+        path.insert(path.begin(),
+                    {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
+      }
+      paths.push_back(std::move(path));
+    }
+    tree.clear();
+    device.clear();
+    for (launch_note& n : launches) n.path = launch_note::ignored;
+    adopted_.clear();
+    captured_.clear();
+    replayed_.clear();
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      std::uint32_t node = call_tree::root;
+      for (const step& s : paths[i])
+        node =
+            tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())},
+                       s.merged, s.values);
+      stack[i] = {node, stack[i].adopted, now, 0};
+    }
+    dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
+  }
+
+  /// The path of the innermost open scope; 0 when nothing is open.
+  std::uint32_t capture() {
+    fold();
+    const std::uint32_t path = innermost_path();
+    paths_->keep(path);
+    return path;
+  }
+
+  /// The same for a node that is being captured into a graph, of which it is a part that does work.
+  captured_scope capture_for(std::uint64_t graph) {
+    captured_scope out{capture(), 0};
+    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
+         ++out.leads)
+      stack[i].graph = graph + 1;
+    return out;
+  }
+
+  /// The node of a path: like everywhere, but under this thread's root.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    std::uint32_t& node = adopted_[path];
+    if (node == 0) {
+      const path_table::step s = (*paths_)[path];
+      const std::uint32_t parent = node_of(s.parent);
+      adopted_[path] = child_of(parent, s);
+    }
+    return adopted_[path];
+  }
+
+  /// The node of what was captured under a path, in graphs launched under another: launch scope >
+  /// graph > captured scopes, without those that are also around the launch.
+  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
+    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
+    if (node == 0) node = inside_graph(launch, captured);
+    return node;
+  }
+  /// Of graph nodes whose capture was not seen.
+  std::uint32_t foreign_graph_node(std::uint32_t launch) {
+    static constexpr std::string_view name = "(graph captured before recording)";
+    return tree.child(replayed_node(launch, 0), site_table::graph_site, {name.data(), name.size()},
+                      false, work{});
+  }
+
+  /// Scopes that folding has seen begin and not end.
+  std::uint64_t open_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
+    return n;
+  }
+  /// Scopes that finished within what the log still holds.
+  std::uint64_t timeline_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    return n;
+  }
+
+  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still
+  /// holds.
+  template <class Visit>
+  void visit_timeline(Visit visit) const {
+    struct start {
+      std::uint32_t node;
+      std::uint64_t ticks;
+      std::uint64_t depth;
+    };
+    std::vector<start> starts;
+    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
+    const auto close = [&](std::uint64_t ticks) {
+      if (!starts.empty() && starts.back().depth == depth) {
+        if (starts.back().node != call_tree::root)
+          visit(starts.back().node, starts.back().ticks, ticks);
+        starts.pop_back();
+      }
+      if (depth != 0) --depth;
+    };
+    for (chunk* c = first_; c != nullptr; c = c->next) {
+      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
+      for (const char* at = c->timeline_from; at < stop;) {
+        const std::uint64_t word = get(at);
+        if ((word & end_bit) != 0) {
+          close(word & ~end_bit);
+          at += 8;
+          continue;
+        }
+        const auto subject = static_cast<std::uint32_t>(word);
+        switch (kind_of(word)) {
+          case record_kind::begin: break;  // not before it is folded
+          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
+          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
+          case record_kind::end_to:
+            while (depth >= subject && depth != 0) close(get(at + 8));
+            break;
+          case record_kind::launch:
+          case record_kind::ignored_launch: break;
+        }
+        at += record_size(word);
+      }
+    }
+  }
+
+  std::uint32_t number = 0;  // as in its tokens
+  std::vector<open_frame> stack;
+  call_tree tree;
+  device_totals device;
+  std::vector<launch_note> launches;  // not yet taken by attribution
+  std::uint64_t launches_lost = 0;    // for want of memory
+  std::uint64_t finished = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t closed_by_parent = 0;
+  std::uint64_t thread_id = 0;
+  std::string thread_name;
+  bool ended = false;
+  std::uint64_t never_closed = 0;    // of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;  // ended threads whose totals were moved here
+  thread_log* next_free = nullptr;
+
+ private:
+  void start_reading(chunk* c) noexcept {
+    unread_ = c;
+    if (c == nullptr) return;
+    read_at_ = c->timeline_from = c->begin();
+    c->first_depth = static_cast<std::uint32_t>(stack.size());
+  }
+
+  void decode(chunk& c, const char* stop) {
+    std::uint64_t ticks = c.last_ticks;
+    const std::uint64_t finished_before = finished;
+    while (read_at_ < stop) {
+      char* const at = read_at_;
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        ticks = word & ~end_bit;
+        close_innermost(ticks);
+        read_at_ = at + 8;
+        continue;
+      }
+      ticks = get(at + 8);
+      const auto subject = static_cast<std::uint32_t>(word);
+      read_at_ = at + record_size(word);
+      switch (kind_of(word)) {
+        case record_kind::begin: {
+          const auto bytes = payload_bytes_of(word);
+          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node,
+                                                subject, {at + record_header, bytes});
+          put(at, record_word(record_kind::folded, node, bytes));
+          // most scopes have none inside: no need to stack them
+          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {
+            const std::uint64_t end = get(read_at_) & ~end_bit;
+            count_finished({node, false, ticks, 0}, end);
+            ticks = end;
+            read_at_ += 8;
+          } else {
+            stack.push_back({node, false, ticks, 0});
+          }
+          break;
+        }
+        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
+        case record_kind::end_to:
+          while (stack.size() > subject) {
+            ++closed_by_parent;
+            close_innermost(ticks);
+          }
+          close_innermost(ticks);
+          break;
+        case record_kind::launch: note_launch(at, word, innermost_path()); break;
+        case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
+        case record_kind::folded: break;
+      }
+    }
+    c.last_ticks = ticks;
+    c.ends += finished - finished_before;
+  }
+
+  void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
+    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
+    std::uint32_t ids[max_launch_ids] = {static_cast<std::uint32_t>(word)};
+    const std::size_t others = payload_bytes_of(word) / sizeof ids[0];
+    std::memcpy(ids + 1, at + record_header, others * sizeof ids[0]);
+    for (std::size_t i = 0; i <= others; ++i)
+      launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
+  }
+
+  void close_innermost(std::uint64_t now) {
+    if (stack.empty()) return;
+    const open_frame f = stack.back();
+    stack.pop_back();
+    count_finished(f, now);
+  }
+
+  /// Counts a frame that is not, or no longer, on the stack.
+  void count_finished(const open_frame& f, std::uint64_t now) {
+    // counters of two cores may differ by a few ticks
+    const std::uint64_t ticks = now > f.start ? now - f.start : 0;
+    if (!f.adopted) {
+      tree.finish(f.node, ticks, f.child_ticks);
+      if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
+        ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
+      ++finished;
+    }
+    if (stack.empty()) return;
+    stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
+    // what was adopted is another thread's scope's
+    stack.back().launched |= f.launched && !f.adopted;
+  }
+
+  std::uint32_t innermost_path() {
+    if (stack.empty()) return 0;
+    open_frame& f = stack.back();
+    if (f.path == 0) f.path = path_of(f.node);
+    return f.path;
+  }
+
+  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
+    return tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())},
+                      s.merged, s.values);
+  }
+
+  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
+    std::vector<std::uint32_t> around;
+    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
+    std::vector<path_table::step> inside;
+    for (std::uint32_t p = captured;
+         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
+         p = inside.back().parent)
+      inside.push_back((*paths_)[p]);
+    std::uint32_t node =
+        tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
+    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
+    return node;
+  }
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
+    const tree_node& n = tree[node];
+    const payload p = tree.payload_of(n);
+    const std::uint32_t path = paths_->number_of(
+        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    return captured_[node] = path;
+  }
+
+  struct cut {
+    std::uint16_t epoch;  // that began with it
+    std::uint16_t depth;  // from here on all ended
+  };
+  // beyond it, late ends of the outermost scopes are no longer told from others
+  static constexpr std::uint32_t max_cuts = 64;
+
+  std::mutex mutex_;
+  path_table* paths_;
+  chunk* first_ = nullptr;  // of the timeline, oldest first
+  chunk* last_ = nullptr;
+  chunk* writing_ = nullptr;  // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;   // where folding goes on, at read_at_
+  char* read_at_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;   // path to node
+  std::unordered_map<std::uint32_t, std::uint32_t> captured_;  // node to path
+  // launch path and captured path to node
+  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;
+  cut cuts_[max_cuts] = {};  // later ones are deeper
+  std::uint32_t cuts_size_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/thread_log.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class graph_nodes {
+ public:
+  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of
+  /// the graphs that have not been used for longest are forgotten.
+  void set_limit(std::size_t nodes) {
+    const std::lock_guard lock(mutex_);
+    kept_gone_ = std::max<std::size_t>(nodes, 4096);
+  }
+
+  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its
+  /// nodes both ways.
+  void made(std::uint64_t id, captured_scope where) {
+    const std::lock_guard lock(mutex_);
+    node& n = node_of(id);
+    if (!n.copied) n.where = where;
+  }
+  /// `now`: from when on, in the clock of launches.
+  void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const node* const from = used(original);
+    // A copy of what was captured before the recording is not known, whatever a node of its number
+    // was.
+    const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+    node& n = node_of(id);
+    if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
+      std::deque<version>& older = updates_[id];
+      older.push_back({now, n.where});
+      if (older.size() > kept_versions) older.pop_front();
+    }
+    n.where = where;
+    n.copied = true;
+  }
+  void gone(std::uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto at = graphs_.find(graph_of(id));
+    if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
+    const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
+    if (!runs) return forget(at->first);  // no records name it
+    gone_nodes_ += at->second.nodes.size();
+    at->second.is_gone = true;
+    gone_.push_back(at->first);
+    while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
+      forget(gone_.front());
+      gone_.pop_front();
+    }
+  }
+
+  /// What the node stood for when a launch was made; false when that is not known.
+  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
+    const std::lock_guard lock(mutex_);
+    const node* const n = used(id);
+    if (n == nullptr) return false;
+    where = n->where;
+    if (!updates_.empty()) {
+      if (const auto at = updates_.find(id); at != updates_.end())
+        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;)
+          where = at->second[i].where;
+    }
+    return where.path != unknown_path;
+  }
+  /// Nodes that are known.
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return nodes_;
+  }
+  std::size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t sum =
+        graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
+    for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
+    // a deque holds 512 bytes at least
+    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
+    return sum;
+  }
+  /// Graphs that were not known to be gone and are forgotten.
+  std::uint64_t forgotten() {
+    const std::lock_guard lock(mutex_);
+    return forgotten_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+  static constexpr std::size_t kept_versions = 64;
+
+  struct node {
+    std::uint32_t number = 0;  // in its graph
+    bool copied = false;
+    captured_scope where;
+  };
+  struct graph {
+    std::vector<node> nodes;  // by rising number
+    std::size_t alive = 0;
+    bool is_gone = false;   // and in gone_
+    bool was_used = false;  // since it was last asked whether to forget it
+  };
+  struct version {
+    std::uint64_t until;
+    captured_scope where;
+  };
+
+  // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
+  static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
+  static bool comes_before(const node& n, std::uint32_t number) noexcept {
+    return n.number < number;
+  }
+
+  node& node_of(std::uint64_t id) {
+    const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
+    if (is_new) forget_beyond(4 * kept_gone_, at->first);
+    graph& g = graphs_[graph_of(id)];
+    const auto number = static_cast<std::uint32_t>(id);
+    const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
+    if (place != g.nodes.end() && place->number == number) return *place;
+    ++nodes_;
+    ++g.alive;
+    return *g.nodes.insert(place, {number, false, {}});
+  }
+  const node* used(std::uint64_t id) {
+    const auto at = graphs_.find(graph_of(id));
+    if (at == graphs_.end()) return nullptr;
+    at->second.was_used = true;
+    const std::vector<node>& all = at->second.nodes;
+    const auto number = static_cast<std::uint32_t>(id);
+    const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
+    return place != all.end() && place->number == number ? &*place : nullptr;
+  }
+
+  void forget(std::uint64_t number) {
+    const auto at = graphs_.find(number);
+    if (at == graphs_.end()) return;
+    nodes_ -= at->second.nodes.size();
+    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
+    if (!updates_.empty())
+      for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
+    graphs_.erase(at);
+  }
+  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is
+  /// spared once for having been used.
+  void forget_beyond(std::size_t most, std::uint64_t made) {
+    order_.push_back(made);
+    while (nodes_ > most && order_.size() > 1) {
+      const std::uint64_t oldest = order_.front();
+      order_.pop_front();
+      const auto at = graphs_.find(oldest);
+      if (at == graphs_.end()) continue;
+      if (std::exchange(at->second.was_used, false) || oldest == made) {
+        order_.push_back(oldest);
+      } else {
+        if (!at->second.is_gone) ++forgotten_;
+        forget(oldest);
+      }
+    }
+    if (order_.size() > 2 * graphs_.size() + 64)
+      std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, graph> graphs_;
+  // what nodes stood for before, oldest first
+  std::unordered_map<std::uint64_t, std::deque<version>> updates_;
+  std::deque<std::uint64_t> order_;  // graphs as they were made, or were spared
+  std::deque<std::uint64_t> gone_;
+  std::uint64_t forgotten_ = 0;
+  std::size_t nodes_ = 0;
+  std::size_t gone_nodes_ = 0;
+  std::size_t kept_gone_ = 65536;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/graph_nodes.hpp>
+
+// <kprof/attribute/kernel_names.hpp>
+#ifndef KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
+#define KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
+
+// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are
+// in.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class kernel_names {
+ public:
+  explicit kernel_names(tree_budget& budget) : budget_(&budget) {}
+  ~kernel_names() { budget_->remove(charged_); }
+  kernel_names(const kernel_names&) = delete;
+  kernel_names& operator=(const kernel_names&) = delete;
+
+  void clear() {
+    for (slot& s : recent_) s = {};
+    numbers_.clear();
+    names_.clear();
+    budget_->remove(charged_);
+    charged_ = 0;
+  }
+
+  /// 1, 2, ...; device_key::merged_name where memory is spent.
+  std::uint32_t number_of(const char* name) {
+    if (name == nullptr) name = "(no name)";
+    // Records of one kernel share one text; that it is still the same is a short comparison.
+    slot& s = recent_[reinterpret_cast<std::uintptr_t>(name) / 16 % recent_size];
+    if (s.text == name && names_[s.number - 1] == name) return s.number;
+    const std::uint32_t number = look_up(name);
+    if (number != device_key::merged_name) s = {name, number};
+    return number;
+  }
+  const std::vector<std::string>& all() const noexcept { return names_; }
+
+ private:
+  static constexpr std::size_t recent_size = 512;
+  struct slot {
+    const char* text = nullptr;
+    std::uint32_t number = 0;
+  };
+
+  std::uint32_t look_up(const char* name) {
+    std::string text(name);
+    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
+    if (budget_->nearly_spent()) return device_key::merged_name;
+    budget_->add(2 * text.size() + 160);
+    charged_ += 2 * text.size() + 160;
+    names_.push_back(text);
+    const auto number = static_cast<std::uint32_t>(names_.size());
+    numbers_.emplace(std::move(text), number);
+    return number;
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  slot recent_[recent_size];
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/kernel_names.hpp>
+
+// <kprof/attribute/launch_table.hpp>
+#ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
+#define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
+
+// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those
+// that have had their record before those that wait for it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct known_launch {
+  std::uint32_t correlation = 0;
+  std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;  // number of its log
+  std::uint32_t older = 0;   // position of the one before it in its bucket, plus 1
+  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  // it is another id of the launch this many places before it; 0: it is none
+  std::uint32_t alias_by = 0;
+  bool seen = false;           // a record of it has come
+  bool may_have_more = false;  // it launched a graph: others may come
+  std::uint8_t spared = 0;     // how often, for that
+};
+
+class launch_table {
+ public:
+  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  void set_limit(std::size_t some, std::size_t most) {
+    std::size_t size = 1024;
+    while (size < some) size *= 2;
+    most_ = std::max(most, size);
+    if (size <= ring_.size()) return;
+    clear();
+    ring_ = std::vector<known_launch>(size);
+    buckets_ = std::vector<std::uint32_t>(size, 0);
+  }
+  void clear() noexcept {
+    first_ = end_ = 0;
+    for (std::uint32_t& b : buckets_) b = 0;
+  }
+
+  /// What was launched so far is of no interest any more, but is still known when its records come.
+  void ignore_all(std::uint32_t ignored_path) noexcept {
+    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
+  }
+
+  void add(const known_launch& launch) {
+    if (ring_.empty()) return;
+    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    if (end_ - first_ == ring_.size()) {
+      if (2 * ring_.size() <= most_) grow();
+      else forget_oldest();
+    }
+    append(launch);
+  }
+
+  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
+  known_launch* find(std::uint32_t correlation) noexcept {
+    if (ring_.empty()) return nullptr;
+    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
+      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
+    return nullptr;
+  }
+  /// The launch of which `l` is another id, or itself.
+  known_launch& primary(known_launch& l) noexcept {
+    const auto position = static_cast<std::size_t>(&l - ring_.data());
+    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
+    // the first may have been forgotten
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
+  }
+
+  std::size_t bytes() const noexcept {
+    return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t));
+  }
+
+ private:
+  /// Whether no more records of it will come; another id of a launch is the oldest only once the
+  /// launch has gone.
+  static bool is_done(const known_launch& l) noexcept {
+    return l.alias_by != 0 || (l.seen && !is_spared(l));
+  }
+  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
+  /// Makes the oldest launch, with its other ids, the newest.
+  void bring_forward() noexcept {
+    do {
+      known_launch oldest = at(first_);
+      ++oldest.spared;
+      forget_oldest();
+      append(oldest);
+    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
+  }
+  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
+  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
+    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
+  }
+  void append(const known_launch& launch) noexcept {
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+  void grow() {
+    std::vector<known_launch> all;
+    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
+    ring_ = std::vector<known_launch>(2 * ring_.size());
+    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
+    first_ = end_ = 0;
+    for (const known_launch& launch : all) append(launch);
+  }
+  void forget_oldest() noexcept {
+    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
+    std::uint32_t* link = &bucket_of(at(first_).correlation);
+    while (*link != place) link = &ring_[*link - 1].older;
+    *link = 0;  // it is the oldest, so the last of its bucket
+    ++first_;
+  }
+
+  std::vector<known_launch> ring_;      // a power of two
+  std::vector<std::uint32_t> buckets_;  // the newest of each, plus 1
+  std::uint64_t first_ = 0, end_ = 0;
+  std::size_t most_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/launch_table.hpp>
+
+// <kprof/collect/activity.hpp>
+#ifndef KPROF_COLLECT_ACTIVITY_HPP
+#define KPROF_COLLECT_ACTIVITY_HPP
+
+// What passes between a collector of device work and the session: plain records, and the functions
+// by which a collector tells what it sees. Behind this door nothing knows CUPTI; another source of
+// records is another collector.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+
+/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
+struct activity {
+  activity_kind kind = activity_kind::odd;
+  std::uint8_t direction = 0;  // of a copy: a copy_direction
+  std::uint8_t from = 0;       // of a copy: a memory_place
+  std::uint8_t to = 0;         // of a copy or a set: a memory_place
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  // of the call that launched it; all work of a graph has that of the graph's launch
+  std::uint32_t correlation = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;         // before start, or 0: there is no timing
+  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
+  std::uint64_t bytes = 0;       // copied or set
+  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;   // bytes a block
+  std::uint32_t dynamic_shared = 0;  // bytes a block
+  std::uint32_t registers = 0;       // a thread
+
+  bool timed() const noexcept { return start != 0 && end >= start; }
+};
+
+/// A device as its driver describes it.
+struct device_description {
+  std::uint32_t id = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;
+  std::uint64_t clock_hz = 0;
+  const char* name = nullptr;
+};
+
+/// What a collector tells the session. The first group comes on the program's own threads, from
+/// within its CUDA calls, and only notes what it is told; the second on whatever thread reads
+/// records, one thread at a time.
+struct device_listener {
+  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
+  /// A call that launches work and began at `when` has succeeded. It may go by several correlation
+  /// ids: its own and those of calls that it made.
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
+                   std::uint64_t when) noexcept;
+  // in a graph that is being built or captured
+  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  void (*graph_node_gone)(std::uint64_t node) noexcept;
+  void (*context_made)() noexcept;  // the program begins to use a device
+
+  void (*begin_reading)() noexcept;
+  void (*read)(const activity* some, std::size_t count) noexcept;
+  void (*describe)(const device_description& device) noexcept;
+  void (*dropped)(std::uint64_t records) noexcept;
+  void (*end_reading)() noexcept;
+};
+
+/// A source of activities. One is at work at a time; the caller takes care that no two of these run
+/// at once.
+struct collector_api {
+  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is
+  /// wrong for good.
+  status (*start)(const device_listener& tell, std::size_t memory);
+  void (*flush)();  // reads all that was launched so far, waiting for the devices
+  void (*stop)();
+  void (*end)();               // as stop, and for good: the program ends
+  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
+  std::string (*version)();
+  std::size_t (*memory)() noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/activity.hpp>
+
+// <kprof/record/recorder.hpp>
+#ifndef KPROF_RECORD_RECORDER_HPP
+#define KPROF_RECORD_RECORDER_HPP
+
+// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the
+// process forks or a library is unloaded. One per process, never freed. What guards call is in
+// scope_functions.hpp. Locks are taken in this order: threads, one thread's log, then sites, paths
+// or the pool.
+
 // <kprof/record/clock.hpp>
 #ifndef KPROF_RECORD_CLOCK_HPP
 #define KPROF_RECORD_CLOCK_HPP
 
-// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime. Counter ticks become
-// nanoseconds through calibration points, each the same moment on the counter, CLOCK_MONOTONIC (for durations, since it
-// never steps) and CLOCK_REALTIME (for other tools' records). Reading is thread-safe, calibrating is not.
+// The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
+// Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
+// CLOCK_MONOTONIC (for durations, since it never steps) and CLOCK_REALTIME (for other tools'
+// records). Reading is thread-safe, calibrating is not.
 
 #include <time.h>
 
@@ -9633,10 +11149,12 @@ namespace detail {
 inline std::uint64_t nanoseconds_of(clockid_t id) noexcept {
   timespec t{};
   clock_gettime(id, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would double the cost.
+/// The CPU's counter, by the compiler's builtin: <x86intrin.h> is 50,000 lines, an lfence would
+/// double the cost.
 struct counter_clock {
   static constexpr const char* name =
 #if defined(__aarch64__)
@@ -9708,7 +11226,8 @@ class timebase {
     known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
     points_.assign(1, first);
   }
-  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no more.
+  /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
+  /// more.
   void add(calibration_point point) {
     if (points_.size() >= capacity) {
       std::size_t kept = 1;
@@ -9723,18 +11242,23 @@ class timebase {
 
   double ns_per_tick() const noexcept {
     const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0 ? known_rate_ : static_cast<double>(last().monotonic_ns - first().monotonic_ns) / static_cast<double>(ticks);
+    return points_.size() < 2 || ticks == 0
+               ? known_rate_
+               : static_cast<double>(last().monotonic_ns - first().monotonic_ns) /
+                     static_cast<double>(ticks);
   }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
   }
-  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by construction.
+  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by
+  /// construction.
   double residual_ns() const noexcept {
     if (points_.size() < 3) return -1;
     double worst = 0;
     for (const calibration_point& p : points_) {
-      const double off = since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+      const double off =
+          since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
       worst = off > worst ? off : -off > worst ? -off : worst;
     }
     return worst;
@@ -9751,1073 +11275,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/clock.hpp>
 
-// <kprof/record/thread_log.hpp>
-#ifndef KPROF_RECORD_THREAD_LOG_HPP
-#define KPROF_RECORD_THREAD_LOG_HPP
-
-// One thread's log and what has been folded out of it. The thread appends records without a lock; whoever holds mutex()
-// may fold what has been published so far into the call tree, also while the thread goes on writing.
-
-// <kprof/record/call_tree.hpp>
-#ifndef KPROF_RECORD_CALL_TREE_HPP
-#define KPROF_RECORD_CALL_TREE_HPP
-
-// The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with counts, sums, extremes and
-// a histogram that stay exact for a run of any length. Folding a log into it costs a comparison or two a scope. Guarded by
-// its thread_log's lock.
-
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Bytes that all trees of the process may take; nodes beyond it are merged.
-struct tree_budget {
-  std::uint64_t used = 0;    // accessed atomically
-  std::uint64_t limit = 0;
-
-  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
-  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
-  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2; }
-  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
-};
-
-/// The parameters of an operator or the name of a region.
-struct payload {
-  const char* bytes;
-  std::uint32_t size;
-};
-
-struct tree_node {
-  std::uint32_t parent = 0;
-  std::uint32_t site = 0;        // 0: the root
-  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
-  std::uint32_t successor = 0;   // then the one that came after it the time before
-  std::uint32_t payload_at = 0;
-  std::uint32_t payload_size = 0;
-  bool plain = false;            // its parameters have no padding and can be compared as they are
-  bool merged = false;           // calls of all parameters that came when memory was spent
-  std::uint64_t calls = 0;
-  std::uint64_t total = 0;       // ticks
-  std::uint64_t self = 0;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
-  histogram durations;
-  // What a call that has been seen before does not touch.
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t hash = 0;
-  std::uint64_t captured = 0;    // of the calls, those that only captured work into a graph
-  // Of the calls, those in which work was launched on a device. A graph and what is below it have no calls: of these, the
-  // replays. One field, as an odd size makes folding slower by a hundredth.
-  std::uint64_t device_calls = 0;
-  work values{};
-};
-
-class call_tree {
- public:
-  static constexpr std::uint32_t root = 0;
-
-  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
-  ~call_tree() { budget_->remove(charged_); }
-  call_tree(const call_tree&) = delete;
-  call_tree& operator=(const call_tree&) = delete;
-
-  void clear() {
-    budget_->remove(charged_);
-    charged_ = 0;
-    imprecise_ = 0;
-    nodes_ = {};   // with their capacity: it is no longer charged
-    payloads_ = {};
-    buckets_ = std::vector<std::uint32_t>(64, 0);
-    nodes_.emplace_back();   // the root
-  }
-
-  const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
-  tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
-  payload payload_of(const tree_node& n) const noexcept { return {payloads_.data() + n.payload_at, n.payload_size}; }
-
-  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the child found last, or the
-  /// one that came after that the time before.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
-    tree_node* const all = nodes_.data();
-    const std::uint32_t last = all[parent].last_child;   // 0, the root, is nobody's child
-    if (is_plain(all[last], parent, site, p)) return last;
-    const std::uint32_t next = all[last].successor;
-    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
-    return other_child(parent, site, p);
-  }
-
-  /// A child with what is known of it elsewhere: its formulas are not run again, since the binary they are in may be gone.
-  /// `merged` asks for the node that stands for all parameters.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged, const work& values) {
-    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
-  }
-
-  /// Counts one finished call.
-  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
-    tree_node& n = nodes_[node];
-    ++n.calls;
-    n.total += ticks;
-    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
-    if (ticks < n.shortest) n.shortest = ticks;
-    if (ticks > n.longest) n.longest = ticks;
-    imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
-  }
-
-  /// Adds all of another thread's tree. Returns where each of its nodes is here.
-  std::vector<std::uint32_t> merge(const call_tree& other) {
-    std::vector<std::uint32_t> here(other.nodes_.size(), root);
-    for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
-      const tree_node& from = other.nodes_[i];
-      if (i != root) here[i] = child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
-      tree_node& to = nodes_[here[i]];
-      to.calls += from.calls;
-      to.total += from.total;
-      to.self += from.self;
-      to.captured += from.captured;
-      to.device_calls += from.device_calls;
-      if (from.shortest < to.shortest) to.shortest = from.shortest;
-      if (from.longest > to.longest) to.longest = from.longest;
-      imprecise_ += to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
-    }
-    imprecise_ += other.imprecise_;
-    return here;
-  }
-
-  /// Durations that had to be counted at the nearest one the histogram has room for.
-  std::uint64_t imprecise() const noexcept { return imprecise_; }
-
- private:
-  static constexpr std::size_t max_payload = max_params_size;
-  static constexpr std::size_t max_alignment = max_params_alignment;
-
-  void charge(std::uint64_t bytes) noexcept {
-    charged_ += bytes;
-    budget_->add(bytes);
-  }
-
-  /// Takes memory for a histogram, unless all is spent.
-  bool afford(std::uint64_t bytes) noexcept {
-    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
-    charge(bytes);
-    return true;
-  }
-
-  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
-    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site, payload p) const noexcept {
-    const tree_node& n = nodes_[node];
-    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size && same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-    std::uint64_t x, y;
-    std::memcpy(&x, a, 8);
-    std::memcpy(&y, b, 8);
-    return x ^ y;
-  }
-  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
-  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-    for (; n >= 32; a += 32, b += 32, n -= 32)
-      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) | differing_bits(a + 24, b + 24)) != 0) return false;
-    for (; n >= 8; a += 8, b += 8, n -= 8)
-      if (differing_bits(a, b) != 0) return false;
-    return n == 0 || std::memcmp(a, b, n) == 0;
-  }
-
-  [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
-    alignas(max_alignment) char canonical[max_payload];
-    const site_info& where = (*sites_)[site];
-    if (where.op != nullptr && !where.op->packed) {
-      where.op->canonical(p.bytes, canonical);
-      p.bytes = canonical;
-    }
-    const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
-    if (matches(last, parent, site, p)) return last;
-    if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
-    const std::uint32_t found = look_up(parent, site, p, nullptr);
-    if (last != 0) nodes_[last].successor = found;
-    return nodes_[parent].last_child = found;
-  }
-
-  static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
-    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
-    std::uint32_t i = 0;
-    for (; i + 8 <= p.size; i += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, p.bytes + i, 8);
-      h = (h ^ word) * 0x9E3779B97F4A7C15U;
-      h ^= h >> 29U;
-    }
-    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
-    return static_cast<std::uint32_t>(h >> 32U);
-  }
-
-  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
-    const std::uint32_t hash = hash_of(parent, site, p);
-    for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-      if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (budget_->nearly_spent()) return merged_child(parent, site);
-    const std::uint32_t made = add(parent, site, hash, p, false);
-    if (values != nullptr) nodes_[made].values = *values;
-    else evaluate(nodes_[made], p);
-    return made;
-  }
-
-  /// The node for calls whose parameters cannot be kept; under the root when even that is too much for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
-    for (;;) {
-      const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
-      for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
-      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
-      parent = root;
-    }
-  }
-
-  std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p, bool merged) {
-    if (nodes_.size() >= buckets_.size()) rehash();
-    tree_node n;
-    n.parent = parent;
-    n.site = site;
-    n.hash = hash;
-    n.merged = merged;
-    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
-    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
-    n.payload_size = p.size;
-    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
-    payloads_.resize((payloads_.size() + 7) / 8 * 8);
-    const auto made = static_cast<std::uint32_t>(nodes_.size());
-    n.next_in_bucket = bucket(hash);
-    bucket(hash) = made;
-    nodes_.push_back(std::move(n));
-    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));   // vectors are up to half empty
-    return made;
-  }
-
-  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
-
-  void rehash() {
-    buckets_.assign(buckets_.size() * 2, 0);
-    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
-      tree_node& n = nodes_[i];
-      n.next_in_bucket = bucket(n.hash);
-      bucket(n.hash) = i;
-    }
-  }
-
-  void evaluate(tree_node& n, payload p) noexcept {
-    const site_info& where = (*sites_)[n.site];
-    if (where.op == nullptr) return;
-    alignas(max_alignment) char aligned[max_payload];
-    std::memcpy(aligned, p.bytes, p.size);
-    n.values = sites_->evaluate(where, aligned);
-  }
-
-  site_table* sites_;
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  std::uint64_t imprecise_ = 0;
-  std::vector<tree_node> nodes_;
-  std::vector<char> payloads_;
-  std::vector<std::uint32_t> buckets_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/call_tree.hpp>
-
-// <kprof/record/device_totals.hpp>
-#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
-#define KPROF_RECORD_DEVICE_TOTALS_HPP
-
-// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or kind of copy, under a node
-// of the thread's call tree, with counts and sums that stay exact for a run of any length. Guarded by its thread_log's lock.
-
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What runs share to share a row. Words only, so that keys are compared and hashed as bytes.
-struct device_key {
-  static constexpr std::uint32_t merged_name = ~std::uint32_t{0};   // several kernels and configurations, for want of memory
-
-  std::uint32_t node = 0;     // of the call tree
-  std::uint32_t name = 0;     // number of the kernel's name; 0: it is no kernel
-  std::uint32_t kind = 0;     // an activity_kind
-  std::uint32_t device = 0;
-  std::uint32_t stream = 0;
-  std::uint32_t places = 0;   // direction | from << 8 | to << 16
-  std::uint32_t grid[3] = {};
-  std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;
-  std::uint32_t dynamic_shared = 0;
-  std::uint32_t registers = 0;
-
-  static device_key of(std::uint32_t node, std::uint32_t name, const activity& a) noexcept {
-    device_key k;
-    k.node = node;
-    k.name = name;
-    k.kind = static_cast<std::uint32_t>(a.kind);
-    k.device = a.device;
-    k.stream = a.stream;
-    k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
-    for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
-    k.static_shared = a.static_shared;
-    k.dynamic_shared = a.dynamic_shared;
-    k.registers = a.registers;
-    return k;
-  }
-  /// The row for all that has none of its own.
-  device_key merged() const noexcept {
-    device_key k;
-    k.node = node;
-    k.name = merged_name;
-    k.kind = kind;
-    k.device = device;
-    return k;
-  }
-  bool is(const device_key& other) const noexcept { return std::memcmp(this, &other, sizeof other) == 0; }
-  std::uint32_t hash() const noexcept {
-    std::uint32_t words[sizeof(device_key) / 4];
-    std::memcpy(words, this, sizeof words);
-    std::uint64_t h = 0;
-    for (const std::uint32_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15U, h ^= h >> 29U;
-    return static_cast<std::uint32_t>(h >> 32U);
-  }
-};
-
-struct device_total {
-  device_key key;
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t successor = 0;   // what came after it the time before
-  std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;
-  std::uint64_t total = 0;       // ns
-  std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
-  std::uint64_t gaps = 0;
-  std::uint64_t gap = 0;         // ns from launch to start
-  std::uint64_t bytes = 0;
-
-  void add(const device_total& other) noexcept {
-    calls += other.calls;
-    untimed += other.untimed;
-    total += other.total;
-    if (other.shortest < shortest) shortest = other.shortest;
-    if (other.longest > longest) longest = other.longest;
-    gaps += other.gaps;
-    gap += other.gap;
-    bytes += other.bytes;
-  }
-};
-
-class device_totals {
- public:
-  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
-  ~device_totals() { budget_->remove(charged_); }
-  device_totals(const device_totals&) = delete;
-  device_totals& operator=(const device_totals&) = delete;
-
-  void clear() {
-    budget_->remove(charged_);
-    charged_ = 0;
-    last_ = 0;
-    rows_ = std::vector<device_total>(1);   // number 0 is none
-    buckets_ = std::vector<std::uint32_t>(16, 0);
-  }
-
-  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records; 0: that is not known.
-  void add(const device_key& key, const activity& a, std::uint64_t launched) {
-    device_total& row = row_of(key);
-    ++row.calls;
-    row.bytes += a.bytes;
-    if (!a.timed()) {
-      ++row.untimed;
-      return;
-    }
-    const std::uint64_t ns = a.end - a.start;
-    row.total += ns;
-    if (ns < row.shortest) row.shortest = ns;
-    if (ns > row.longest) row.longest = ns;
-    if (launched == 0) return;
-    ++row.gaps;
-    row.gap += a.start > launched ? a.start - launched : 0;   // two clocks: a start may seem to come first
-  }
-
-  /// Adds another thread's rows, whose nodes are here as `node_here` says.
-  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
-    other.each([&](const device_total& row) {
-      device_key key = row.key;
-      key.node = node_here[key.node];
-      row_of(key).add(row);
-    });
-  }
-
-  template <class Visit>
-  void each(Visit visit) const {
-    for (std::size_t i = 1; i < rows_.size(); ++i) visit(rows_[i]);
-  }
-
- private:
-  /// Mostly the row that came after the last one the time before: programs repeat themselves.
-  device_total& row_of(const device_key& key) {
-    const std::uint32_t next = rows_[last_].successor;
-    if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
-    const std::uint32_t found = look_up(key);
-    rows_[last_].successor = found;
-    return rows_[last_ = found];
-  }
-
-  std::uint32_t look_up(const device_key& key) {
-    for (device_key wanted = key;;) {
-      const std::uint32_t hash = wanted.hash();
-      for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
-        if (rows_[i].key.is(wanted)) return i;
-      const bool may_be_made = wanted.name == device_key::merged_name ? !budget_->spent() || wanted.node == call_tree::root
-                                                                     : !budget_->nearly_spent();
-      if (may_be_made) return make(wanted, hash);
-      const bool was_merged = wanted.name == device_key::merged_name;
-      wanted = wanted.merged();
-      if (was_merged) wanted.node = call_tree::root;   // not even that can be kept for this scope
-    }
-  }
-
-  std::uint32_t make(const device_key& key, std::uint32_t hash) {
-    if (rows_.size() >= buckets_.size()) rehash();
-    const auto made = static_cast<std::uint32_t>(rows_.size());
-    device_total row;
-    row.key = key;
-    row.next_in_bucket = bucket(hash);
-    rows_.push_back(row);
-    bucket(hash) = made;
-    charged_ += 2 * (sizeof row + sizeof made);   // vectors are up to half empty
-    budget_->add(2 * (sizeof row + sizeof made));
-    return made;
-  }
-
-  std::uint32_t& bucket(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }   // a power of two
-
-  void rehash() {
-    buckets_.assign(buckets_.size() * 2, 0);
-    for (std::uint32_t i = 1; i < rows_.size(); ++i) {
-      std::uint32_t& first = bucket(rows_[i].key.hash());
-      rows_[i].next_in_bucket = first;
-      first = i;
-    }
-  }
-
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  std::uint32_t last_ = 0;
-  std::vector<device_total> rows_;
-  std::vector<std::uint32_t> buckets_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/device_totals.hpp>
-
-// <kprof/record/log_words.hpp>
-#ifndef KPROF_RECORD_LOG_WORDS_HPP
-#define KPROF_RECORD_LOG_WORDS_HPP
-
-// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
-//   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time, the payload follows
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-enum class record_kind : std::uint8_t {
-  begin,    // subject: call site
-  folded,   // a begin that is in the totals; subject: node of the call tree
-  end_to,   // subject: depth; that scope and all inside it ended
-  adopt,    // subject: path; what follows belongs under it
-  launch,   // subject: correlation id of work launched on a device, under the innermost scope; payload: its other ids
-  ignored_launch,   // the same, while nothing was being recorded
-};
-
-inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint32_t max_launch_ids = 8;
-inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
-
-/// The first word of a record.
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject, std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U | std::uint64_t{payload_bytes} << 32U | subject;
-}
-constexpr record_kind kind_of(std::uint64_t word) noexcept { return static_cast<record_kind>(word >> 48U & 0xFFU); }
-constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU); }
-constexpr std::size_t record_size(std::uint64_t word) noexcept { return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U; }
-
-inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
-inline std::uint64_t get(const char* at) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
-constexpr std::uint16_t depth_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token); }
-constexpr std::uint16_t epoch_of(scope_token token) noexcept { return static_cast<std::uint16_t>(token >> 16U); }
-
-/// What begin and end touch: one cache line of the thread's own.
-struct alignas(64) log_head {
-  char* cursor = nullptr;      // published with release
-  char* limit = nullptr;
-  scope_token top = 0;         // the innermost open scope's token
-  std::uint64_t emitted = 0;   // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;   // how many deeper ones it was sent
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/log_words.hpp>
-
-// <kprof/record/path_table.hpp>
-#ifndef KPROF_RECORD_PATH_TABLE_HPP
-#define KPROF_RECORD_PATH_TABLE_HPP
-
-// Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any thread can look up.
-
-#include <cstdint>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Paths of scopes that were captured on one thread to be adopted on another, or in which devices were given work. Guarded
-/// by its own lock.
-class path_table {
- public:
-  struct step {
-    std::uint32_t parent = 0;   // path of the enclosing scopes; 0: none
-    std::uint32_t site = 0;
-    std::string bytes{};
-    bool merged = false;
-    work values{};
-  };
-
-  explicit path_table(tree_budget& budget) : budget_(&budget) {}
-
-  /// The number of a path; that of its parent where memory is spent.
-  std::uint32_t number_of(step s) {
-    std::string key = key_of(s);
-    const std::lock_guard lock(mutex_);
-    if (const auto known = numbers_.find(key); known != numbers_.end()) {
-      entries_[known->second - 1].used = recording_;
-      return known->second;
-    }
-    if (budget_->spent()) return s.parent;
-    budget_->add(cost_of(key));
-    std::uint32_t number = free_;
-    if (number == 0) number = static_cast<std::uint32_t>(entries_.size() + 1), entries_.emplace_back();
-    else free_ = entries_[number - 1].next_free;
-    entries_[number - 1] = {std::move(s), recording_, false, 0};
-    return numbers_[std::move(key)] = number;
-  }
-  step operator[](std::uint32_t path) {
-    const std::lock_guard lock(mutex_);
-    return entries_[path - 1].what;
-  }
-
-  /// Whoever has the number may keep it for ever: a program's contexts and graphs outlive a recording.
-  void keep(std::uint32_t path) {
-    const std::lock_guard lock(mutex_);
-    for (; path != 0 && !entries_[path - 1].kept; path = entries_[path - 1].what.parent) entries_[path - 1].kept = true;
-  }
-  /// A recording begins: what was last asked for in the one before the last is forgotten, but for what is kept. That of the
-  /// last stays, since there may be logs that have not begun anew yet.
-  void next_recording() {
-    const std::lock_guard lock(mutex_);
-    // A path is asked for only after what is around it, so its parents were used no earlier.
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-      entry& e = entries_[i];
-      if (e.kept || e.used == free_entry || e.used + 1 > recording_) continue;
-      const std::string key = key_of(e.what);
-      budget_->remove(cost_of(key));
-      numbers_.erase(key);
-      e = {step{}, free_entry, false, free_};
-      free_ = i + 1;
-    }
-    ++recording_;
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  static constexpr std::uint64_t free_entry = ~std::uint64_t{0};
-  struct entry {
-    step what{};
-    std::uint64_t used = 0;     // in which recording it was last asked for
-    bool kept = false;
-    std::uint32_t next_free = 0;
-  };
-
-  static std::string key_of(const step& s) {
-    std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
-    return key.append(reinterpret_cast<const char*>(&s.site), sizeof s.site).append(1, s.merged ? 'm' : 'p').append(s.bytes);
-  }
-  static std::uint64_t cost_of(const std::string& key) noexcept { return 2 * (sizeof(entry) + 2 * key.size() + 64); }
-
-  tree_budget* budget_;
-  std::mutex mutex_;
-  std::vector<entry> entries_;
-  std::uint32_t free_ = 0;      // number of the first free entry
-  std::uint64_t recording_ = 1;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/path_table.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A scope that folding has seen begin and not end.
-struct open_frame {
-  std::uint32_t node;
-  bool adopted;                // not a scope but a change of place
-  std::uint64_t start;
-  std::uint64_t child_ticks;   // in scopes inside it
-  bool launched = false;       // work on a device
-  std::uint32_t path = 0;      // of its node, once it has been asked for
-  std::uint64_t graph = 0;     // captured work into this one, whose number is this less 1; the last of them
-};
-
-/// A call that launched work on a device, as folding found it.
-struct launch_note {
-  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
-
-  std::uint32_t correlation;
-  bool alias;                  // another id of the call before it
-  std::uint32_t path;          // of the scopes around it; 0: none; `ignored`: nothing was being recorded
-  std::uint32_t thread;        // number of the thread's log
-  std::uint64_t ticks;         // when the call began
-};
-
-/// The place of a captured graph node in the call tree, as a plain value.
-struct captured_scope {
-  std::uint32_t path = 0;
-  std::uint32_t leads = 0;     // how many scopes, from the innermost outwards, have this node as their first in the graph
-};
-
-class KPROF_DETAIL_LOCAL thread_log : public log_head {
- public:
-  thread_log(std::uint32_t its_number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths_(&paths) { begin_again(its_number); }
-
-  /// For a thread that begins.
-  void begin_again(std::uint32_t its_number) noexcept {
-    number = its_number;
-    top = scope_token{its_number} << 32U;
-    emitted = 0;
-    emitted_deeper = 0;
-    cuts_size_ = 0;
-  }
-
-  std::mutex& mutex() noexcept { return mutex_; }
-
-  // The next two are for the thread itself.
-
-  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not, whatever has been opened
-  /// at its depth since.
-  bool is_open(scope_token token) const noexcept {
-    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0) return false;
-    for (std::uint32_t i = 0; i < cuts_size_; ++i)   // the depths rise, so the first that came later cut the most
-      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0) return depth_of(token) < cuts_[i].depth;
-    return true;
-  }
-  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before no longer name what is there.
-  void close_from(std::uint16_t depth) noexcept {
-    const bool scopes_inside = depth < depth_of(top);
-    top -= depth_of(top) - depth + 1U;
-    if (!scopes_inside) return;
-    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
-    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
-    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its own comes again.
-    const bool oldest_goes = cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
-    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
-    cuts_[cuts_size_++] = {epoch, depth};
-    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
-  }
-
-  // Everything below needs the lock.
-
-  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
-  void append(chunk* c, chunk_pool& pool) noexcept {
-    *c = chunk{};
-    c->owner = this;
-    c->previous = last_;
-    if (last_ != nullptr) last_->next = c;
-    else first_ = c;
-    last_ = c;
-    stop_writing(pool);
-    writing_ = c;
-    if (unread_ == nullptr) start_reading(c);
-    limit = c->limit();
-    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
-  }
-  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next scope takes a new chunk.
-  void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    writing_->end = cursor;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    cursor = limit = nullptr;
-  }
-
-  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being written.
-  void fold(const char* stop_at = nullptr) {
-    while (unread_ != nullptr) {
-      const bool still_written = unread_ == writing_;
-      decode(*unread_, !still_written ? unread_->end : stop_at != nullptr ? stop_at : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
-      if (still_written) return;
-      unread_->folded = true;
-      start_reading(unread_->next);
-    }
-  }
-
-  /// Takes a full chunk out of the log, folding it first.
-  void release(chunk* c) {
-    if (!c->folded) fold();
-    (c->previous != nullptr ? c->previous->next : first_) = c->next;
-    (c->next != nullptr ? c->next->previous : last_) = c->previous;
-  }
-  /// Gives its full chunks back but those that another thread is about to recycle. Everything must have been folded.
-  void release_full(chunk_pool& pool) {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      if (pool.take_back(c)) {
-        release(c);
-        pool.give_back(c);
-      }
-      c = next;
-    }
-  }
-
-  /// Drops everything, unread. The thread does not exist.
-  void discard(chunk_pool& pool) noexcept {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      static_cast<void>(pool.take_back(c));
-      pool.give_back(c);
-      c = next;
-    }
-    first_ = last_ = writing_ = unread_ = nullptr;
-    cursor = limit = nullptr;
-    stack.clear();
-  }
-
-  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The thread may be writing.
-  /// `until`: what is recorded behind it belongs to the time after `now` (see fold).
-  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
-    fold(until);
-    release_full(pool);
-    for (chunk* c = first_; c != nullptr; c = c->next)   // what another thread is about to recycle
-      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
-    if (writing_ != nullptr) {
-      writing_->timeline_from = read_at_;
-      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
-      writing_->ends = 0;
-    }
-    // The open scopes' nodes go with the tree: keep what they stand for.
-    struct step { std::uint32_t site; std::string bytes; bool merged; work values; };
-    std::vector<std::vector<step>> paths;
-    for (const open_frame& f : stack) {
-      std::vector<step> path;
-      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
-        const payload p = tree.payload_of(tree[n]);
-        path.insert(path.begin(), {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
-      }
-      paths.push_back(std::move(path));
-    }
-    tree.clear();
-    device.clear();
-    for (launch_note& n : launches) n.path = launch_note::ignored;
-    adopted_.clear();
-    captured_.clear();
-    replayed_.clear();
-    for (std::size_t i = 0; i < stack.size(); ++i) {
-      std::uint32_t node = call_tree::root;
-      for (const step& s : paths[i]) node = tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-      stack[i] = {node, stack[i].adopted, now, 0};
-    }
-    dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
-  }
-
-  /// The path of the innermost open scope; 0 when nothing is open.
-  std::uint32_t capture() {
-    fold();
-    const std::uint32_t path = innermost_path();
-    paths_->keep(path);
-    return path;
-  }
-
-  /// The same for a node that is being captured into a graph, of which it is a part that does work.
-  captured_scope capture_for(std::uint64_t graph) {
-    captured_scope out{capture(), 0};
-    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1; ++out.leads) stack[i].graph = graph + 1;
-    return out;
-  }
-
-  /// The node of a path: like everywhere, but under this thread's root.
-  std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    std::uint32_t& node = adopted_[path];
-    if (node == 0) {
-      const path_table::step s = (*paths_)[path];
-      const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = child_of(parent, s);
-    }
-    return adopted_[path];
-  }
-
-  /// The node of what was captured under a path, in graphs launched under another: launch scope > graph > captured scopes,
-  /// without those that are also around the launch.
-  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
-    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
-    if (node == 0) node = inside_graph(launch, captured);
-    return node;
-  }
-  /// Of graph nodes whose capture was not seen.
-  std::uint32_t foreign_graph_node(std::uint32_t launch) {
-    static constexpr std::string_view name = "(graph captured before recording)";
-    return tree.child(replayed_node(launch, 0), site_table::graph_site, {name.data(), name.size()}, false, work{});
-  }
-
-  /// Scopes that folding has seen begin and not end.
-  std::uint64_t open_scopes() const noexcept {
-    std::uint64_t n = 0;
-    for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
-    return n;
-  }
-  /// Scopes that finished within what the log still holds.
-  std::uint64_t timeline_scopes() const noexcept {
-    std::uint64_t n = 0;
-    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
-    return n;
-  }
-
-  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still holds.
-  template <class Visit>
-  void visit_timeline(Visit visit) const {
-    struct start { std::uint32_t node; std::uint64_t ticks; std::uint64_t depth; };
-    std::vector<start> starts;
-    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
-    const auto close = [&](std::uint64_t ticks) {
-      if (!starts.empty() && starts.back().depth == depth) {
-        if (starts.back().node != call_tree::root) visit(starts.back().node, starts.back().ticks, ticks);
-        starts.pop_back();
-      }
-      if (depth != 0) --depth;
-    };
-    for (chunk* c = first_; c != nullptr; c = c->next) {
-      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
-      for (const char* at = c->timeline_from; at < stop;) {
-        const std::uint64_t word = get(at);
-        if ((word & end_bit) != 0) {
-          close(word & ~end_bit);
-          at += 8;
-          continue;
-        }
-        const auto subject = static_cast<std::uint32_t>(word);
-        switch (kind_of(word)) {
-          case record_kind::begin: break;   // not before it is folded
-          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
-          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
-          case record_kind::end_to: while (depth >= subject && depth != 0) close(get(at + 8)); break;
-          case record_kind::launch:
-          case record_kind::ignored_launch: break;
-        }
-        at += record_size(word);
-      }
-    }
-  }
-
-  std::uint32_t number = 0;           // as in its tokens
-  std::vector<open_frame> stack;
-  call_tree tree;
-  device_totals device;
-  std::vector<launch_note> launches;  // not yet taken by attribution
-  std::uint64_t launches_lost = 0;    // for want of memory
-  std::uint64_t finished = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t closed_by_parent = 0;
-  std::uint64_t thread_id = 0;
-  std::string thread_name;
-  bool ended = false;
-  std::uint64_t never_closed = 0;     // of the threads whose totals were moved here
-  std::uint64_t merged_threads = 0;   // ended threads whose totals were moved here
-  thread_log* next_free = nullptr;
-
- private:
-  void start_reading(chunk* c) noexcept {
-    unread_ = c;
-    if (c == nullptr) return;
-    read_at_ = c->timeline_from = c->begin();
-    c->first_depth = static_cast<std::uint32_t>(stack.size());
-  }
-
-  void decode(chunk& c, const char* stop) {
-    std::uint64_t ticks = c.last_ticks;
-    const std::uint64_t finished_before = finished;
-    while (read_at_ < stop) {
-      char* const at = read_at_;
-      const std::uint64_t word = get(at);
-      if ((word & end_bit) != 0) {
-        ticks = word & ~end_bit;
-        close_innermost(ticks);
-        read_at_ = at + 8;
-        continue;
-      }
-      ticks = get(at + 8);
-      const auto subject = static_cast<std::uint32_t>(word);
-      read_at_ = at + record_size(word);
-      switch (kind_of(word)) {
-        case record_kind::begin: {
-          const auto bytes = payload_bytes_of(word);
-          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node, subject, {at + record_header, bytes});
-          put(at, record_word(record_kind::folded, node, bytes));
-          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {   // most scopes have none inside: no need to stack them
-            const std::uint64_t end = get(read_at_) & ~end_bit;
-            count_finished({node, false, ticks, 0}, end);
-            ticks = end;
-            read_at_ += 8;
-          } else {
-            stack.push_back({node, false, ticks, 0});
-          }
-          break;
-        }
-        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
-        case record_kind::end_to:
-          while (stack.size() > subject) {
-            ++closed_by_parent;
-            close_innermost(ticks);
-          }
-          close_innermost(ticks);
-          break;
-        case record_kind::launch: note_launch(at, word, innermost_path()); break;
-        case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-        case record_kind::folded: break;
-      }
-    }
-    c.last_ticks = ticks;
-    c.ends += finished - finished_before;
-  }
-
-  void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
-    if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
-    std::uint32_t ids[max_launch_ids] = {static_cast<std::uint32_t>(word)};
-    const std::size_t others = payload_bytes_of(word) / sizeof ids[0];
-    std::memcpy(ids + 1, at + record_header, others * sizeof ids[0]);
-    for (std::size_t i = 0; i <= others; ++i) launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
-  }
-
-  void close_innermost(std::uint64_t now) {
-    if (stack.empty()) return;
-    const open_frame f = stack.back();
-    stack.pop_back();
-    count_finished(f, now);
-  }
-
-  /// Counts a frame that is not, or no longer, on the stack.
-  void count_finished(const open_frame& f, std::uint64_t now) {
-    const std::uint64_t ticks = now > f.start ? now - f.start : 0;   // counters of two cores may differ by a few ticks
-    if (!f.adopted) {
-      tree.finish(f.node, ticks, f.child_ticks);
-      if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
-        ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
-      ++finished;
-    }
-    if (stack.empty()) return;
-    stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
-    stack.back().launched |= f.launched && !f.adopted;   // what was adopted is another thread's scope's
-  }
-
-  std::uint32_t innermost_path() {
-    if (stack.empty()) return 0;
-    open_frame& f = stack.back();
-    if (f.path == 0) f.path = path_of(f.node);
-    return f.path;
-  }
-
-  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
-    return tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged, s.values);
-  }
-
-  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
-    std::vector<std::uint32_t> around;
-    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
-    std::vector<path_table::step> inside;
-    for (std::uint32_t p = captured; p != 0 && std::find(around.begin(), around.end(), p) == around.end(); p = inside.back().parent)
-      inside.push_back((*paths_)[p]);
-    std::uint32_t node = tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
-    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
-    return node;
-  }
-  std::uint32_t path_of(std::uint32_t node) {
-    if (node == call_tree::root) return 0;
-    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
-    const tree_node& n = tree[node];
-    const payload p = tree.payload_of(n);
-    const std::uint32_t path = paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
-    return captured_[node] = path;
-  }
-
-  struct cut {
-    std::uint16_t epoch;   // that began with it
-    std::uint16_t depth;   // from here on all ended
-  };
-  static constexpr std::uint32_t max_cuts = 64;   // beyond it, late ends of the outermost scopes are no longer told from others
-
-  std::mutex mutex_;
-  path_table* paths_;
-  chunk* first_ = nullptr;     // of the timeline, oldest first
-  chunk* last_ = nullptr;
-  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
-  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
-  char* read_at_ = nullptr;
-  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;    // path to node
-  std::unordered_map<std::uint32_t, std::uint32_t> captured_;   // node to path
-  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;   // launch path and captured path to node
-  cut cuts_[max_cuts] = {};   // later ones are deeper
-  std::uint32_t cuts_size_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/thread_log.hpp>
-
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10832,16 +11289,19 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What my_log points to before a thread's first scope: it has no room, so that the first scope takes the slow path.
+/// What my_log points to before a thread's first scope: it has no room, so that the first scope
+/// takes the slow path.
 // Its token is none that was ever given out.
 KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
 
-// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits the loader's reserve.
+// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits
+// the loader's reserve.
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
-#pragma nv_diag_suppress 1835   // nvcc does not know the attribute; the host compiler that it passes it on to does
+#pragma nv_diag_suppress 1835  // nvcc does not know the attribute; the host compiler that it passes it on to does
 #endif
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log [[gnu::tls_model("initial-exec")]] = &no_log;
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log
+    [[gnu::tls_model("initial-exec")]] = &no_log;
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
@@ -10851,11 +11311,12 @@ inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{depth_of(log.top)};
 }
 inline bool has_room(const log_head& log, std::size_t record) noexcept {
-  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));   // in a forked child the limit may lie behind
+  // in a forked child the limit may lie behind
+  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));
 }
 
-// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own allocator that came back
-// here would wait for itself.
+// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own
+// allocator that came back here would wait for itself.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 
 class KPROF_DETAIL_LOCAL staying_inside {
@@ -10878,7 +11339,9 @@ class KPROF_DETAIL_LOCAL recorder {
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
-    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) { own_recorder->leave(*static_cast<thread_log*>(log)); }) == 0;
+    knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) {
+                           own_recorder->leave(*static_cast<thread_log*>(log));
+                         }) == 0;
   }
   ~recorder() {
     if (knows_thread_ends_) pthread_key_delete(thread_end_);
@@ -10899,9 +11362,10 @@ class KPROF_DETAIL_LOCAL recorder {
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and counted as `lost`, when
-  /// there is none.
-  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
+  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and
+  /// counted as `lost`, when there is none.
+  [[gnu::noinline]] bool more_room(
+      std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
     settle_child();
     if (my_log == &no_log) join();
     auto* log = static_cast<thread_log*>(my_log);
@@ -10926,12 +11390,17 @@ class KPROF_DETAIL_LOCAL recorder {
     __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
     return false;
   }
-  std::uint64_t dropped_inside() const noexcept { return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED); }
+  std::uint64_t dropped_inside() const noexcept {
+    return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED);
+  }
 
   /// An end that belongs to no open scope of its thread.
-  void count_closed_elsewhere() noexcept { __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED); }
+  void count_closed_elsewhere() noexcept {
+    __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED);
+  }
 
-  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends meanwhile.
+  /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
+  /// meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
     const staying_inside guard;
@@ -10946,24 +11415,30 @@ class KPROF_DETAIL_LOCAL recorder {
     }
   }
 
-  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this number or, if it has
-  /// ended and is no longer kept apart, that of all such threads; nullptr when there is none.
+  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this
+  /// number or, if it has ended and is no longer kept apart, that of all such threads; nullptr when
+  /// there is none.
   template <class Use>
   void with_threads(Use use) {
     const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
     use([this](std::uint32_t number) -> thread_log* {
-      const auto it = std::find_if(threads_.begin(), threads_.end(), [number](const thread_log* log) { return log->number == number; });
+      const auto it =
+          std::find_if(threads_.begin(), threads_.end(),
+                       [number](const thread_log* log) { return log->number == number; });
       return it != threads_.end() ? *it : others_;
     });
   }
 
-  /// Notes in this thread's log a call that launched work on a device, under its own and other correlation ids.
-  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks, bool ignored) noexcept {
+  /// Notes in this thread's log a call that launched work on a device, under its own and other
+  /// correlation ids.
+  void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
+                   bool ignored) noexcept {
     if (inside_kprof || count == 0) return;
     if (count > max_launch_ids) count = max_launch_ids;
     const std::uint32_t payload = 4 * (count - 1);
-    const std::uint64_t word = record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    const std::uint64_t word =
+        record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
     if (!has_room(*my_log, record_size(word))) {
       const staying_inside guard;
       if (!more_room(record_size(word), &thread_log::launches_lost)) return;
@@ -10976,9 +11451,12 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// The number of this thread's log.
-  static std::uint32_t this_thread() noexcept { return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number; }
+  static std::uint32_t this_thread() noexcept {
+    return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number;
+  }
 
-  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first that does work in a scope.
+  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first
+  /// that does work in a scope.
   captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
     if (my_log == &no_log || inside_kprof) return {};
     const staying_inside guard;
@@ -11017,16 +11495,19 @@ class KPROF_DETAIL_LOCAL recorder {
     for (thread_log* log : threads_) log->mutex().unlock();
     threads_mutex_.unlock();
   }
-  // Most children run another program at once: the work of starting over waits for the child's first scope or snapshot.
+  // Most children run another program at once: the work of starting over waits for the child's
+  // first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
     child_since_ = now;
     forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;   // its next scope comes by more_room()
+    // its next scope comes by more_room()
+    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;
     __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
   }
 
-  /// In the child of a fork, once: the threads of the parent are not here, and the one that is starts over.
+  /// In the child of a fork, once: the threads of the parent are not here, and the one that is
+  /// starts over.
   void settle_child() {
     if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
     const std::lock_guard lock(threads_mutex_);
@@ -11049,15 +11530,22 @@ class KPROF_DETAIL_LOCAL recorder {
 
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
-  std::uint64_t closed_elsewhere() const noexcept { return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED); }
+  std::uint64_t closed_elsewhere() const noexcept {
+    return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED);
+  }
   /// Time before which the timeline has been recycled; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept { return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED); }
-  std::uint64_t folding_ns() const noexcept { return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED); }
+  std::uint64_t recycled_until() const noexcept {
+    return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED);
+  }
+  std::uint64_t folding_ns() const noexcept {
+    return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED);
+  }
 
  private:
   static constexpr std::size_t kept_ended_threads = 64;
 
-  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by the caller.
+  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by
+  /// the caller.
   chunk* free_chunk() noexcept {
     if (chunk* c = pool_.take()) return c;
     chunk* c = pool_.oldest();
@@ -11070,7 +11558,9 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     c->owner->release(c);
     std::uint64_t until = recycled_until();
-    while (until < c->last_ticks && !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (until < c->last_ticks &&
+           !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return c;
   }
 
@@ -11094,7 +11584,8 @@ class KPROF_DETAIL_LOCAL recorder {
     if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
   }
 
-  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start another log.
+  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start
+  /// another log.
   void leave(thread_log& log) {
     const staying_inside guard;
     const std::lock_guard lock(threads_mutex_);
@@ -11124,7 +11615,8 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     thread_log& from = *threads_[i];
     {
-      const std::lock_guard own(from.mutex());   // others_ writes no scopes: the list's lock is enough for it
+      // others_ writes no scopes: the list's lock is enough for it
+      const std::lock_guard own(from.mutex());
       from.fold();
       others_->device.merge(from.device, others_->tree.merge(from.tree));
       others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
@@ -11169,7 +11661,9 @@ class KPROF_DETAIL_LOCAL recorder {
     free_logs_ = log;
   }
 
-  void add_folding(std::uint64_t ns) noexcept { __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED); }
+  void add_folding(std::uint64_t ns) noexcept {
+    __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED);
+  }
 
   std::size_t memory_limit_ = 0;
   tree_budget budget_;
@@ -11177,18 +11671,19 @@ class KPROF_DETAIL_LOCAL recorder {
   site_table sites_;
   path_table paths_{budget_};
   pthread_key_t thread_end_{};
-  bool knows_thread_ends_ = false;   // false: the process has no more keys, and a thread that ended is shown as going on
+  // false: the process has no more keys, and a thread that ended is shown as going on
+  bool knows_thread_ends_ = false;
   std::mutex threads_mutex_;
   std::vector<thread_log*> threads_;
-  thread_log* others_ = nullptr;      // the totals of ended threads beyond those kept apart
+  thread_log* others_ = nullptr;  // the totals of ended threads beyond those kept apart
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
-  thread_log* forked_log_ = nullptr;   // of the thread that forked, in the child
+  thread_log* forked_log_ = nullptr;  // of the thread that forked, in the child
   char* forked_at_ = nullptr;
   std::uint64_t child_since_ = 0;
   bool child_pending_ = false;
   std::uint64_t closed_elsewhere_ = 0;
-  std::uint64_t dropped_ = 0;          // beside what the logs count
+  std::uint64_t dropped_ = 0;  // beside what the logs count
   std::uint64_t dropped_inside_ = 0;
   std::uint64_t recycled_until_ = 0;
   std::uint64_t folding_ns_ = 0;
@@ -11199,608 +11694,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/recorder.hpp>
 
-#include <cinttypes>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <string>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class KPROF_DETAIL_LOCAL device_transcript {
- public:
-  /// Where the environment asks for it. Never closed: work may come until the process ends.
-  void open() {
-    const char* path = std::getenv("KPROF_TRANSCRIPT");
-    if (path == nullptr || *path == '\0' || file_ != nullptr) return;
-    file_ = std::fopen(path, "w");
-    if (file_ == nullptr) std::fprintf(stderr, "kprof: KPROF_TRANSCRIPT: cannot write to %s\n", path);
-    else std::fputs("kprof transcript 1\n", file_);
-  }
-  bool is_open() const noexcept { return file_ != nullptr; }
-  void flush() {
-    if (file_ != nullptr) std::fflush(file_);
-  }
-
-  void launch(recorder& threads, std::uint32_t thread, std::uint64_t when, const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
-              bool ignored) {
-    const std::lock_guard lock(mutex_);
-    write_path(threads, path);
-    std::fprintf(file_, "launch %" PRIu32 " %" PRIu64 " ", thread, when);
-    for (std::uint32_t i = 0; i < count; ++i) std::fprintf(file_, "%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
-    if (ignored) std::fputs(" ignored\n", file_);
-    else std::fprintf(file_, " %" PRIu32 "\n", path);
-  }
-  void node(recorder& threads, std::uint64_t node, captured_scope where) {
-    const std::lock_guard lock(mutex_);
-    write_path(threads, where.path);
-    std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.leads);
-  }
-  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
-    const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
-  }
-  void dropped(std::uint64_t records) {
-    const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "dropped %" PRIu64 "\n", records);
-  }
-  void describe(const device_description& d) {
-    const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", d.id, d.compute_major,
-                 d.compute_minor, d.multiprocessors, d.memory_bytes, d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
-  }
-  void read(const activity& a) {
-    const std::lock_guard lock(mutex_);
-    switch (a.kind) {
-      case activity_kind::kernel:
-        write_work("kernel", a);
-        std::fprintf(file_, " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n",
-                     a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared, a.dynamic_shared, a.registers,
-                     a.name == nullptr ? "" : a.name);
-        break;
-      case activity_kind::copy:
-        write_work("memcpy", a);
-        std::fprintf(file_, " %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
-        break;
-      case activity_kind::set:
-        write_work("memset", a);
-        std::fprintf(file_, " %" PRIu64 " %d\n", a.bytes, a.to);
-        break;
-      case activity_kind::synchronization: std::fprintf(file_, "sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end); break;
-      case activity_kind::overhead: std::fprintf(file_, "overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end); break;
-      case activity_kind::odd: std::fputs("odd\n", file_); break;
-    }
-  }
-
- private:
-  void write_work(const char* what, const activity& a) {
-    std::fprintf(file_, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64, what, a.correlation, a.start, a.end, a.device, a.stream,
-                 a.graph_node);
-  }
-
-  /// Each path once, what is around it before it.
-  void write_path(recorder& threads, std::uint32_t path) {
-    if (path == 0 || (path < written_.size() && written_[path])) return;
-    const path_table::step s = threads.paths()[path];
-    write_path(threads, s.parent);
-    if (path >= written_.size()) written_.resize(path + 1);
-    written_[path] = true;
-    const site_info& where = threads.sites()[s.site];
-    std::string name = s.bytes;
-    if (where.op != nullptr) {
-      const std::string parameters = s.merged ? "(not kept)" : write_fields(where.op->fields, s.bytes.data());
-      name = where.op->name + (parameters.empty() ? "" : " " + parameters);
-    }
-    for (char& c : name)
-      if (c == '\n' || c == '\r') c = ' ';
-    std::fprintf(file_, "path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent, where.op != nullptr ? "op" : "region", name.c_str());
-  }
-
-  std::mutex mutex_;
-  std::FILE* file_ = nullptr;
-  std::vector<bool> written_;   // paths
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/detail/device_transcript.hpp>
-
-// <kprof/model/attribution.hpp>
-#ifndef KPROF_MODEL_ATTRIBUTION_HPP
-#define KPROF_MODEL_ATTRIBUTION_HPP
-
-// Joins what devices did to the scopes that launched it: launches, which threads note in their logs, and activities, which
-// come later and in any order, meet here by correlation id and are added to the totals of the launching thread. Knows no
-// source of activities in particular. Memory is bounded; what never meets is counted and kept by name.
-
-// <kprof/model/busy_time.hpp>
-#ifndef KPROF_MODEL_BUSY_TIME_HPP
-#define KPROF_MODEL_BUSY_TIME_HPP
-
-// How long a device was busy: the length of the union of its intervals of work, which come in any order. Memory is bounded:
-// what is long over is kept as a sum.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class busy_time {
- public:
-  // Gathered and sorted from time to time: a tree of intervals takes three times as long.
-  void add(std::uint64_t start, std::uint64_t end) {
-    if (end <= start) return;
-    sum_ += end - start;
-    if (start < closed_) {   // so late that part of it may have been counted
-      exact_ = false;
-      start = closed_;
-      if (end <= start) return;
-    }
-    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
-      intervals_.back().end = std::max(intervals_.back().end, end);
-      return;
-    }
-    if (intervals_.size() == most_intervals) {
-      unite();
-      if (intervals_.size() > most_intervals / 2) close_oldest();
-      return add_again(start, end);
-    }
-    intervals_.push_back({start, end});
-  }
-
-  /// Nanoseconds in which there was work.
-  std::uint64_t busy() {
-    unite();
-    std::uint64_t open = 0;
-    for (const interval& i : intervals_) open += i.end - i.start;
-    return over_ + open;
-  }
-  std::uint64_t sum() const noexcept { return sum_; }
-  /// False: intervals came so far out of order that busy() is only a lower bound.
-  bool exact() const noexcept { return exact_; }
-
- private:
-  static constexpr std::size_t most_intervals = 32768;
-  struct interval {
-    std::uint64_t start, end;
-  };
-
-  void add_again(std::uint64_t start, std::uint64_t end) {
-    sum_ -= end - start;
-    add(start, end);
-  }
-
-  /// Makes the intervals disjoint and sorted.
-  void unite() {
-    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
-    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
-    std::sort(middle, intervals_.end(), earlier);
-    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
-    std::size_t kept = 0;
-    for (const interval& i : intervals_) {
-      if (kept != 0 && i.start <= intervals_[kept - 1].end) intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
-      else intervals_[kept++] = i;
-    }
-    intervals_.resize(kept);
-    united_ = kept;
-  }
-
-  void close_oldest() {
-    const std::size_t half = intervals_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
-    closed_ = intervals_[half - 1].end;
-    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
-    united_ = intervals_.size();
-  }
-
-  std::vector<interval> intervals_;
-  std::size_t united_ = 0;      // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;      // length of those before closed_
-  std::uint64_t closed_ = 0;
-  std::uint64_t sum_ = 0;
-  bool exact_ = true;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/busy_time.hpp>
-
-// <kprof/model/graph_nodes.hpp>
-#ifndef KPROF_MODEL_GRAPH_NODES_HPP
-#define KPROF_MODEL_GRAPH_NODES_HPP
-
-// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones among them, have nodes of
-// their own that stand for the same scopes. Filled by callbacks on the program's threads.
-//
-// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update, before those of its
-// launches are read. So graphs that are gone are known for a while, and what a node stood for before an update too.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <mutex>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class graph_nodes {
- public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of the graphs that have not
-  /// been used for longest are forgotten.
-  void set_limit(std::size_t nodes) {
-    const std::lock_guard lock(mutex_);
-    kept_gone_ = std::max<std::size_t>(nodes, 4096);
-  }
-
-  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its nodes both ways.
-  void made(std::uint64_t id, captured_scope where) {
-    const std::lock_guard lock(mutex_);
-    node& n = node_of(id);
-    if (!n.copied) n.where = where;
-  }
-  /// `now`: from when on, in the clock of launches.
-  void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
-    const std::lock_guard lock(mutex_);
-    const node* const from = used(original);
-    // A copy of what was captured before the recording is not known, whatever a node of its number was.
-    const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
-    node& n = node_of(id);
-    if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
-      std::deque<version>& older = updates_[id];
-      older.push_back({now, n.where});
-      if (older.size() > kept_versions) older.pop_front();
-    }
-    n.where = where;
-    n.copied = true;
-  }
-  void gone(std::uint64_t id) {
-    const std::lock_guard lock(mutex_);
-    const auto at = graphs_.find(graph_of(id));
-    if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
-    const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
-    if (!runs) return forget(at->first);   // no records name it
-    gone_nodes_ += at->second.nodes.size();
-    at->second.is_gone = true;
-    gone_.push_back(at->first);
-    while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
-      forget(gone_.front());
-      gone_.pop_front();
-    }
-  }
-
-  /// What the node stood for when a launch was made; false when that is not known.
-  bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
-    const std::lock_guard lock(mutex_);
-    const node* const n = used(id);
-    if (n == nullptr) return false;
-    where = n->where;
-    if (!updates_.empty()) {
-      if (const auto at = updates_.find(id); at != updates_.end())
-        for (std::size_t i = at->second.size(); i-- > 0 && launched < at->second[i].until;) where = at->second[i].where;
-    }
-    return where.path != unknown_path;
-  }
-  /// Nodes that are known.
-  std::size_t size() {
-    const std::lock_guard lock(mutex_);
-    return nodes_;
-  }
-  std::size_t bytes() {
-    const std::lock_guard lock(mutex_);
-    std::size_t sum = graphs_.size() * (sizeof(graph) + 4 * sizeof(void*)) + order_.size() * sizeof(order_[0]);
-    for (const auto& [number, g] : graphs_) sum += g.nodes.capacity() * sizeof(node);
-    for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);   // a deque holds 512 bytes at least
-    return sum;
-  }
-  /// Graphs that were not known to be gone and are forgotten.
-  std::uint64_t forgotten() {
-    const std::lock_guard lock(mutex_);
-    return forgotten_;
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
-  static constexpr std::size_t kept_versions = 64;
-
-  struct node {
-    std::uint32_t number = 0;   // in its graph
-    bool copied = false;
-    captured_scope where;
-  };
-  struct graph {
-    std::vector<node> nodes;    // by rising number
-    std::size_t alive = 0;
-    bool is_gone = false;       // and in gone_
-    bool was_used = false;      // since it was last asked whether to forget it
-  };
-  struct version {
-    std::uint64_t until;
-    captured_scope where;
-  };
-
-  // CUPTI's numbers of nodes are that of the graph and, in the lower half, one within it.
-  static std::uint64_t graph_of(std::uint64_t id) noexcept { return id >> 32U; }
-  static bool comes_before(const node& n, std::uint32_t number) noexcept { return n.number < number; }
-
-  node& node_of(std::uint64_t id) {
-    const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
-    if (is_new) forget_beyond(4 * kept_gone_, at->first);
-    graph& g = graphs_[graph_of(id)];
-    const auto number = static_cast<std::uint32_t>(id);
-    const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
-    if (place != g.nodes.end() && place->number == number) return *place;
-    ++nodes_;
-    ++g.alive;
-    return *g.nodes.insert(place, {number, false, {}});
-  }
-  const node* used(std::uint64_t id) {
-    const auto at = graphs_.find(graph_of(id));
-    if (at == graphs_.end()) return nullptr;
-    at->second.was_used = true;
-    const std::vector<node>& all = at->second.nodes;
-    const auto number = static_cast<std::uint32_t>(id);
-    const auto place = std::lower_bound(all.begin(), all.end(), number, comes_before);
-    return place != all.end() && place->number == number ? &*place : nullptr;
-  }
-
-  void forget(std::uint64_t number) {
-    const auto at = graphs_.find(number);
-    if (at == graphs_.end()) return;
-    nodes_ -= at->second.nodes.size();
-    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
-    if (!updates_.empty())
-      for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
-    graphs_.erase(at);
-  }
-  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is spared once for having been used.
-  void forget_beyond(std::size_t most, std::uint64_t made) {
-    order_.push_back(made);
-    while (nodes_ > most && order_.size() > 1) {
-      const std::uint64_t oldest = order_.front();
-      order_.pop_front();
-      const auto at = graphs_.find(oldest);
-      if (at == graphs_.end()) continue;
-      if (std::exchange(at->second.was_used, false) || oldest == made) {
-        order_.push_back(oldest);
-      } else {
-        if (!at->second.is_gone) ++forgotten_;
-        forget(oldest);
-      }
-    }
-    if (order_.size() > 2 * graphs_.size() + 64) std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
-  }
-
-  std::mutex mutex_;
-  std::unordered_map<std::uint64_t, graph> graphs_;
-  std::unordered_map<std::uint64_t, std::deque<version>> updates_;   // what nodes stood for before, oldest first
-  std::deque<std::uint64_t> order_;   // graphs as they were made, or were spared
-  std::deque<std::uint64_t> gone_;
-  std::uint64_t forgotten_ = 0;
-  std::size_t nodes_ = 0;
-  std::size_t gone_nodes_ = 0;
-  std::size_t kept_gone_ = 65536;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/graph_nodes.hpp>
-
-// <kprof/model/kernel_names.hpp>
-#ifndef KPROF_MODEL_KERNEL_NAMES_HPP
-#define KPROF_MODEL_KERNEL_NAMES_HPP
-
-// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are in.
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class kernel_names {
- public:
-  explicit kernel_names(tree_budget& budget) : budget_(&budget) {}
-  ~kernel_names() { budget_->remove(charged_); }
-  kernel_names(const kernel_names&) = delete;
-  kernel_names& operator=(const kernel_names&) = delete;
-
-  void clear() {
-    for (slot& s : recent_) s = {};
-    numbers_.clear();
-    names_.clear();
-    budget_->remove(charged_);
-    charged_ = 0;
-  }
-
-  /// 1, 2, ...; device_key::merged_name where memory is spent.
-  std::uint32_t number_of(const char* name) {
-    if (name == nullptr) name = "(no name)";
-    // Records of one kernel share one text; that it is still the same is a short comparison.
-    slot& s = recent_[reinterpret_cast<std::uintptr_t>(name) / 16 % recent_size];
-    if (s.text == name && names_[s.number - 1] == name) return s.number;
-    const std::uint32_t number = look_up(name);
-    if (number != device_key::merged_name) s = {name, number};
-    return number;
-  }
-  const std::vector<std::string>& all() const noexcept { return names_; }
-
- private:
-  static constexpr std::size_t recent_size = 512;
-  struct slot {
-    const char* text = nullptr;
-    std::uint32_t number = 0;
-  };
-
-  std::uint32_t look_up(const char* name) {
-    std::string text(name);
-    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
-    if (budget_->nearly_spent()) return device_key::merged_name;
-    budget_->add(2 * text.size() + 160);
-    charged_ += 2 * text.size() + 160;
-    names_.push_back(text);
-    const auto number = static_cast<std::uint32_t>(names_.size());
-    numbers_.emplace(std::move(text), number);
-    return number;
-  }
-
-  tree_budget* budget_;
-  std::uint64_t charged_ = 0;
-  slot recent_[recent_size];
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/kernel_names.hpp>
-
-// <kprof/model/launch_table.hpp>
-#ifndef KPROF_MODEL_LAUNCH_TABLE_HPP
-#define KPROF_MODEL_LAUNCH_TABLE_HPP
-
-// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those that have had their
-// record before those that wait for it.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-struct known_launch {
-  std::uint32_t correlation = 0;
-  std::uint32_t path = 0;       // of the scopes around it, or launch_note::ignored
-  std::uint32_t thread = 0;     // number of its log
-  std::uint32_t older = 0;      // position of the one before it in its bucket, plus 1
-  std::uint64_t when = 0;       // CLOCK_REALTIME ns when the call began
-  std::uint32_t alias_by = 0;   // it is another id of the launch this many places before it; 0: it is none
-  bool seen = false;            // a record of it has come
-  bool may_have_more = false;   // it launched a graph: others may come
-  std::uint8_t spared = 0;      // how often, for that
-};
-
-class launch_table {
- public:
-  /// `some`: launches that are remembered; `most`: if so many wait for their records.
-  void set_limit(std::size_t some, std::size_t most) {
-    std::size_t size = 1024;
-    while (size < some) size *= 2;
-    most_ = std::max(most, size);
-    if (size <= ring_.size()) return;
-    clear();
-    ring_ = std::vector<known_launch>(size);
-    buckets_ = std::vector<std::uint32_t>(size, 0);
-  }
-  void clear() noexcept {
-    first_ = end_ = 0;
-    for (std::uint32_t& b : buckets_) b = 0;
-  }
-
-  /// What was launched so far is of no interest any more, but is still known when its records come.
-  void ignore_all(std::uint32_t ignored_path) noexcept {
-    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
-  }
-
-  void add(const known_launch& launch) {
-    if (ring_.empty()) return;
-    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
-    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
-    if (end_ - first_ == ring_.size()) {
-      if (2 * ring_.size() <= most_) grow();
-      else forget_oldest();
-    }
-    append(launch);
-  }
-
-  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
-  known_launch* find(std::uint32_t correlation) noexcept {
-    if (ring_.empty()) return nullptr;
-    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
-      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
-    return nullptr;
-  }
-  /// The launch of which `l` is another id, or itself.
-  known_launch& primary(known_launch& l) noexcept {
-    const auto position = static_cast<std::size_t>(&l - ring_.data());
-    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
-    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;   // the first may have been forgotten
-  }
-
-  std::size_t bytes() const noexcept { return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t)); }
-
- private:
-  /// Whether no more records of it will come; another id of a launch is the oldest only once the launch has gone.
-  static bool is_done(const known_launch& l) noexcept { return l.alias_by != 0 || (l.seen && !is_spared(l)); }
-  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
-  /// Makes the oldest launch, with its other ids, the newest.
-  void bring_forward() noexcept {
-    do {
-      known_launch oldest = at(first_);
-      ++oldest.spared;
-      forget_oldest();
-      append(oldest);
-    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
-  }
-  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
-  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
-    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
-  }
-  void append(const known_launch& launch) noexcept {
-    std::uint32_t& bucket = bucket_of(launch.correlation);
-    known_launch& made = at(end_);
-    made = launch;
-    made.older = bucket;
-    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
-  }
-  void grow() {
-    std::vector<known_launch> all;
-    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
-    ring_ = std::vector<known_launch>(2 * ring_.size());
-    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
-    first_ = end_ = 0;
-    for (const known_launch& launch : all) append(launch);
-  }
-  void forget_oldest() noexcept {
-    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
-    std::uint32_t* link = &bucket_of(at(first_).correlation);
-    while (*link != place) link = &ring_[*link - 1].older;
-    *link = 0;   // it is the oldest, so the last of its bucket
-    ++first_;
-  }
-
-  std::vector<known_launch> ring_;        // a power of two
-  std::vector<std::uint32_t> buckets_;    // the newest of each, plus 1
-  std::uint64_t first_ = 0, end_ = 0;
-  std::size_t most_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/launch_table.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11812,20 +11705,53 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the recorder's locks.
+/// The row of the totals in which an activity of the scope `node` is counted.
+inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
+                                const activity& a) noexcept {
+  device_key k;
+  k.node = node;
+  k.name = name;
+  k.kind = static_cast<std::uint32_t>(a.kind);
+  k.device = a.device;
+  k.stream = a.stream;
+  k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
+  for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
+  k.static_shared = a.static_shared;
+  k.dynamic_shared = a.dynamic_shared;
+  k.registers = a.registers;
+  return k;
+}
+
+/// What is added up of an activity. `launched`: when the call that launched it began, in the clock
+/// of the records; 0: that is not known.
+inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
+  device_run run{.timed = a.timed(), .bytes = a.bytes};
+  if (!run.timed) return run;
+  run.ns = a.end - a.start;
+  run.launch_seen = launched != 0;
+  // Two clocks: a start may seem to come before its launch.
+  if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
+  return run;
+}
+
+// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the
+// recorder's locks.
 class KPROF_DETAIL_LOCAL attribution {
  public:
-  attribution(recorder& threads, tree_budget& budget) : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
+  attribution(recorder& threads, tree_budget& budget)
+      : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
   graph_nodes& graphs() noexcept { return graphs_; }
 
   // Everything below needs the lock.
 
-  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in
+  /// CLOCK_REALTIME ns. `memory`: bytes for what waits.
   void restart(std::uint64_t now, std::size_t memory) {
     since_ = now;
-    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a launch may go by two ids.
+    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a
+    // launch may go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
     most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
@@ -11833,13 +11759,14 @@ class KPROF_DETAIL_LOCAL attribution {
     launches_.ignore_all(launch_note::ignored);
     waiting_.clear();
     unknown_.clear();
-    names_.clear();   // only rows refer to them
+    names_.clear();  // only rows refer to them
     for (device& d : devices_) d.busy = {};
     complete_ = {};
     reading_ns_ = 0;
   }
 
-  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into CLOCK_REALTIME ns.
+  /// Takes all launches that threads have noted so far. `to_realtime` turns their ticks into
+  /// CLOCK_REALTIME ns.
   template <class ToRealtime>
   void take_launches(ToRealtime to_realtime) {
     threads_.each_thread([&](thread_log& log) {
@@ -11862,7 +11789,8 @@ class KPROF_DETAIL_LOCAL attribution {
     taken_ += count;
   }
 
-  /// Looks again for the launches of what waits: a call may take longer than the work it launched, and is noted at its end.
+  /// Looks again for the launches of what waits: a call may take longer than the work it launched,
+  /// and is noted at its end.
   void settle() {
     if (waiting_.empty()) return;
     threads_.with_threads([&](auto find_log) {
@@ -11870,7 +11798,8 @@ class KPROF_DETAIL_LOCAL attribution {
       look_again(at);
     });
   }
-  /// The same if there is not more to look for than was taken since: what waits in vain costs a look a record at the most.
+  /// The same if there is not more to look for than was taken since: what waits in vain costs a
+  /// look a record at the most.
   void settle_if_worth_it() {
     if (taken_ >= waiting_.size()) settle();
   }
@@ -11894,7 +11823,8 @@ class KPROF_DETAIL_LOCAL attribution {
   /// Bytes that this takes of `memory`, unless launches pile up.
   static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
-  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of no thread.
+  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of
+  /// no thread.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
     for (device& d : devices_) {
@@ -11904,7 +11834,8 @@ class KPROF_DETAIL_LOCAL attribution {
       d.info.busy_is_exact = d.busy.exact();
       out.devices.push_back(d.info);
     }
-    std::sort(out.devices.begin(), out.devices.end(), [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    std::sort(out.devices.begin(), out.devices.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
@@ -11914,7 +11845,7 @@ class KPROF_DETAIL_LOCAL attribution {
       if (is_of_before(w.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
-      rows.add(device_key::of(call_tree::root, w.name, w.what), w.what, 0);
+      rows.add(device_key_of(call_tree::root, w.name, w.what), device_run_of(w.what, 0));
     }
     rows.each(unknown);
     const std::uint64_t seen = complete_.attributed + complete_.outside;
@@ -11922,11 +11853,13 @@ class KPROF_DETAIL_LOCAL attribution {
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() { return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes(); }
+  std::size_t bytes() {
+    return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes();
+  }
 
  private:
   struct waiting_activity {
-    activity what;   // but for its name's text, which is CUPTI's
+    activity what;  // but for its name's text, which is CUPTI's
     std::uint32_t name;
   };
   struct device {
@@ -11961,7 +11894,8 @@ class KPROF_DETAIL_LOCAL attribution {
     bool in_operator(std::uint32_t n, const site_table& sites) {
       if (n == checked_) return checked_is_in_;
       checked_ = n;
-      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr; n = log_->tree[n].parent) {}
+      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr;
+           n = log_->tree[n].parent) {}
       return checked_is_in_ = n != call_tree::root;
     }
 
@@ -11995,7 +11929,8 @@ class KPROF_DETAIL_LOCAL attribution {
       case activity_kind::odd: ++complete_.odd; return;
     }
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
-    if (known_launch* launch = launches_.find(a.correlation)) return attribute(a, name, *launch, at);
+    if (known_launch* launch = launches_.find(a.correlation))
+      return attribute(a, name, *launch, at);
     if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
     if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
     waiting_.push_back({a, name});
@@ -12009,7 +11944,8 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     count(a);
     thread_log* const log = at.of(launch.thread);
-    if (log == nullptr) return add_unknown(a, name);   // no such thread: the recording began anew meanwhile
+    // no such thread: the recording began anew meanwhile
+    if (log == nullptr) return add_unknown(a, name);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
     std::uint32_t node = 0;
@@ -12022,20 +11958,25 @@ class KPROF_DETAIL_LOCAL attribution {
       ++complete_.foreign_graphs;
     }
     if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
-    if (!std::exchange(first.seen, true)) ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
+    if (!std::exchange(first.seen, true))
+      ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
-    log->device.add(device_key::of(node, name, a), a, launch.when);
+    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
-  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of this launch.
+  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of
+  /// this launch.
   void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
     call_tree& tree = log.tree;
     const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node); --leads, node = tree[node].parent) ++tree[node].device_calls;
+    for (; leads != 0 && node != call_tree::root && !is_graph(node);
+         --leads, node = tree[node].parent)
+      ++tree[node].device_calls;
     if (!first) return;
-    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent))) node = tree[node].parent;
+    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent)))
+      node = tree[node].parent;
     if (node != call_tree::root) ++tree[node].device_calls;
   }
 
@@ -12047,7 +11988,8 @@ class KPROF_DETAIL_LOCAL attribution {
     std::vector<waiting_activity> before;
     before.swap(waiting_);
     for (const waiting_activity& w : before) {
-      if (known_launch* launch = launches_.find(w.what.correlation)) attribute(w.what, w.name, *launch, at);
+      if (known_launch* launch = launches_.find(w.what.correlation))
+        attribute(w.what, w.name, *launch, at);
       else waiting_.push_back(w);
     }
   }
@@ -12065,7 +12007,7 @@ class KPROF_DETAIL_LOCAL attribution {
   }
   void add_unknown(const activity& a, std::uint32_t name) {
     ++complete_.unknown;
-    unknown_.add(device_key::of(call_tree::root, name, a), a, 0);
+    unknown_.add(device_key_of(call_tree::root, name, a), device_run_of(a, 0));
   }
 
   void count(const activity& a) {
@@ -12086,11 +12028,12 @@ class KPROF_DETAIL_LOCAL attribution {
   tree_budget& budget_;
   graph_nodes graphs_;
   launch_table launches_;
-  std::vector<waiting_activity> waiting_;   // for their launches
+  std::vector<waiting_activity> waiting_;  // for their launches
   std::size_t most_waiting_ = 1024;
-  std::size_t taken_ = 0;                   // records, since it was looked for the launches of these
+  // records, since it was looked for the launches of these
+  std::size_t taken_ = 0;
   kernel_names names_;
-  device_totals unknown_;                   // work whose launch was not seen
+  device_totals unknown_;  // work whose launch was not seen
   std::vector<device> devices_;
   device_completeness complete_;
   std::uint64_t since_ = 0;
@@ -12100,13 +12043,1086 @@ class KPROF_DETAIL_LOCAL attribution {
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/attribution.hpp>
+#endif  // <kprof/attribute/attribution.hpp>
 
-#include <unistd.h>
+// <kprof/attribute/parameters.hpp>
+#ifndef KPROF_ATTRIBUTE_PARAMETERS_HPP
+#define KPROF_ATTRIBUTE_PARAMETERS_HPP
+
+// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5}
+// tag=first". An enumeration whose value is called `unknown`, as a type that is left open, says
+// nothing and is left out. Pure.
+
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+template <class T>
+T read_as(const char* from) noexcept {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::int8_t>(from);
+    case 2: return read_as<std::int16_t>(from);
+    case 4: return read_as<std::int32_t>(from);
+    default: return read_as<std::int64_t>(from);
+  }
+}
+inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
+  switch (size) {
+    case 1: return read_as<std::uint8_t>(from);
+    case 2: return read_as<std::uint16_t>(from);
+    case 4: return read_as<std::uint32_t>(from);
+    default: return read_as<std::uint64_t>(from);
+  }
+}
+
+/// The shortest decimal that reads back as `value`, whatever the locale.
+template <class T>
+std::string shortest(T value) {
+  char out[64];
+  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
+  return {out, end.ptr};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
+
+inline std::string write_value(const field_info& f, const char* from) {
+  switch (f.kind) {
+    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
+    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
+    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
+    case field_kind::floating:
+      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
+      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
+      return shortest(read_as<long double>(from));
+    case field_kind::string: return {from, strnlen(from, f.size)};
+    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
+    case field_kind::enumeration: {
+      const std::int64_t value = f.is_signed
+                                     ? read_signed(from, f.size)
+                                     : static_cast<std::int64_t>(read_unsigned(from, f.size));
+      for (const enumerator_info& e : f.enumerators)
+        if (e.value == value) return e.name;
+      return f.is_signed ? std::to_string(value)
+                         : std::to_string(static_cast<std::uint64_t>(value));
+    }
+  }
+  return {};
+}
+
+inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
+  std::string out;
+  for (const field_info& f : fields) {
+    const std::string single = f.extent == 0 ? write_value(f, from + f.offset) : std::string();
+    if (f.kind == field_kind::enumeration && single == "unknown") continue;
+    if (!out.empty()) out += ' ';
+    out += f.name;
+    out += '=';
+    out += single;
+    if (f.extent == 0) continue;
+    for (std::uint32_t e = 0; e < f.extent; ++e) {
+      out += e == 0 ? '[' : ',';
+      out += write_value(f, from + f.offset + e * f.size);
+    }
+    out += ']';
+  }
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/parameters.hpp>
+
+#include <cstdint>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The moment of the snapshot and what turns ticks into time.
+struct moment {
+  const timebase& time;
+  std::uint64_t now;
+  bool with_timeline;
+};
+
+inline work_per_call to_work(const work& w) noexcept {
+  return {w.has_flops != 0,
+          w.has_bytes != 0,
+          w.valid != 0,
+          w.flops,
+          w.read,
+          w.written,
+          static_cast<dtype>(w.type),
+          static_cast<arithmetic_unit>(w.on)};
+}
+
+/// `scope`: index of the node that it was launched in.
+inline device_work to_work(const device_total& row, std::uint32_t scope) {
+  const device_key& key = row.key;
+  device_work out;
+  out.scope = scope;
+  const auto kind = static_cast<activity_kind>(key.kind);
+  out.task = kind == activity_kind::kernel ? device_task::kernel
+             : kind == activity_kind::copy ? device_task::copy
+                                           : device_task::set;
+  out.merged = key.name == device_key::merged_name;
+  if (key.name != 0 && !out.merged) out.kernel = key.name - 1;
+  out.device = key.device;
+  out.stream = key.stream;
+  for (int i = 0; i < 3; ++i) out.grid[i] = key.grid[i], out.block[i] = key.block[i];
+  out.registers = key.registers;
+  out.static_shared = key.static_shared;
+  out.dynamic_shared = key.dynamic_shared;
+  out.direction = static_cast<copy_direction>(key.places & 0xFFU);
+  out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
+  out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
+  out.calls = row.calls;
+  out.untimed = row.untimed;
+  out.total_ns = static_cast<double>(row.total);
+  out.min_ns = row.calls == row.untimed ? 0 : static_cast<double>(row.shortest);
+  out.max_ns = static_cast<double>(row.longest);
+  out.gaps = row.gaps;
+  out.gap_ns = static_cast<double>(row.gap);
+  out.bytes = row.bytes;
+  return out;
+}
+
+inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
+                          double ns_per_tick) {
+  scope_node out;
+  const payload p = tree.payload_of(n);
+  if (n.site != 0) {
+    const site_info& where = sites[n.site];
+    out.file = where.file;
+    out.line = where.line;
+    out.merged = n.merged;
+    if (where.op == nullptr) {
+      out.kind = n.site == site_table::graph_site ? scope_kind::graph : scope_kind::region;
+      out.name = n.merged ? std::string{"(other regions)"} : std::string(p.bytes, p.size);
+    } else {
+      out.kind = scope_kind::op;
+      out.name = where.op->name;
+      if (!n.merged) {
+        out.parameters = write_fields(where.op->fields, p.bytes);
+        out.work = to_work(n.values);
+      }
+    }
+  }
+  out.calls = n.calls;
+  out.captured = n.captured;
+  if (n.calls != 0) out.unlaunched = n.calls - std::min(n.calls, n.captured + n.device_calls);
+  else out.replays = n.device_calls;
+  out.total_ns = static_cast<double>(n.total) * ns_per_tick;
+  out.self_ns = static_cast<double>(n.self) * ns_per_tick;
+  out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
+  out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  out.durations = n.durations;
+  return out;
+}
+
+inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
+                       const moment& at) {
+  const auto thread = static_cast<std::uint32_t>(out.threads.size());
+  const auto base = static_cast<std::uint32_t>(out.nodes.size());
+  const double ns_per_tick = at.time.ns_per_tick();
+  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
+                         log.merged_threads});
+  for (const tree_node& n : log.tree.nodes()) {
+    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
+    node.thread = thread;
+    node.parent = n.site == 0 ? scope_node::none : base + n.parent;
+    if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
+      out.complete.invalid += node.calls;
+    if (node.merged) out.complete.merged += node.calls;
+    out.nodes.push_back(std::move(node));
+  }
+  log.device.each([&](const device_total& row) {
+    out.device.work.push_back(to_work(row, base + row.key.node));
+  });
+  for (const open_frame& f : log.stack) {
+    if (f.adopted) continue;
+    scope_node& node = out.nodes[base + f.node];
+    ++node.open;
+    if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+  }
+  out.complete.recorded += log.finished;
+  out.complete.dropped += log.dropped;
+  out.complete.closed_by_parent += log.closed_by_parent;
+  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
+  out.complete.open += log.ended ? 0 : log.open_scopes();
+  out.complete.imprecise += log.tree.imprecise();
+  out.device.complete.launches_lost += log.launches_lost;
+  out.complete.in_timeline += log.timeline_scopes();
+  if (at.with_timeline)
+    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+      out.timeline.push_back({base + node, at.time.since_start_ns(start),
+                              end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+    });
+}
+
+/// Everything but the session's own state, the clock's description and kprof's cost. `device`:
+/// nullptr where there is none; locked.
+inline profile build_profile(recorder& from, attribution* device, const moment& at) {
+  profile out;
+  if (device != nullptr)
+    device->describe(out.device, [&](const device_total& row) {
+      out.device.work.push_back(to_work(row, device_work::none));
+    });
+  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
+  out.complete.closed_elsewhere = from.closed_elsewhere();
+  out.complete.dropped += from.dropped();
+  out.complete.dropped_inside = from.dropped_inside();
+  const std::uint64_t recycled = from.recycled_until();
+  out.complete.timeline_ns =
+      at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/build.hpp>
+
+// <kprof/collect/cupti.hpp>
+#ifndef KPROF_COLLECT_CUPTI_HPP
+#define KPROF_COLLECT_CUPTI_HPP
+
+// The collector of NVIDIA GPUs: subscribes to CUPTI, tells the session which CUDA call launches
+// what, and reads the records of what the devices did. It makes no CUPTI call once one has said
+// that there is no driver, no permission or another client.
+//
+// CUPTI's callbacks come on the program's threads and may hold CUPTI's locks: in them kprof takes
+// only locks under which it never calls CUPTI, and queues. Records are read on a thread of kprof's
+// own, or by whoever asks for all of them.
+
+// <kprof/collect/buffer_pool.hpp>
+#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
+#define KPROF_COLLECT_BUFFER_POOL_HPP
+
+// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when
+// full. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits
+// or calls CUPTI.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// What lies before a buffer's records.
+struct alignas(64) buffer {
+  buffer* next = nullptr;
+  std::size_t size = 0;    // bytes
+  std::size_t filled = 0;  // of these, with records
+  bool spare = false;      // beyond the limit
+
+  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
+};
+
+class buffer_pool {
+ public:
+  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold
+  /// one.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t size = largest;
+    while (size > smallest && bytes / size < 64) size /= 2;
+    size_ = size;
+    limit_ = bytes < 4 * size ? 4 * size : bytes;
+    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
+  }
+
+  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for
+  /// instance, a small one; nullptr when all of it is.
+  buffer* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (buffer* b = free_) {
+      free_ = b->next;
+      const std::size_t size = b->size;
+      *b = buffer{};
+      b->size = size;
+      return b;
+    }
+    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
+    return held_ + size <= limit_ ? make(size) : nullptr;
+  }
+  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to
+  /// get none.
+  buffer* take_spare() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = make(small_size);
+    if (b != nullptr) b->spare = true;
+    return b;
+  }
+  /// The buffer whose records begin there, or nullptr: another client's may come back here.
+  buffer* find(std::uint8_t* records) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (buffer* b : all_)
+      if (b->records() == records) return b;
+    return nullptr;
+  }
+  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
+  void queue(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    b->next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = b;
+    last_ = b;
+    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
+  }
+  /// The buffer that has waited longest, or nullptr.
+  buffer* next() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = first_;
+    if (b == nullptr) return nullptr;
+    first_ = b->next;
+    if (first_ == nullptr) last_ = nullptr;
+    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
+    ++being_read_;
+    return b;
+  }
+  /// After next().
+  void give_back(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    --being_read_;
+    if (b->size < size_) return release(b);
+    b->next = free_;
+    free_ = b;
+  }
+
+  bool any_queued() noexcept {
+    const std::lock_guard lock(mutex_);
+    return queued_ != 0;
+  }
+  /// Whether a buffer is about to come back.
+  bool will_have_one() noexcept {
+    const std::lock_guard lock(mutex_);
+    return free_ != nullptr || queued_ + being_read_ != 0;
+  }
+  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
+  bool filling_up() const noexcept {
+    return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED);
+  }
+  std::size_t bytes_held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+ private:
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U,
+                               small_size = std::size_t{1} << 13U;
+
+  // With the lock.
+  buffer* make(std::size_t size) noexcept {
+    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
+    if (memory == nullptr) return nullptr;
+    auto* b = new (memory) buffer;
+    b->size = size;
+    held_ += size;
+    all_.push_back(b);
+    return b;
+  }
+  void release(buffer* b) noexcept {
+    held_ -= b->size;
+    std::erase(all_, b);
+    std::free(b);
+  }
+
+  std::mutex mutex_;
+  buffer* free_ = nullptr;
+  buffer* first_ = nullptr;  // to be read, oldest first
+  buffer* last_ = nullptr;
+  std::size_t queued_ = 0;  // written with the lock
+  std::size_t many_ = 1;    // that wait to be read: a quarter of the limit
+  std::size_t being_read_ = 0;
+  std::vector<buffer*> all_;
+  std::size_t held_ = 0;  // bytes
+  std::size_t limit_ = 4 * smallest;
+  std::size_t size_ = smallest;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/buffer_pool.hpp>
+
+// <kprof/collect/cupti_abi.hpp>
+#ifndef KPROF_COLLECT_CUPTI_ABI_HPP
+#define KPROF_COLLECT_CUPTI_ABI_HPP
+
+// What kprof needs of CUPTI's binary interface, written down here: numbers, signatures and where
+// fields lie. So programs need no CUPTI headers, one build serves CUPTI 11.8 to 13, and files of a
+// program built with and without the CUDA Toolkit agree. Records grow only at their end, so every
+// field is where the oldest version that has it put it. The tests compile this file against the
+// headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+using result = int;  // CUptiResult
+inline constexpr result success = 0;
+// the end of a buffer, or of the buffers' queue
+inline constexpr result max_limit_reached = 12;
+inline constexpr result not_initialized = 15;
+inline constexpr result insufficient_privileges = 35;
+inline constexpr result multiple_subscribers = 39;
+inline constexpr result virtual_privileges = 40;  // in a virtual machine
+inline constexpr result unknown_error = 999;      // also: no driver
+
+// Callback domains and sites.
+inline constexpr std::uint32_t driver_api = 1, runtime_api = 2, resource = 3;
+inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
+
+// Callbacks of the domain `resource`.
+inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2,
+                               stream_destroy_starting = 4, graph_node_created = 13,
+                               graph_node_destroy_starting = 14, graph_node_cloned = 20;
+inline constexpr std::uint32_t graph_node_updated = 22;  // since 13.0
+
+// Types of graph nodes (CUgraphNodeType) that leave a record of their own when they run.
+inline constexpr std::uint32_t node_kernel = 0, node_memcpy = 1, node_memset = 2;
+
+// Activity kinds.
+inline constexpr std::uint32_t kind_memcpy = 1, kind_memset = 2, kind_kernel = 3, kind_driver = 4,
+                               kind_runtime = 5, kind_device = 8, kind_concurrent_kernel = 10,
+                               kind_overhead = 17, kind_memcpy_peer = 22,
+                               kind_external_correlation = 39, kind_synchronization = 38;
+
+inline constexpr std::uint32_t flush_forced = 1;
+
+// Versions as cuptiGetVersion tells them.
+// before 12.9 that crashes CUPTI
+inline constexpr std::uint32_t version_buffers_may_be_refused = 27;
+// from here on it is the CUDA version times 10
+inline constexpr std::uint32_t version_13 = 130000;
+
+using subscriber = void*;
+using callback_function = void (*)(void* user, std::uint32_t domain, std::uint32_t id,
+                                   const void* data);
+using buffer_requested = void (*)(std::uint8_t** buffer, std::size_t* size,
+                                  std::size_t* max_records);
+using buffer_completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer,
+                                  std::size_t size, std::size_t valid_size);
+
+/// CUpti_SubscriberParams, of CUPTI 13.
+struct subscriber_params {
+  std::size_t size;
+  const char* name;
+  char* holder;             // who has subscribed before, written on multiple_subscribers
+  std::size_t holder_size;  // 64 or more
+};
+
+/// The functions, as cupti_library finds them. Those at the end may be missing.
+struct functions {
+  result (*get_version)(std::uint32_t* version);
+  result (*get_result_string)(result code, const char** text);
+  result (*subscribe)(subscriber* out, callback_function callback, void* user);
+  result (*unsubscribe)(subscriber who);
+  result (*enable_callback)(std::uint32_t enable, subscriber who, std::uint32_t domain,
+                            std::uint32_t id);
+  result (*get_callback_name)(std::uint32_t domain, std::uint32_t id, const char** name);
+  result (*register_buffers)(buffer_requested requested, buffer_completed completed);
+  result (*enable)(std::uint32_t kind);
+  result (*disable)(std::uint32_t kind);
+  result (*flush_all)(std::uint32_t flag);
+  result (*next_record)(std::uint8_t* buffer, std::size_t valid_size, void** record);
+  result (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
+  result (*graph_node_id)(void* node, std::uint64_t* id);
+  // since 13.0
+  result (*subscribe_v2)(subscriber* out, callback_function callback, void* user,
+                         subscriber_params* params);
+  // since 12.5
+  result (*enable_runtime_api)(std::uint32_t id, std::uint8_t enable);
+  result (*enable_driver_api)(std::uint32_t id, std::uint8_t enable);
+};
+
+/// A field of a record or of a callback's data.
+template <class T>
+T field(const void* record, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(record) + offset, sizeof value);
+  return value;
+}
+
+// Offsets of fields, in bytes.
+namespace callback_data {  // CUpti_CallbackData
+inline constexpr std::size_t site = 0, params = 16, return_value = 24, context = 40,
+                             correlation = 64;
+}
+namespace resource_data {  // CUpti_ResourceData
+inline constexpr std::size_t context = 0, stream = 8, descriptor = 16;
+}
+namespace graph_data {  // CUpti_GraphData
+inline constexpr std::size_t node = 16, original_node = 24, node_type = 32;
+}
+namespace kernel {  // CUpti_ActivityKernel5 and later
+inline constexpr std::size_t registers = 6, start = 16, end = 24, device = 40, stream = 48,
+                             grid = 52, block = 64, static_shared = 76, dynamic_shared = 80,
+                             correlation = 92, name = 104, graph_node = 144;
+}
+namespace memcpy_record {  // CUpti_ActivityMemcpy4 and later
+inline constexpr std::size_t direction = 4, from = 5, to = 6, bytes = 8, start = 16, end = 24,
+                             device = 32, stream = 40, correlation = 44, graph_node = 64;
+}
+namespace memcpy_peer {  // CUpti_ActivityMemcpyPtoP3 and later; up to `stream` as memcpy_record
+inline constexpr std::size_t correlation = 60, graph_node = 72;
+}
+namespace memset_record {  // CUpti_ActivityMemset3 and later
+inline constexpr std::size_t bytes = 8, start = 16, end = 24, device = 32, stream = 40,
+                             correlation = 44, place = 50, graph_node = 64;
+}
+namespace synchronization {  // CUpti_ActivitySynchronization and later
+inline constexpr std::size_t start = 8, end = 16, correlation = 24;
+}
+namespace overhead {  // CUpti_ActivityOverhead and later
+inline constexpr std::size_t start = 24, end = 32;
+}
+namespace device {  // CUpti_ActivityDevice4 and later
+inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, clock_khz = 36,
+                             multiprocessors = 44, compute_major = 104, compute_minor = 108,
+                             id = 112, name = 136;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_abi.hpp>
+
+// <kprof/collect/cupti_calls.hpp>
+#ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
+#define KPROF_COLLECT_CUPTI_CALLS_HPP
+
+// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what
+// this thread is in the midst of. Names and not numbers: a new CUDA version brings new launch
+// calls, and CUPTI tells how they are called.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+enum class call : std::uint8_t {
+  other,
+  launch,  // of a kernel, a copy, a memset or a graph
+  begin_capture,
+  end_capture,
+  copy_graph,    // what it makes are copies of nodes that are known
+  update_graph,  // of an executable graph's nodes
+};
+
+/// By the function's name, with or without a version behind it: "cudaLaunchKernel_v7000",
+/// "cuMemcpyHtoDAsync_v2".
+inline call classify(std::string_view name) noexcept {
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (has("StreamBeginCapture")) return call::begin_capture;
+  if (has("StreamEndCapture")) return call::end_capture;
+  if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
+    return call::copy_graph;
+  if (has("GraphLaunch")) return call::launch;
+  if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
+  // nodes of graphs; a function of the host
+  if (has("Graph") || has("HostFunc")) return call::other;
+  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
+}
+
+/// The calls of one domain, by their number.
+class call_table {
+ public:
+  /// Asks for all names. `domain` ends where CUPTI has no more.
+  void fill(const functions& f, std::uint32_t domain) {
+    calls_.assign(1, call::other);
+    const char* name = nullptr;
+    while (calls_.size() < 8192 &&
+           f.get_callback_name(domain, static_cast<std::uint32_t>(calls_.size()), &name) ==
+               success &&
+           name != nullptr)
+      calls_.push_back(classify(name));
+  }
+  call operator[](std::uint32_t id) const noexcept {
+    return id < calls_.size() ? calls_[id] : call::other;
+  }
+  /// Calls visit(id) for those that matter.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      if (calls_[i] != call::other) visit(static_cast<std::uint32_t>(i));
+  }
+
+ private:
+  std::vector<call> calls_;
+};
+
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and
+/// either's id may be the one on the device's record: they are told apart from a second launch by
+/// being inside the first.
+struct call_state {
+  // a call of the runtime rarely makes more than one of the driver
+  static constexpr std::uint32_t max_ids = 6;
+
+  std::uint32_t ids[max_ids] = {};
+  std::uint32_t count = 0;
+  std::uint32_t launching = 0;    // how deep
+  std::uint32_t capturing = 0;    // in calls that begin or end a capture
+  std::uint32_t copying = 0;      // in calls that copy graphs
+  std::uint32_t round = 0;        // of the collector that saw the call begin
+  bool captured = false;          // it became a node of a graph
+  const void* context = nullptr;  // of the latest launch
+  std::uint64_t when = 0;
+
+  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
+  void enter_round(std::uint32_t now) noexcept {
+    if (round != now) *this = call_state{}, round = now;
+  }
+  void add(std::uint32_t id) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (ids[i] == id) return;
+    if (count < max_ids) ids[count++] = id;
+  }
+};
+
+KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_calls.hpp>
+
+// <kprof/collect/cupti_library.hpp>
+#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
+#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
+
+// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to
+// 13, and where it is missing the reason is one line of the report.
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it,
+/// then where the CUDA Toolkit, which does not tell the loader, puts it.
+inline std::vector<std::string> library_names() {
+  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
+    return {named};
+  std::vector<std::string> names;
+  // One that the program has loaded already, since two in a process do not get on.
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(is_cupti, &names);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
+    names.emplace_back(name);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
+      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
+      names.push_back(std::string{home} + "/lib64/libcupti.so");
+    }
+  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
+  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
+  return names;
+}
+
+/// A function of the library, or nullptr.
+template <class Function>
+void find(void* library, const char* symbol, Function& out) noexcept {
+  void* found = dlsym(library, symbol);
+  static_assert(sizeof found == sizeof out);
+  std::memcpy(&out, &found, sizeof out);
+}
+
+/// Looks up all functions; returns the first that is missing and needed, or nullptr.
+inline const char* find_functions(void* library, functions& out) noexcept {
+  const char* missing = nullptr;
+  const auto need = [&](const char* symbol, auto& function) {
+    find(library, symbol, function);
+    if (function == nullptr && missing == nullptr) missing = symbol;
+  };
+  need("cuptiGetVersion", out.get_version);
+  need("cuptiGetResultString", out.get_result_string);
+  need("cuptiSubscribe", out.subscribe);
+  need("cuptiUnsubscribe", out.unsubscribe);
+  need("cuptiEnableCallback", out.enable_callback);
+  need("cuptiGetCallbackName", out.get_callback_name);
+  need("cuptiActivityRegisterCallbacks", out.register_buffers);
+  need("cuptiActivityEnable", out.enable);
+  need("cuptiActivityDisable", out.disable);
+  need("cuptiActivityFlushAll", out.flush_all);
+  need("cuptiActivityGetNextRecord", out.next_record);
+  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
+  need("cuptiGetGraphNodeId", out.graph_node_id);
+  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
+  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
+  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
+  return missing;
+}
+
+/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
+/// safely.
+inline status open_library(functions& out) {
+  const char* const named = std::getenv("KPROF_CUPTI");
+  const bool is_named = named != nullptr && *named != '\0';
+  std::string lacking, reason;
+  for (const std::string& name : library_names()) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() && text != nullptr) reason = text;
+      continue;
+    }
+    const char* missing = find_functions(library, out);
+    if (missing == nullptr) return {};
+    if (lacking.empty()) lacking = name + " lacks " + missing;
+    dlclose(library);
+  }
+  out = {};
+  if (!lacking.empty())
+    return {lacking +
+            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
+            "the CUDA Toolkit in use"};
+  if (is_named)
+    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
+            "); correct it, or leave it out to search"};
+  return {"libcupti was not found (" + reason +
+          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
+          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_library.hpp>
+
+// <kprof/collect/cupti_records.hpp>
+#ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
+#define KPROF_COLLECT_CUPTI_RECORDS_HPP
+
+// From CUPTI's records to kprof's plain ones. Pure: a record in, an activity out.
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+inline std::uint32_t kind_of(const void* record) noexcept {
+  return field<std::uint32_t>(record, 0);
+}
+
+/// CUpti_ActivityMemcpyKind as a copy_direction: 1 host to device, 2 device to host, 3 within a
+/// device, 4 within the host, 5 between devices. Arrays are device memory.
+inline std::uint8_t direction_of(std::uint8_t kind) noexcept {
+  constexpr std::uint8_t directions[] = {0, 1, 2, 1, 2, 3, 3, 3, 3, 4, 5};
+  return kind < std::size(directions) ? directions[kind] : std::uint8_t{0};
+}
+/// CUpti_ActivityMemoryKind as a memory_place; static device and managed memory is device and
+/// managed memory.
+inline std::uint8_t place_of(std::uint16_t kind) noexcept {
+  constexpr std::uint8_t places[] = {0, 1, 2, 3, 4, 5, 3, 5};
+  return kind < std::size(places) ? places[kind] : std::uint8_t{0};
+}
+
+inline void read_kernel(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::kernel;
+  out.registers = field<std::uint16_t>(r, kernel::registers);
+  out.start = field<std::uint64_t>(r, kernel::start);
+  out.end = field<std::uint64_t>(r, kernel::end);
+  out.device = field<std::uint32_t>(r, kernel::device);
+  out.stream = field<std::uint32_t>(r, kernel::stream);
+  for (std::size_t i = 0; i < 3; ++i) {
+    out.grid[i] = field<std::uint32_t>(r, kernel::grid + 4 * i);
+    out.block[i] = field<std::uint32_t>(r, kernel::block + 4 * i);
+  }
+  out.static_shared = field<std::uint32_t>(r, kernel::static_shared);
+  out.dynamic_shared = field<std::uint32_t>(r, kernel::dynamic_shared);
+  out.correlation = field<std::uint32_t>(r, kernel::correlation);
+  out.name = field<const char*>(r, kernel::name);
+  out.graph_node = field<std::uint64_t>(r, kernel::graph_node);
+}
+
+inline void read_memcpy(const void* r, activity& out, std::size_t correlation,
+                        std::size_t graph_node) noexcept {
+  out.kind = activity_kind::copy;
+  out.direction = direction_of(field<std::uint8_t>(r, memcpy_record::direction));
+  out.from = place_of(field<std::uint8_t>(r, memcpy_record::from));
+  out.to = place_of(field<std::uint8_t>(r, memcpy_record::to));
+  out.bytes = field<std::uint64_t>(r, memcpy_record::bytes);
+  out.start = field<std::uint64_t>(r, memcpy_record::start);
+  out.end = field<std::uint64_t>(r, memcpy_record::end);
+  out.device = field<std::uint32_t>(r, memcpy_record::device);
+  out.stream = field<std::uint32_t>(r, memcpy_record::stream);
+  out.correlation = field<std::uint32_t>(r, correlation);
+  out.graph_node = field<std::uint64_t>(r, graph_node);
+}
+
+inline void read_memset(const void* r, activity& out) noexcept {
+  out.kind = activity_kind::set;
+  out.to = place_of(field<std::uint16_t>(r, memset_record::place));
+  out.bytes = field<std::uint64_t>(r, memset_record::bytes);
+  out.start = field<std::uint64_t>(r, memset_record::start);
+  out.end = field<std::uint64_t>(r, memset_record::end);
+  out.device = field<std::uint32_t>(r, memset_record::device);
+  out.stream = field<std::uint32_t>(r, memset_record::stream);
+  out.correlation = field<std::uint32_t>(r, memset_record::correlation);
+  out.graph_node = field<std::uint64_t>(r, memset_record::graph_node);
+}
+
+/// Whether the record is an activity; a record of a kind that was not asked for, and is not known,
+/// is an odd one.
+inline bool read(const void* r, activity& out) noexcept {
+  out = {};
+  switch (kind_of(r)) {
+    case kind_kernel:
+    case kind_concurrent_kernel: read_kernel(r, out); return true;
+    case kind_memcpy:
+      read_memcpy(r, out, memcpy_record::correlation, memcpy_record::graph_node);
+      return true;
+    case kind_memcpy_peer:
+      read_memcpy(r, out, memcpy_peer::correlation, memcpy_peer::graph_node);
+      return true;
+    case kind_memset: read_memset(r, out); return true;
+    case kind_synchronization:
+      out.kind = activity_kind::synchronization;
+      out.start = field<std::uint64_t>(r, synchronization::start);
+      out.end = field<std::uint64_t>(r, synchronization::end);
+      return true;
+    case kind_overhead:
+      out.kind = activity_kind::overhead;
+      out.start = field<std::uint64_t>(r, overhead::start);
+      out.end = field<std::uint64_t>(r, overhead::end);
+      return true;
+    case kind_device:
+    case kind_runtime:
+    case kind_driver:
+    case kind_external_correlation: return false;
+    default: return true;
+  }
+}
+
+inline device_description read_device(const void* r) noexcept {
+  device_description out;
+  out.id = field<std::uint32_t>(r, device::id);
+  out.compute_major = field<std::uint32_t>(r, device::compute_major);
+  out.compute_minor = field<std::uint32_t>(r, device::compute_minor);
+  out.multiprocessors = field<std::uint32_t>(r, device::multiprocessors);
+  out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
+  out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
+  out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
+  out.name = field<const char*>(r, device::name);
+  return out;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_records.hpp>
+
+// <kprof/collect/device_wait.hpp>
+#ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
+#define KPROF_COLLECT_DEVICE_WAIT_HPP
+
+// Waits until the devices have done all that was launched, since CUPTI keeps back the records of
+// what still runs. Uses the CUDA that the program has loaded, whichever; where there is none,
+// nothing waits.
+
+// <kprof/collect/lock_within.hpp>
+#ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
+#define KPROF_COLLECT_LOCK_WITHIN_HPP
+
+// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread
+// sanitizer does not know.
+
+#include <unistd.h>
+
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether condition() held at some time within the limit.
+template <class Condition>
+bool holds_within(int milliseconds, Condition condition) {
+  for (int i = 0; i < 10 * milliseconds; ++i) {
+    if (condition()) return true;
+    usleep(100);
+  }
+  return condition();
+}
+
+/// A lock that is held, or not after that long.
+inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
+  return lock;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/lock_within.hpp>
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class device_wait {
+ public:
+  // From CUPTI's callbacks.
+  void add(void* context) {
+    const std::lock_guard lock(mutex_);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
+      contexts_.push_back(context);
+  }
+  void remove(void* context) {
+    const std::lock_guard lock(mutex_);
+    std::erase(contexts_, context);
+  }
+  void forget_contexts() {
+    const std::lock_guard lock(mutex_);
+    contexts_.clear();
+  }
+  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that
+  /// breaks captures, but not for long: what the devices wait for may be this thread.
+  void begin_capture(void* stream) {
+    const auto alone = lock_within(20, waiting_);
+    const std::lock_guard lock(mutex_);
+    capturing_.push_back(stream);
+  }
+  /// The capture has ended or failed, or the stream is no more.
+  void end_capture(void* stream) {
+    const std::lock_guard lock(mutex_);
+    std::erase(capturing_, stream);
+  }
+
+  /// Not while a stream is being captured: the records of what is running are had another time.
+  void for_all_devices() {
+    const std::lock_guard lock(waiting_);
+    if (is_capturing()) return;
+    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+      for_contexts(driver);
+      dlclose(driver);
+    } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
+      static_cast<void>(wait());
+    }
+  }
+  /// Gives up after a while: a program may end with work that never does.
+  bool for_all_devices_within(int milliseconds) {
+    struct job {
+      device_wait* wait;
+      bool done = false;
+    };
+    auto* const j = new job{this};  // whoever is late must still find it
+    const auto run = [](void* of) -> void* {
+      auto* const its = static_cast<job*>(of);
+      its->wait->for_all_devices();
+      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
+      return nullptr;
+    };
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
+    pthread_detach(thread);
+    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); }))
+      return false;
+    delete j;
+    return true;
+  }
+
+ private:
+  template <class Function>
+  static Function function(void* library, const char* name) noexcept {
+    void* const found = dlsym(library, name);
+    Function out = nullptr;
+    std::memcpy(&out, &found, sizeof out);
+    return out;
+  }
+
+  void for_contexts(void* driver) {
+    const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
+    const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
+    const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
+    const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
+    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
+    std::vector<void*> contexts;
+    {
+      const std::lock_guard lock(mutex_);
+      contexts = contexts_;
+    }
+    void* own = nullptr;  // may be older than the subscription, and without a launch since
+    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
+    for (void* context : contexts) {
+      if (is_capturing()) return;  // that began while this thread waited
+      if (context == own || push(context) != 0) continue;
+      static_cast<void>(wait());
+      void* popped = nullptr;
+      static_cast<void>(pop(&popped));
+    }
+  }
+
+  bool is_capturing() {
+    const std::lock_guard lock(mutex_);
+    return !capturing_.empty();
+  }
+
+  std::mutex mutex_;
+  std::vector<void*> contexts_;
+  std::vector<void*> capturing_;  // streams
+  std::mutex waiting_;            // no CUPTI call is made under it
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/device_wait.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -12114,303 +13130,540 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-class KPROF_DETAIL_LOCAL device_session {
+/// One a process, of the binary that owns the session; never freed, since CUPTI may call it until
+/// the process ends.
+class KPROF_DETAIL_LOCAL cupti_collector {
  public:
-  /// What only the binary that made the session can give: its own code.
-  struct maker_code {
-    const collector_api* collector;
-    device_listener tell;
-    void (*at_exit)();
-  };
-
-  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
-
-  /// This binary's code serves the process from now on.
-  void own() noexcept { own_device = this; }
-
-  static maker_code code(const collector_api& collector) noexcept {
-    return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied,
-             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); }, []() noexcept { own_device->register_exit(); },
-             &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
-            [] { own_device->end(); }};
+  /// The one there is, made by the first call, which must give a listener.
+  static cupti_collector& get(const device_listener* tell = nullptr) {
+    if (own_collector == nullptr) own_collector = new cupti_collector(*tell);
+    return *own_collector;
   }
-  void set_code(const maker_code& code) noexcept { code_ = code; }
+  explicit cupti_collector(const device_listener& tell) : tell_(tell) {}
+  cupti_collector(const cupti_collector&) = delete;
+  cupti_collector& operator=(const cupti_collector&) = delete;
 
-  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return buffers_share(memory) + attribution::share(memory); }
-
-  // ---- without the session's lock
-
-  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
-  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Launches made before another thread is through with this would not be seen.
-    const auto lock = control();
-    if (!lock || abandoned_) return;
-    if (!wanted) {
-      if (collecting_) finish(code_.collector->stop);
-      set_state(why_not);
-      return;
+  /// Begins to collect, with buffers of `memory` bytes in all. What is wrong is for good: it is not
+  /// tried again. Opens libraries: without a lock that a static constructor might want.
+  status start(std::size_t memory) {
+    if (collecting_ || ended_) return {};
+    if (failed_) return failure_;
+    pool_.set_limit(memory);
+    if (f_.subscribe == nullptr)
+      if (status s = cupti::open_library(f_); !s) return fail(std::move(s.message));
+    static_cast<void>(f_.get_version(&version_));
+    cupti::subscriber who = nullptr;
+    if (const cupti::result r = f_.subscribe(&who, &callback, this); r != cupti::success)
+      return fail(refusal(r));
+    subscriber_ = who;
+    __atomic_fetch_add(&round_, 1, __ATOMIC_RELAXED);
+    if (status s = enable(); !s) {
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      return fail(std::move(s.message));
     }
-    if (collecting_) return;
-    uses_counter_ = uses_counter;
-    {
-      const std::lock_guard own(joined_.mutex());
-      const calibration_point at = calibrate_now();
-      time_.reset(at);
-      if (!has_collected()) joined_.restart(at.realtime_ns, memory);   // launches may come before the recording begins
-    }
-    transcript_.open();
-    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
-    const status s = code_.collector->start(code_.tell, buffers_share(memory));
-    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
-    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
-    set_state(s ? code_.collector->version() : s.message);
-    if (s) register_exit();
+    if (!reader_started_) reader_started_ = start_reader();
+    __atomic_store_n(&collecting_, true, __ATOMIC_RELEASE);
+    return {};
   }
-  /// Has all that was launched so far read. Waits for the devices.
+
+  /// Reads the records of all that has been launched so far, waiting for the devices.
   void flush() {
-    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
+    if (!collecting_) return;
+    wait_.for_all_devices();
+    flush_finished();
   }
+
+  /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
   void stop() {
-    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
+    if (!collecting_) return;
+    flush();
+    leave();
   }
-  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a device that never ends is
+  /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is
   /// not waited for.
   void end() {
-    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_); lock && collecting_) finish(code_.collector->end);
-  }
-
-  /// The program was not found to use CUDA when the recording began, and now is.
-  void note_late() {
-    const std::lock_guard lock(state_mutex_);
-    if (state_.empty()) state_ = "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, or kprof::start() once it is loaded";
-  }
-
-  // ---- with it
-
-  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is attributed between the two.
-  template <class RestartThreads>
-  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
-    const std::lock_guard own(joined_.mutex());
-    if (has_collected()) take_launches();   // also of threads that have ended: what they launched may still run
-    restart_threads();
-    if (has_collected()) joined_.restart(realtime_ns, memory);
-    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-  }
-  /// Launches made while this is false are ignored.
-  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
-  /// In this process, and in this recording.
-  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
-  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
-
-  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
-  template <class Build>
-  profile build(Build make) {
-    const std::lock_guard own(joined_.mutex());
-    if (has_collected()) {
-      take_launches();
-      joined_.settle();
+    if (collecting_) {
+      if (wait_.for_all_devices_within(5000)) flush_finished();
+      leave();
     }
-    profile out = make(in_recording() ? &joined_ : nullptr);
-    out.device.collecting = in_recording();
-    {
-      const std::lock_guard lock(state_mutex_);
-      out.device.state = in_recording() ? code_.collector->version() : state_;
+    ended_ = true;
+  }
+  /// In the child of a fork, where neither CUDA nor CUPTI may be called.
+  static void abandon() noexcept {
+    if (own_collector == nullptr) return;
+    own_collector->collecting_ = false;
+    own_collector->ended_ = true;
+  }
+
+  /// "CUPTI 13.0 (API 130001)", once it is known.
+  std::string version() const {
+    const auto api = " (API " + std::to_string(version_) + ")";
+    if (version_ < cupti::version_13) {
+      const bool updated = __atomic_load_n(&graphs_updated_, __ATOMIC_RELAXED);
+      return "CUPTI 12 or older" + api +
+             (updated ? "; it does not tell of updated graphs, whose work stays under the scopes "
+                        "of their first capture: use CUPTI 13"
+                      : "");
     }
-    return out;
+    return "CUPTI " + std::to_string(version_ / 10000) + '.' +
+           std::to_string(version_ / 100 % 100) + api;
   }
-  std::size_t memory_held() {
-    if (!has_collected()) return 0;
-    const std::lock_guard own(joined_.mutex());
-    return joined_.bytes() + code_.collector->memory();
-  }
-
-  // ---- fork
-
-  void before_fork() {
-    transcript_.flush();   // or the child would write it once more
-    joined_.mutex().lock();
-    joined_.graphs().mutex().lock();
-    state_mutex_.lock();
-  }
-  void after_fork() {
-    state_mutex_.unlock();
-    joined_.graphs().mutex().unlock();
-    joined_.mutex().unlock();
-  }
-  /// Neither CUDA nor its tools work in the child of a fork.
-  void in_child(std::uint64_t realtime_ns) {
-    after_fork();
-    const bool is_busy = !control_.try_lock();   // with another thread, which is not here
-    if (!is_busy) control_.unlock();
-    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
-    abandoned_ = true;
-    collecting_ = false;
-    code_.collector->abandon();
-    joined_.restart(realtime_ns, 0);
-    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
-    set_state("not collected in the child of a fork, where CUDA cannot be used");
-  }
+  std::size_t memory() noexcept { return pool_.bytes_held(); }
 
  private:
-  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
+  static constexpr std::uint32_t kinds[] = {cupti::kind_device,  cupti::kind_concurrent_kernel,
+                                            cupti::kind_memcpy,  cupti::kind_memcpy_peer,
+                                            cupti::kind_memset,  cupti::kind_synchronization,
+                                            cupti::kind_overhead};
+  static constexpr std::uint32_t resources[] = {
+      cupti::context_created,    cupti::context_destroy_starting,    cupti::stream_destroy_starting,
+      cupti::graph_node_created, cupti::graph_node_destroy_starting, cupti::graph_node_cloned,
+      cupti::graph_node_updated};
 
-  void set_state(std::string state) {
-    const std::lock_guard lock(state_mutex_);
-    state_ = std::move(state);
+  void flush_finished() {
+    static_cast<void>(f_.flush_all(0));
+    read_all();
+    look_after();
   }
-
-  /// The lock of who starts, flushes or stops the collector; none where that cannot be had. Flushing takes as long as the
-  /// devices do. But a thread that opens CUPTI may wait for a library that this one is loading.
-  std::unique_lock<std::mutex> control() {
-    std::unique_lock lock(control_, std::defer_lock);
-    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
-      static_cast<void>(usleep(100));
-      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
-    }
-    return lock;
-  }
-
-  void finish(void (*how)()) {
-    how();
-    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
-    transcript_.flush();
-    const std::lock_guard own(joined_.mutex());
-    take_launches();
-    joined_.settle();
-    joined_.give_up_waiting();
-  }
-
-  // The handlers run in the opposite order, so that one registered once CUDA has registered its own comes before it.
-  void register_exit() noexcept {
-    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
-  }
-
-  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
-
-  /// With the lock of joined_.
-  void take_launches() {
-    time_.add(calibrate_now());
-    const double rate = time_.ns_per_tick();
-    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
-  }
-  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
-  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
-    const double ago = static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
-    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
-  }
-
-  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when, bool ignored) {
-    std::uint64_t realtime = 0;
+  void leave() {
     {
-      const std::lock_guard own(joined_.mutex());
-      time_.add(calibrate_now());
-      realtime = realtime_of(when, time_.ns_per_tick());
+      const std::lock_guard lock(calling_);  // the reader makes no call from here on
+      __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
+      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      if (api_records_) disable_api_records();
+      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      count_dropped();
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      subscriber_ = nullptr;
+      wait_.forget_contexts();  // whether they live is not told any more
     }
-    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count, own_recorder->capture_for_graph(0, false).path, ignored);
+    read_all();
   }
 
-  // ---- what the collector calls
+  // ---- begin and end
 
-  static std::uint64_t now() noexcept { return own_device->uses_counter_ ? counter_clock::now() : system_clock::now(); }
-  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
-    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
-    own_recorder->note_launch(ids, count, when, ignored);
-    if ((++launches_noted & 0xFFFU) == 0) {   // launches may have no records that would make kprof look at them
-      const staying_inside guard;
-      const std::lock_guard own(own_device->joined_.mutex());
-      own_device->take_launches();
+  status fail(std::string why) {
+    failed_ = true;
+    failure_ = {std::move(why)};
+    return failure_;
+  }
+
+  std::string text_of(cupti::result r) const {
+    const char* text = nullptr;
+    if (f_.get_result_string(r, &text) != cupti::success || text == nullptr)
+      return "error " + std::to_string(r);
+    return std::string{text} + ", " + std::to_string(r);
+  }
+
+  /// Why cuptiSubscribe said no, and what to do.
+  std::string refusal(cupti::result r) const {
+    const std::string said = " (" + text_of(r) + ")";
+    switch (r) {
+      case cupti::multiple_subscribers:
+        return "another CUPTI client has the GPU's records" + holder() + said +
+               "; run without Nsight, cuda-gdb, compute-sanitizer or another "
+               "profiler to have them here, or set KPROF=cupti=off";
+      case cupti::insufficient_privileges:
+      case cupti::virtual_privileges:
+        return "no permission to profile" + said +
+               "; run as root, or load the NVIDIA driver with "
+               "NVreg_RestrictProfilingToAdminUsers=0";
+      case cupti::unknown_error:
+        return "CUPTI finds no NVIDIA driver" + said +
+               "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      case cupti::not_initialized:
+        return "CUPTI finds no GPU that the program may use" + said +
+               "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
+      default:
+        return "CUPTI refuses" + said +
+               "; use the libcupti of the CUDA Toolkit that the program is built with "
+               "(KPROF_CUPTI)";
     }
-    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
   }
-  static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
-    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
-    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    own_device->joined_.graphs().made(node, where);
-  }
-  static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
-    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
-    own_device->joined_.graphs().copied(node, original, when);
-  }
-  static void begin_reading() noexcept {
-    own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const staying_inside guard;   // where a launching thread reads, its allocator may have guards
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->take_launches();
-  }
-  static void read(const activity* some, std::size_t count) noexcept {
-    if (own_device->transcript_.is_open())
-      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
-    const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.take(some, count);
-  }
-  static void describe_device(const device_description& d) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.describe(d);
-  }
-  static void count_dropped(std::uint64_t records) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.count_dropped(records);
-  }
-  static void end_reading() noexcept {
-    const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.settle_if_worth_it();
-    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
+  /// The name of who has subscribed, where CUPTI can tell.
+  std::string holder() const {
+    if (f_.subscribe_v2 == nullptr) return {};
+    char name[256] = "";
+    cupti::subscriber_params params{sizeof params, "kprof", name, sizeof name};
+    cupti::subscriber who = nullptr;
+    // it has just left
+    if (f_.subscribe_v2(&who, &callback, nullptr, &params) == cupti::success)
+      static_cast<void>(f_.unsubscribe(who));
+    name[sizeof name - 1] = '\0';
+    return *name == '\0' ? "" : ": " + std::string{name};
   }
 
-  static thread_local constinit std::uint32_t launches_noted;   // by this thread
-  static device_session* own_device;   // in the binary that made the session
+  status enable() {
+    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success)
+      return {refusal(r)};
+    for (const std::uint32_t id : resources)
+      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
+    runtime_.fill(f_, cupti::runtime_api);
+    driver_.fill(f_, cupti::driver_api);
+    runtime_.each([&](std::uint32_t id) {
+      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id));
+    });
+    driver_.each([&](std::uint32_t id) {
+      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id));
+    });
+    // Last: a record whose launch was not seen would be of unknown launch.
+    for (const std::uint32_t kind : kinds) {
+      const cupti::result r = f_.enable(kind);
+      if (r == cupti::success || kind == cupti::kind_device ||
+          kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
+        continue;
+      for (const std::uint32_t enabled : kinds) {
+        if (enabled == kind) break;
+        static_cast<void>(f_.disable(enabled));
+      }
+      return {refusal(r)};
+    }
+    return {};
+  }
 
-  attribution joined_;
-  timebase time_;                 // guarded by joined_'s lock
-  maker_code code_{};
-  std::mutex control_;            // one at a time starts, flushes or stops the collector
+  // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a
+  // record a call, and in practice the ids come with the callbacks alone: the records are turned on
+  // only once an id is found missing.
+  void enable_api_records() {
+    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
+    api_records_ = true;
+    const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
+      if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
+      else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
+    };
+    on(runtime_, f_.enable_runtime_api, cupti::kind_runtime);
+    on(driver_, f_.enable_driver_api, cupti::kind_driver);
+  }
+  void disable_api_records() {
+    static_cast<void>(f_.disable(cupti::kind_runtime));
+    static_cast<void>(f_.disable(cupti::kind_driver));
+    api_records_ = false;
+  }
+
+  // ---- what CUPTI calls
+
+  static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
+    auto* const c = static_cast<cupti_collector*>(self);
+    if (c == nullptr) return;
+    if (domain == cupti::runtime_api) c->api_call(c->runtime_[id], data);
+    else if (domain == cupti::driver_api) c->api_call(c->driver_[id], data);
+    else if (domain == cupti::resource) c->resource(id, data);
+  }
+
+  void api_call(cupti::call what, const void* data) noexcept {
+    namespace at = cupti::callback_data;
+    cupti::call_state& s = cupti::this_call;
+    s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
+    const bool enters = cupti::field<std::uint32_t>(data, at::site) == cupti::api_enter;
+    const auto leaves = [enters](std::uint32_t& depth) {
+      return enters ? (++depth, false) : depth != 0 && --depth == 0;
+    };
+    switch (what) {
+      case cupti::call::launch:
+        if (enters) {
+          if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
+          s.add(cupti::field<std::uint32_t>(data, at::correlation));
+          note_context(s, cupti::field<void*>(data, at::context));
+        }
+        if (leaves(s.launching) && worked(data)) launched(s);
+        break;
+      case cupti::call::begin_capture:
+        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (leaves(s.capturing) && !worked(data)) wait_.end_capture(stream_of(data));
+        break;
+      case cupti::call::end_capture:
+        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        break;
+      case cupti::call::update_graph:
+        if (!enters && worked(data)) __atomic_store_n(&graphs_updated_, true, __ATOMIC_RELAXED);
+        break;
+      case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case cupti::call::other: break;
+    }
+  }
+  /// Contexts that are older than the subscription are known by what is launched in them.
+  void note_context(cupti::call_state& s, void* context) noexcept {
+    if (context != s.context && context != nullptr) wait_.add(context);
+    s.context = context;
+  }
+  /// The first parameter of all calls that begin or end a capture.
+  static void* stream_of(const void* data) noexcept {
+    const void* const params = cupti::field<const void*>(data, cupti::callback_data::params);
+    return params == nullptr ? nullptr : cupti::field<void*>(params, 0);
+  }
+  static bool worked(const void* data) noexcept {
+    const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
+    return result == nullptr || cupti::field<int>(result, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
+  }
+  void launched(const cupti::call_state& s) noexcept {
+    if (!s.captured) tell_.launched(s.ids, s.count, s.when);
+    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
+  }
+
+  void resource(std::uint32_t id, const void* data) noexcept {
+    if (id == cupti::context_created) {
+      wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
+      return tell_.context_made();
+    }
+    if (id == cupti::stream_destroy_starting)
+      return wait_.end_capture(cupti::field<void*>(data, cupti::resource_data::stream));
+    if (id == cupti::context_destroy_starting)
+      return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
+    const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr || !node_id(graph, cupti::graph_data::node, node)) return;
+    switch (id) {
+      case cupti::graph_node_created: {
+        cupti::call_state& s = cupti::this_call;
+        s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
+        if (s.launching != 0) s.captured = true;
+        if (s.copying == 0)
+          tell_.graph_node_made(node,
+                                cupti::field<std::uint32_t>(graph, cupti::graph_data::node_type) <=
+                                    cupti::node_memset);
+        break;
+      }
+      case cupti::graph_node_cloned:
+      case cupti::graph_node_updated:
+        if (node_id(graph, cupti::graph_data::original_node, original))
+          tell_.graph_node_copied(node, original);
+        break;
+      case cupti::graph_node_destroy_starting: tell_.graph_node_gone(node); break;
+      default: break;
+    }
+  }
+  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
+    void* const node = cupti::field<void*>(graph, offset);
+    return node != nullptr && f_.graph_node_id(node, &id) == cupti::success;
+  }
+
+  static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
+    cupti_collector& c = *own_collector;
+    cupti::buffer* b = c.pool_.take();
+    for (int i = 0; b == nullptr && i < 1000 && c.pool_.will_have_one(); ++i) {
+      c.help();
+      b = c.pool_.take();
+    }
+    if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused)
+      b = c.pool_.take_spare();
+    *records = b == nullptr ? nullptr : b->records();
+    *size = b == nullptr ? 0 : b->size;
+    *max_records = 0;
+  }
+  static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t,
+                        std::size_t valid) {
+    cupti_collector& c = *own_collector;
+    cupti::buffer* const b = c.pool_.find(records);
+    if (b == nullptr) return;
+    b->filled = valid;
+    c.pool_.queue(b);
+    // the reader is either before its look at the queue or waiting to be woken
+    { const std::lock_guard lock(c.waiting_); }
+    c.wake_.notify_one();
+  }
+
+  // ---- reading
+
+  /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to
+  /// CUPTI.
+  void read_all() {
+    const std::lock_guard lock(reading_);
+    while (read_one()) {}
+  }
+  /// What is to be asked of CUPTI once records have been read, while it may be called.
+  void look_after() {
+    const std::lock_guard lock(calling_);
+    if (!collecting_) return;
+    count_dropped();
+    enable_api_records();
+  }
+  /// What CUPTI dropped since it was asked last.
+  void count_dropped() {
+    std::size_t dropped = 0;
+    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0)
+      tell_.dropped(dropped);
+  }
+  bool read_one() {
+    cupti::buffer* const b = pool_.next();
+    if (b == nullptr) return false;
+    tell_.begin_reading();
+    read(*b);
+    pool_.give_back(b);
+    tell_.end_reading();
+    return true;
+  }
+  void read(cupti::buffer& b) {
+    constexpr std::size_t batch = 64;
+    activity some[batch];
+    std::size_t count = 0;
+    std::uint64_t lost = 0;
+    void* record = nullptr;
+    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == cupti::success) {
+      if (cupti::kind_of(record) == cupti::kind_device) tell_.describe(cupti::read_device(record));
+      if (!cupti::read(record, some[count])) continue;
+      if (b.spare) {
+        ++lost;
+        continue;
+      }
+      const activity& a = some[count];
+      if (a.correlation == 0 && a.kind <= activity_kind::set)
+        __atomic_store_n(&ids_missing_, true, __ATOMIC_RELAXED);
+      if (++count == batch) tell_.read(some, std::exchange(count, 0));
+    }
+    if (count != 0) tell_.read(some, count);
+    if (lost != 0) tell_.dropped(lost);
+  }
+
+  /// Where records come faster than the reader reads them, who brings more reads too: rather late
+  /// than lost. Reading needs nothing of CUPTI's that another thread might hold; even so, callers
+  /// do not try for ever.
+  void help() noexcept {
+    if (reading_.try_lock()) {
+      read_one();
+      reading_.unlock();
+    } else {
+      usleep(20);
+    }
+  }
+
+  bool start_reader() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
+    pthread_t thread;
+    const bool started = pthread_create(
+                             &thread, nullptr,
+                             [](void* self) -> void* {
+                               static_cast<cupti_collector*>(self)->read_for_ever();
+                               return nullptr;
+                             },
+                             this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started) pthread_detach(thread);
+    return started;  // if not, launching threads and whoever asks for a profile do the reading
+  }
+  void read_for_ever() {
+    for (;;) {
+      {
+        std::unique_lock lock(waiting_);
+        wake_.wait(lock, [this] { return pool_.any_queued(); });
+      }
+      read_all();
+      look_after();
+    }
+  }
+
+  static cupti_collector* own_collector;  // CUPTI's buffer callbacks carry no pointer of kprof's
+
+  const device_listener tell_;
+  cupti::functions f_{};
+  cupti::subscriber subscriber_ = nullptr;
+  cupti::call_table runtime_, driver_;
+  cupti::buffer_pool pool_;
+  cupti::device_wait wait_;
+  std::uint32_t version_ = 0;
+  std::uint32_t round_ = 0;  // how often collecting has begun
   bool collecting_ = false;
-  bool abandoned_ = false;
-  bool opening_ = false;          // a library, maybe
-  bool has_collected_ = false;
-  bool in_recording_ = false;
-  bool recording_ = false;
-  bool uses_counter_ = false;
-  int exits_ = 0;
-  std::uint64_t reading_since_ = 0;   // of the one thread that reads
-  device_transcript transcript_;
-  std::mutex state_mutex_;
-  std::string state_;
+  bool ended_ = false;
+  bool failed_ = false;
+  status failure_;
+  bool ids_missing_ = false;  // a record of the device had no correlation id
+  bool api_records_ = false;
+  bool graphs_updated_ = false;
+  std::mutex reading_;
+  std::mutex calling_;  // CUPTI, by the reader or to leave; callbacks do not take it
+  bool reader_started_ = false;
+  std::mutex waiting_;  // held only to look whether there is something to read
+  std::condition_variable wake_;
 };
-KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
-KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
+KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
+
+/// This binary's collector, as the session uses it.
+KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
+  static constexpr collector_api table{
+      [](const device_listener& tell, std::size_t memory) {
+        return cupti_collector::get(&tell).start(memory);
+      },
+      [] { cupti_collector::get().flush(); },
+      [] { cupti_collector::get().stop(); },
+      [] { cupti_collector::get().end(); },
+      &cupti_collector::abandon,
+      [] { return cupti_collector::get().version(); },
+      []() noexcept { return cupti_collector::get().memory(); },
+  };
+  return table;
+}
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/device_session.hpp>
+#endif  // <kprof/collect/cupti.hpp>
+
+// <kprof/collect/uses_cuda.hpp>
+#ifndef KPROF_COLLECT_USES_CUDA_HPP
+#define KPROF_COLLECT_USES_CUDA_HPP
+
+// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not
+// should not pay for.
+
+#include <link.h>
+
+#include <cstddef>
+#include <string_view>
+
+// Present where this binary holds device code, calls the runtime or calls the driver, linked in or
+// loaded.
+extern "C" {
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__(
+    "__cudaRegisterFatBinary");
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_runtime() __asm__("cudaMalloc");
+[[gnu::weak, gnu::visibility("default")]] void kprof_detail_driver() __asm__("cuInit");
+}
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// True also when a library is loaded that is of use with CUDA only.
+inline bool uses_cuda() {
+  if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
+      &kprof_detail_driver != nullptr)
+    return true;
+  const auto is_of_cuda = [](dl_phdr_info* info, std::size_t, void*) -> int {
+    std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    for (const std::string_view library :
+         {"libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcudnn.so",
+          "libcufft.so", "libnccl.so"})
+      if (name.starts_with(library)) return 1;
+    return 0;
+  };
+  return dl_iterate_phdr(is_of_cuda, nullptr) != 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/uses_cuda.hpp>
 
 // <kprof/emit/nvtx.hpp>
 #ifndef KPROF_EMIT_NVTX_HPP
 #define KPROF_EMIT_NVTX_HPP
 
-// Sends scopes to an attached NVTX tool, such as Nsight Systems: a range in domain `kprof` with the operator's or region's
-// name, the parameters as a typed payload and, where they are declared and valid, the operator's FLOPs and bytes.
-// kprof.hpp includes it. A library may include it alone, so that its users see typed ranges without any session.
-// Including it arms the guards of the process: the first scope looks for a tool, and without one guards are idle again.
-// It costs about 0.4 s of compile time and 31 KB of weak code an object. Any thread may open and close scopes.
+// Sends scopes to an attached NVTX tool, such as Nsight Systems: a range in domain `kprof` with the
+// operator's or region's name, the parameters as a typed payload and, where they are declared and
+// valid, the operator's FLOPs and bytes. kprof.hpp includes it. A library may include it alone, so
+// that its users see typed ranges without any session. Including it arms the guards of the process:
+// the first scope looks for a tool, and without one guards are idle again. It costs about 0.4 s of
+// compile time and 31 KB of weak code an object. Any thread may open and close scopes.
 
 // <kprof/emit/nvtx_schema.hpp>
 #ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
 #define KPROF_EMIT_NVTX_SCHEMA_HPP
 
-// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums, built at run time from
-// the descriptors and registered once for each different description. Included by emit/nvtx.hpp, which has the ranges.
-// Any thread; allocates when it meets something new, and never frees what a tool was told.
+// Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums,
+// built at run time from the descriptors and registered once for each different description.
+// Included by emit/nvtx.hpp, which has the ranges. Any thread; allocates when it meets something
+// new, and never frees what a tool was told.
 
 #if KPROF_NVTX
 
@@ -12422,7 +13675,7 @@ KPROF_DETAIL_END
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
-#include <nvtx3/nvToolsExtPayload.h>   // brings the nvToolsExt.h beside it, and not one of another toolkit
+#include <nvtx3/nvToolsExtPayload.h>  // brings the nvToolsExt.h beside it, and not one of another toolkit
 #else
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -12431,7 +13684,8 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdlib>
 
-// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent without payload.
+// Toolkits before CUDA 13 have no payload header, or one with other names: ranges are then sent
+// without payload.
 #ifdef NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES
 #define KPROF_DETAIL_PAYLOAD 1
 #else
@@ -12440,7 +13694,8 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-// All functions are hidden: each binary that includes this has its own NVTX instance and its own state.
+// All functions are hidden: each binary that includes this has its own NVTX instance and its own
+// state.
 namespace nvtx {
 
 #if KPROF_DETAIL_PAYLOAD
@@ -12451,30 +13706,34 @@ struct entry {};
 
 enum class role : std::uint8_t { enumeration, nested, op };
 
-/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it is on the list, and
-/// leaked: a tool may keep the pointers of a registration, and readers hold no lock.
+/// What the tool was told of an operator, a nested struct or an enum. One block, immutable once it
+/// is on the list, and leaked: a tool may keep the pointers of a registration, and readers hold no
+/// lock.
 struct known {
   known* next;
-  nvtxStringHandle_t message;   // of an operator
-  std::uint64_t id;             // schema or enum; 0: the tool takes no payload, or there are no fields
+  nvtxStringHandle_t message;  // of an operator
+  // schema or enum; 0: the tool takes no payload, or there are no fields
+  std::uint64_t id;
   const char* name;
   std::uint64_t size;
-  std::size_t length;           // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
+  // not `count`: nvcc takes `item->count <` for the start of template arguments of kprof::count
+  std::size_t length;
   entry* entries;
-  void* enumerators;            // of an enum: the table that the tool was given
+  void* enumerators;  // of an enum: the table that the tool was given
   role as;
 };
 
 struct registry {
   nvtxDomainHandle_t domain;
   known* list;
-  std::uint64_t work_ids[4];   // schema for [has_flops + 2 * has_bytes]
+  std::uint64_t work_ids[4];  // schema for [has_flops + 2 * has_bytes]
 };
 KPROF_DETAIL_LOCAL inline constinit registry told{};
 
 template <class T>
 KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept {
-  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return __atomic_compare_exchange_n(&at, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
 }
 
 KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
@@ -12484,7 +13743,9 @@ KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
 }
 
 /// `characters` is room for the names of the entries.
-KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size, std::size_t entries, std::size_t characters, char*& names) noexcept {
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size,
+                                            std::size_t entries, std::size_t characters,
+                                            char*& names) noexcept {
   const std::size_t head = sizeof(known) + entries * sizeof(entry);
   auto* block = static_cast<char*>(std::calloc(1, head + name.size + 1 + characters));
   if (block == nullptr) return nullptr;
@@ -12498,13 +13759,16 @@ KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t si
 }
 
 KPROF_DETAIL_LOCAL inline bool same(const known& a, const known& b) noexcept {
-  if (a.as != b.as || a.size != b.size || a.length != b.length || __builtin_strcmp(a.name, b.name) != 0) return false;
+  if (a.as != b.as || a.size != b.size || a.length != b.length ||
+      __builtin_strcmp(a.name, b.name) != 0)
+    return false;
 #if KPROF_DETAIL_PAYLOAD
   for (std::size_t i = 0; i < a.length; ++i) {
     const entry& x = a.entries[i];
     const entry& y = b.entries[i];
-    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset || x.arrayOrUnionDetail != y.arrayOrUnionDetail ||
-        __builtin_strcmp(x.name, y.name) != 0) return false;
+    if (x.flags != y.flags || x.type != y.type || x.offset != y.offset ||
+        x.arrayOrUnionDetail != y.arrayOrUnionDetail || __builtin_strcmp(x.name, y.name) != 0)
+      return false;
   }
 #endif
   return true;
@@ -12515,10 +13779,12 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
 #if KPROF_DETAIL_PAYLOAD
   if (item.length == 0) return;
   if (item.as == role::enumeration) {
-    auto* list = static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
+    auto* list =
+        static_cast<nvtxPayloadEnum_t*>(std::calloc(item.length, sizeof(nvtxPayloadEnum_t)));
     if (list == nullptr) return;
     item.enumerators = list;
-    for (std::size_t i = 0; i < item.length; ++i) list[i] = {item.entries[i].name, item.entries[i].offset, 0};
+    for (std::size_t i = 0; i < item.length; ++i)
+      list[i] = {item.entries[i].name, item.entries[i].offset, 0};
     nvtxPayloadEnumAttr_t about{};
     about.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
                       NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
@@ -12529,8 +13795,10 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
     item.id = nvtxPayloadEnumRegister(told.domain, &about);
   } else {
     nvtxPayloadSchemaAttr_t about{};
-    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    about.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                      NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
     about.name = item.name;
     about.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     about.entries = item.entries;
@@ -12541,9 +13809,10 @@ KPROF_DETAIL_LOCAL inline void register_item(known& item) noexcept {
 #endif
 }
 
-/// The item on the list that says the same, or `item` after it was registered and put there. No lock is held while the
-/// tool is called: it may wait for the loader, and so may a static object's constructor that opens a scope meanwhile.
-/// Of two threads that describe the same operator at once, both register it, and either registration serves.
+/// The item on the list that says the same, or `item` after it was registered and put there. No
+/// lock is held while the tool is called: it may wait for the loader, and so may a static object's
+/// constructor that opens a scope meanwhile. Of two threads that describe the same operator at
+/// once, both register it, and either registration serves.
 KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
   if (item == nullptr) return nullptr;
   known* head = load(told.list);
@@ -12563,7 +13832,8 @@ KPROF_DETAIL_LOCAL inline constinit std::uint32_t unloadings = 0;
 
 #if KPROF_DETAIL_PAYLOAD
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept;
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+                                                const struct_desc& fields) noexcept;
 
 /// Schema id of an enum; 0 when none of its enumerators has a name.
 KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_t bytes) noexcept {
@@ -12575,7 +13845,8 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
   for (; item->length < e.size; ++item->length) {
     entry& to = item->entries[item->length];
     to.name = names;
-    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);   // sign extended, as NVTX's own tables come out
+    // sign extended, as NVTX's own tables come out
+    to.offset = static_cast<std::uint64_t>(e.list[item->length].value);
     names = copy_text(names, e.list[item->length].name) + 1;
   }
   return intern(item)->id;
@@ -12584,7 +13855,8 @@ KPROF_DETAIL_LOCAL inline std::uint64_t enum_id(const enum_desc& e, std::uint32_
 /// NVTX's type of one element of a field; 0 when it has none.
 KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexcept {
   static constexpr enumerator truth[] = {{0, {"false", 5}}, {1, {"true", 4}}};
-  const bool is_signed = f.kind == field_kind::signed_integer || (f.kind == field_kind::enumeration && f.enumerators->is_signed);
+  const bool is_signed = f.kind == field_kind::signed_integer ||
+                         (f.kind == field_kind::enumeration && f.enumerators->is_signed);
   switch (f.kind) {
     case field_kind::boolean: return enum_id({{"bool", 4}, false, 2, truth}, f.size);
     case field_kind::string: return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
@@ -12610,15 +13882,19 @@ KPROF_DETAIL_LOCAL inline std::uint64_t element_type(const field_desc& f) noexce
   }
 }
 
-/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements gets its own.
-KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept { return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1; }
+/// Entries of one field: NVTX has no array of strings of fixed size, so that each of its elements
+/// gets its own.
+KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexcept {
+  return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1;
+}
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc& fields) noexcept {
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+                                                const struct_desc& fields) noexcept {
   std::size_t entries = 0, characters = 0;
   for (std::uint32_t i = 0; i < fields.field_count; ++i) {
     const field_desc& f = fields.fields[i];
     entries += entries_of(f);
-    characters += entries_of(f) * (f.name.size + std::size_t{8});   // "[511]"
+    characters += entries_of(f) * (f.name.size + std::size_t{8});  // "[511]"
   }
   char* names = nullptr;
   known* item = make_known(as, name, fields.size, entries, characters, names);
@@ -12629,15 +13905,25 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
     if (type == 0) continue;
     for (std::uint32_t k = 0; k < entries_of(f); ++k) {
       const std::uint64_t offset = f.offset + std::uint64_t{k} * f.size;
-      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in any order.
+      // Sorted, since a tool takes offset 0 for "after the entry before": listed fields may come in
+      // any order.
       std::size_t at = item->length++;
-      for (; at > 0 && item->entries[at - 1].offset > offset; --at) item->entries[at] = item->entries[at - 1];
+      for (; at > 0 && item->entries[at - 1].offset > offset; --at)
+        item->entries[at] = item->entries[at - 1];
       const bool is_array = f.extent != 0 && f.kind != field_kind::string;
-      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0, type, names, nullptr,
-                           f.kind == field_kind::string ? f.size : f.extent, offset, nullptr, nullptr};
+      item->entries[at] = {is_array ? std::uint64_t{NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE} : 0,
+                           type,
+                           names,
+                           nullptr,
+                           f.kind == field_kind::string ? f.size : f.extent,
+                           offset,
+                           nullptr,
+                           nullptr};
       names = copy_text(names, f.name);
       if (entries_of(f) > 1) {
-        char digits[] = {'[', static_cast<char>('0' + k / 100), static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10), ']'};
+        char digits[] = {'[', static_cast<char>('0' + k / 100),
+                         static_cast<char>('0' + k / 10 % 10), static_cast<char>('0' + k % 10),
+                         ']'};
         const std::uint32_t skip = k < 10 ? 2 : k < 100 ? 1 : 0;
         digits[skip] = '[';
         names = copy_text(names, {digits + skip, 5 - skip});
@@ -12651,30 +13937,35 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
 /// Bytes of `work` that are numbers.
 inline constexpr std::uint32_t work_size = 24;
 
-/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is there of `work`.
+/// The schemas of what evaluate() yields, one for each set of declared formulas: they name what is
+/// there of `work`.
 KPROF_DETAIL_LOCAL inline void register_work() noexcept {
   constexpr field_kind number = field_kind::unsigned_integer;
-  static constexpr field_desc fields[] = {{{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
-                                          {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
-                                          {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
+  static constexpr field_desc fields[] = {
+      {{"flops", 5}, offsetof(work, flops), 8, 0, number, nullptr, nullptr},
+      {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
+      {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
   for (std::uint32_t set = 1; set < 4; ++set) {
-    const known* item = describe(role::nested, {"kprof.work", 10}, {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
+    const known* item = describe(role::nested, {"kprof.work", 10},
+                                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
     told.work_ids[set] = item == nullptr ? 0 : item->id;
   }
 }
 
-/// What the formulas said of a set of parameters, whose bytes follow: running them safely takes system calls.
+/// What the formulas said of a set of parameters, whose bytes follow: running them safely takes
+/// system calls.
 struct remembered_work {
   const op_desc* op;
-  std::uint32_t generation;   // of `unloadings`
+  std::uint32_t generation;  // of `unloadings`
   std::uint32_t bytes;
   work numbers;
 };
-inline constexpr std::size_t remembered_slots = 4096;   // sets beyond are evaluated every time
+inline constexpr std::size_t remembered_slots = 4096;  // sets beyond are evaluated every time
 inline constexpr std::size_t remembered_probes = 16;
 KPROF_DETAIL_LOCAL inline constinit remembered_work* remembered[remembered_slots]{};
 
-KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params,
+                                       std::uint32_t bytes) noexcept {
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&op);
   for (std::uint32_t at = 0; at < bytes; at += 8) {
     std::uint64_t word = 0;
@@ -12688,12 +13979,16 @@ KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params, st
     slot = &remembered[(hash + i) % remembered_slots];
     const remembered_work* at = load(*slot);
     if (at == nullptr) break;
-    if (at->op == &op && at->generation == generation && at->bytes == bytes && __builtin_memcmp(at + 1, params, bytes) == 0) return at->numbers;
+    if (at->op == &op && at->generation == generation && at->bytes == bytes &&
+        __builtin_memcmp(at + 1, params, bytes) == 0)
+      return at->numbers;
     slot = nullptr;
   }
   work numbers{};
   division_trap::run_and_stay(op.evaluate, params, numbers);
-  auto* made = slot == nullptr ? nullptr : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
+  auto* made = slot == nullptr
+                   ? nullptr
+                   : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
   if (made == nullptr) return numbers;
   *made = {&op, generation, bytes, numbers};
   if (bytes != 0) __builtin_memcpy(made + 1, params, bytes);
@@ -12707,14 +14002,19 @@ struct payloads {
   nvtxPayloadData_t data[2];
   work numbers;
 
-  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about them.
-  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op, const void* params, std::uint32_t bytes) noexcept {
+  /// The parameters at `params`, as `item` describes them, and what the formulas of `op` say about
+  /// them.
+  KPROF_DETAIL_LOCAL void add_to(nvtxEventAttributes_t& event, const known& item, const op_desc& op,
+                                 const void* params, std::uint32_t bytes) noexcept {
     std::int32_t count = 0;
     if (item.id != 0) data[count++] = {item.id, bytes, params};
     if (told.work_ids[3] != 0) {
       numbers = work_of(op, params, bytes);
-      // A formula that is not declared, or not valid for these parameters, is left out: it must not read as 0.
-      const unsigned set = numbers.valid == 0 ? 0U : (numbers.has_flops != 0 ? 1U : 0U) + (numbers.has_bytes != 0 ? 2U : 0U);
+      // A formula that is not declared, or not valid for these parameters, is left out: it must not
+      // read as 0.
+      const unsigned set = numbers.valid == 0 ? 0U
+                                              : (numbers.has_flops != 0 ? 1U : 0U) +
+                                                    (numbers.has_bytes != 0 ? 2U : 0U);
       if (set != 0) data[count++] = {told.work_ids[set], work_size, &numbers};
     }
     if (count == 0) return;
@@ -12732,7 +14032,8 @@ KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct
 }
 KPROF_DETAIL_LOCAL inline void register_work() noexcept {}
 struct payloads {
-  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*, std::uint32_t) noexcept {}
+  void add_to(nvtxEventAttributes_t&, const known&, const op_desc&, const void*,
+              std::uint32_t) noexcept {}
 };
 
 #endif  // KPROF_DETAIL_PAYLOAD
@@ -12768,16 +14069,19 @@ inline void disarm_nvtx() noexcept {}
 
 #else
 
-// Of the binaries that include this, the first to find the tool serves the whole process through hub_record::emitter.
+// Of the binaries that include this, the first to find the tool serves the whole process through
+// hub_record::emitter.
 namespace nvtx {
 
-/// Where the push of an operator finds what the tool knows. `op` never changes once set; `item` does.
+/// Where the push of an operator finds what the tool knows. `op` never changes once set; `item`
+/// does.
 ///
-/// A library may go and another one take its address, with an op_desc at the very same place, even with the same
-/// function addresses when it is the same plugin built again. So an address alone proves nothing. hub_record::detach
-/// tells when the binary that last filled the slot goes, and empties it: the next push describes the operator anew.
-/// If the linker merged the descriptors of several binaries into one, whoever uses it keeps its owner loaded, and the
-/// slot is emptied with the user. A description that was seen before is found on the list by its contents, so that
+/// A library may go and another one take its address, with an op_desc at the very same place, even
+/// with the same function addresses when it is the same plugin built again. So an address alone
+/// proves nothing. hub_record::detach tells when the binary that last filled the slot goes, and
+/// empties it: the next push describes the operator anew. If the linker merged the descriptors of
+/// several binaries into one, whoever uses it keeps its owner loaded, and the slot is emptied with
+/// the user. A description that was seen before is found on the list by its contents, so that
 /// loading and unloading in a loop neither leaks nor registers anything twice.
 struct op_slot {
   const op_desc* op;
@@ -12786,7 +14090,7 @@ struct op_slot {
 };
 
 struct region_name {
-  nvtxStringHandle_t message;   // nullptr while it is being registered
+  nvtxStringHandle_t message;  // nullptr while it is being registered
   std::uint32_t size;
   const char* data;
 };
@@ -12794,13 +14098,15 @@ struct region_name {
 // What is known of a tool. Numbers: the atomic builtins of clang take no enums.
 inline constexpr std::uint32_t not_sought = 0, being_sought = 1, found = 2, absent = 3;
 
-inline constexpr std::size_t op_slots = 1024;           // an operator beyond finds its description by a walk of the list
+// an operator beyond finds its description by a walk of the list
+inline constexpr std::size_t op_slots = 1024;
 inline constexpr std::size_t name_slots = 2048;
-inline constexpr std::size_t max_region_names = 1024;   // those beyond are sent as plain text: a tool never forgets a string
+// those beyond are sent as plain text: a tool never forgets a string
+inline constexpr std::size_t max_region_names = 1024;
 inline constexpr std::uint32_t max_message = 1000;
 
 struct state {
-  std::uint32_t tool;   // one of the above
+  std::uint32_t tool;  // one of the above
   bool refused;
   bool waited_in_vain;
   const emitter_api* emitter;
@@ -12814,7 +14120,9 @@ KPROF_DETAIL_LOCAL inline constinit state self{};
 
 /// What the tool knows of the operator at `where`; nullptr when memory is short.
 KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
-  const std::size_t start = (reinterpret_cast<std::uintptr_t>(where.op) >> 4U) * 0x9E3779B97F4A7C15U >> 54U;   // op_slots = 2^10
+  // op_slots = 2^10
+  const std::size_t start =
+      (reinterpret_cast<std::uintptr_t>(where.op) >> 4U) * 0x9E3779B97F4A7C15U >> 54U;
   op_slot* slot = nullptr;
   for (std::size_t i = 0; i < op_slots; ++i) {
     op_slot& at = self.ops[(start + i) % op_slots];
@@ -12843,8 +14151,9 @@ KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
 
 /// The handle of a region's name, or nullptr when it is to be sent as text.
 KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
-  std::uint64_t hash = 14695981039346656037U;   // FNV-1a
-  for (std::uint32_t i = 0; i < name.size; ++i) hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (std::uint32_t i = 0; i < name.size; ++i)
+    hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
   for (std::size_t i = 0; i < name_slots; ++i) {
     region_name*& slot = self.names[(hash + i) % name_slots];
     region_name* at = load(slot);
@@ -12860,9 +14169,10 @@ KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
         store(made->message, nvtxDomainRegisterStringA(told.domain, made->data));
         return made->message;
       }
-      std::free(block);   // another thread was first, with the name at `at`
+      std::free(block);  // another thread was first, with the name at `at`
     }
-    if (at->size == name.size && __builtin_memcmp(at->data, name.data, name.size) == 0) return load(at->message);
+    if (at->size == name.size && __builtin_memcmp(at->data, name.data, name.size) == 0)
+      return load(at->message);
   }
   return nullptr;
 }
@@ -12886,11 +14196,12 @@ KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t h
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-/// Set while this thread is inside the tool, which may hold a lock of its own and allocate: scopes that a guard in the
-/// program's allocator opens there are not sent.
+/// Set while this thread is inside the tool, which may hold a lock of its own and allocate: scopes
+/// that a guard in the program's allocator opens there are not sent.
 KPROF_DETAIL_LOCAL inline constinit thread_local bool telling = false;
 
-KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload,
+                                    std::uint32_t bytes) noexcept {
   if (where.op == nullptr) {
     const text name{static_cast<const char*>(payload), bytes};
     const nvtxStringHandle_t handle = region_handle(name);
@@ -12911,7 +14222,8 @@ KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload, std:
   nvtxDomainRangePushEx(told.domain, &event);
 }
 
-KPROF_DETAIL_LOCAL inline bool push(const site& where, const void* payload, std::uint32_t bytes) noexcept {
+KPROF_DETAIL_LOCAL inline bool push(const site& where, const void* payload,
+                                    std::uint32_t bytes) noexcept {
   if (telling) return false;
   telling = true;
   tell(where, payload, bytes);
@@ -12929,7 +14241,8 @@ KPROF_DETAIL_LOCAL inline constexpr emitter_api emitter{&push, &pop};
 /// Looks for a tool. The process's emitter if another binary has one, else this binary's own.
 KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noexcept {
   if (const emitter_api* other = load(hub.emitter)) return other;
-  told.domain = nvtxDomainCreateA("kprof");   // the first call of NVTX: loads the tool, if there is one
+  // the first call of NVTX: loads the tool, if there is one
+  told.domain = nvtxDomainCreateA("kprof");
   if (told.domain == nullptr) return nullptr;
   keep_loaded();
   register_work();
@@ -12941,9 +14254,10 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
 
 }  // namespace nvtx
 
-/// The emitter when an NVTX tool is attached, else nullptr. The first call initialises NVTX and hangs the emitter into the
-/// hub; later ones cost two loads. Any thread. Another thread that initialises is waited for, but not for ever: it may need
-/// the loader's lock, which this one holds when a static object's constructor opens a scope. Such a scope is not sent.
+/// The emitter when an NVTX tool is attached, else nullptr. The first call initialises NVTX and
+/// hangs the emitter into the hub; later ones cost two loads. Any thread. Another thread that
+/// initialises is waited for, but not for ever: it may need the loader's lock, which this one holds
+/// when a static object's constructor opens a scope. Such a scope is not sent.
 KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   using nvtx::self;
   if (load(self.refused) || nvtx::telling) return nullptr;
@@ -12967,8 +14281,9 @@ KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
 // The functions of guards while no session records.
 namespace nvtx {
 
-/// The ranges that this thread has open here, and how often it opened one at each depth: a token that names an older
-/// range at the same depth is recognised. Below the depths that are counted it is not.
+/// The ranges that this thread has open here, and how often it opened one at each depth: a token
+/// that names an older range at the same depth is recognised. Below the depths that are counted it
+/// is not.
 struct thread_ranges {
   static constexpr std::uint32_t counted = 64;
   std::uint32_t number;
@@ -12977,17 +14292,22 @@ struct thread_ranges {
 };
 KPROF_DETAIL_LOCAL inline constinit thread_local thread_ranges mine{};
 
-/// A token: the thread's number in the upper half, then 16 bits of which opening at this depth, then the depth.
+/// A token: the thread's number in the upper half, then 16 bits of which opening at this depth,
+/// then the depth.
 KPROF_DETAIL_LOCAL inline scope_token token_of_innermost() noexcept {
   const std::uint32_t opening = mine.depth < thread_ranges::counted ? mine.opened[mine.depth] : 0U;
   return static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
 }
 
-KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept;
+KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
+                                            std::uint32_t bytes) noexcept;
 template <std::uint32_t Words>
-KPROF_DETAIL_LOCAL inline scope_token begin_words(site& where, const void* payload) noexcept { return begin(where, payload, 8 * Words); }
+KPROF_DETAIL_LOCAL inline scope_token begin_words(site& where, const void* payload) noexcept {
+  return begin(where, payload, 8 * Words);
+}
 
-/// Closes the range and those left open within it. Nothing for a token of another thread or of a range that is closed.
+/// Closes the range and those left open within it. Nothing for a token of another thread or of a
+/// range that is closed.
 KPROF_DETAIL_LOCAL inline void end(scope_token token) noexcept {
   const std::uint32_t depth = token & 0xFFFFU;
   if (token == 0 || token >> 32U != mine.number || depth > mine.depth) return;
@@ -12996,22 +14316,28 @@ KPROF_DETAIL_LOCAL inline void end(scope_token token) noexcept {
 }
 
 KPROF_DETAIL_LOCAL inline std::uint32_t capture() noexcept { return 0; }
-KPROF_DETAIL_LOCAL inline scope_token adopt(std::uint32_t) noexcept { return 0; }   // NVTX ranges stay on their thread
+// NVTX ranges stay on their thread
+KPROF_DETAIL_LOCAL inline scope_token adopt(std::uint32_t) noexcept { return 0; }
 KPROF_DETAIL_LOCAL inline void release(scope_token) noexcept {}
 
 template <std::uint32_t... Words>
 constexpr scope_api make_emit_only(std::integer_sequence<std::uint32_t, Words...>) noexcept {
   return {1, sizeof(scope_api), &end, &begin, {&begin_words<Words>...}, &capture, &adopt, &release};
 }
-KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only = make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
+KPROF_DETAIL_LOCAL inline constexpr scope_api emit_only =
+    make_emit_only(std::make_integer_sequence<std::uint32_t, max_fast_words + 1>{});
 
-KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, std::uint32_t bytes) noexcept {
+KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
+                                            std::uint32_t bytes) noexcept {
   if (telling) return 0;
   const emitter_api* to = attach_nvtx();
   if (to == nullptr) {
-    // No tool: guards go idle again. Only the first scope finds itself in the hub, so that only it walks the binaries.
+    // No tool: guards go idle again. Only the first scope finds itself in the hub, so that only it
+    // walks the binaries.
     const scope_api* own = &emit_only;
-    if (load(self.tool) != being_sought && exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr))) publish(the_hub());
+    if (load(self.tool) != being_sought &&
+        exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr)))
+      publish(the_hub());
     return 0;
   }
   if (mine.number == 0) mine.number = __atomic_add_fetch(&self.threads, 1U, __ATOMIC_RELAXED);
@@ -13023,19 +14349,22 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload, st
 
 }  // namespace nvtx
 
-/// Lets the guards of the process look for a tool at the next scope, unless somebody else does so already. False when
-/// it is known that there is none. Including this header calls it when static objects are built.
+/// Lets the guards of the process look for a tool at the next scope, unless somebody else does so
+/// already. False when it is known that there is none. Including this header calls it when static
+/// objects are built.
 KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
   hub_record& hub = the_hub();
-  if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 || load(nvtx::self.tool) == nvtx::absent) return false;
+  if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 ||
+      load(nvtx::self.tool) == nvtx::absent)
+    return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
   if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) publish(hub);
   return true;
 }
 
-/// For a session whose user wants no NVTX: nothing is sent from now on, and no tool is looked for. Ranges that are open
-/// are still closed. Libraries loaded later find it written in the hub.
+/// For a session whose user wants no NVTX: nothing is sent from now on, and no tool is looked for.
+/// Ranges that are open are still closed. Libraries loaded later find it written in the hub.
 KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
   hub_record& hub = the_hub();
   store(nvtx::self.refused, true);
@@ -13045,7 +14374,8 @@ KPROF_DETAIL_LOCAL inline void refuse_nvtx() noexcept {
   publish(hub);
 }
 
-/// For a session that has found no tool: guards do not look for one again when it stops. The caller publishes the hub.
+/// For a session that has found no tool: guards do not look for one again when it stops. The caller
+/// publishes the hub.
 KPROF_DETAIL_LOCAL inline void disarm_nvtx() noexcept {
   const scope_api* own = &nvtx::emit_only;
   nvtx::exchange(the_hub().emit_only, own, static_cast<const scope_api*>(nullptr));
@@ -13065,150 +14395,13 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/emit/nvtx.hpp>
 
-// <kprof/model/build.hpp>
-#ifndef KPROF_MODEL_BUILD_HPP
-#define KPROF_MODEL_BUILD_HPP
-
-// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become text. Linear in the number
-// of call-tree nodes; the scopes themselves were folded before. No clock is read here.
-
-#include <cstdint>
-#include <utility>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// The moment of the snapshot and what turns ticks into time.
-struct moment {
-  const timebase& time;
-  std::uint64_t now;
-  bool with_timeline;
-};
-
-inline work_per_call to_work(const work& w) noexcept {
-  return {w.has_flops != 0, w.has_bytes != 0, w.valid != 0, w.flops, w.read, w.written, static_cast<dtype>(w.type), static_cast<unit>(w.on)};
-}
-
-/// `scope`: index of the node that it was launched in.
-inline device_work to_work(const device_total& row, std::uint32_t scope) {
-  const device_key& key = row.key;
-  device_work out;
-  out.scope = scope;
-  const auto kind = static_cast<activity_kind>(key.kind);
-  out.task = kind == activity_kind::kernel ? device_task::kernel : kind == activity_kind::copy ? device_task::copy : device_task::set;
-  out.merged = key.name == device_key::merged_name;
-  if (key.name != 0 && !out.merged) out.kernel = key.name - 1;
-  out.device = key.device;
-  out.stream = key.stream;
-  for (int i = 0; i < 3; ++i) out.grid[i] = key.grid[i], out.block[i] = key.block[i];
-  out.registers = key.registers;
-  out.static_shared = key.static_shared;
-  out.dynamic_shared = key.dynamic_shared;
-  out.direction = static_cast<copy_direction>(key.places & 0xFFU);
-  out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
-  out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
-  out.calls = row.calls;
-  out.untimed = row.untimed;
-  out.total_ns = static_cast<double>(row.total);
-  out.min_ns = row.calls == row.untimed ? 0 : static_cast<double>(row.shortest);
-  out.max_ns = static_cast<double>(row.longest);
-  out.gaps = row.gaps;
-  out.gap_ns = static_cast<double>(row.gap);
-  out.bytes = row.bytes;
-  return out;
-}
-
-inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites, double ns_per_tick) {
-  scope_node out;
-  const payload p = tree.payload_of(n);
-  if (n.site != 0) {
-    const site_info& where = sites[n.site];
-    out.file = where.file;
-    out.line = where.line;
-    out.merged = n.merged;
-    if (where.op == nullptr) {
-      out.kind = n.site == site_table::graph_site ? scope_kind::graph : scope_kind::region;
-      out.name = n.merged ? std::string{"(other regions)"} : std::string(p.bytes, p.size);
-    } else {
-      out.kind = scope_kind::op;
-      out.name = where.op->name;
-      if (!n.merged) {
-        out.parameters = write_fields(where.op->fields, p.bytes);
-        out.work = to_work(n.values);
-      }
-    }
-  }
-  out.calls = n.calls;
-  out.captured = n.captured;
-  if (n.calls != 0) out.unlaunched = n.calls - std::min(n.calls, n.captured + n.device_calls);
-  else out.replays = n.device_calls;
-  out.total_ns = static_cast<double>(n.total) * ns_per_tick;
-  out.self_ns = static_cast<double>(n.self) * ns_per_tick;
-  out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
-  out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
-  out.durations = n.durations;
-  return out;
-}
-
-inline void add_thread(profile& out, const thread_log& log, const site_table& sites, const moment& at) {
-  const auto thread = static_cast<std::uint32_t>(out.threads.size());
-  const auto base = static_cast<std::uint32_t>(out.nodes.size());
-  const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended, log.merged_threads});
-  for (const tree_node& n : log.tree.nodes()) {
-    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
-    node.thread = thread;
-    node.parent = n.site == 0 ? scope_node::none : base + n.parent;
-    if (node.kind == scope_kind::op && !node.merged && !node.work.valid) out.complete.invalid += node.calls;
-    if (node.merged) out.complete.merged += node.calls;
-    out.nodes.push_back(std::move(node));
-  }
-  log.device.each([&](const device_total& row) { out.device.work.push_back(to_work(row, base + row.key.node)); });
-  for (const open_frame& f : log.stack) {
-    if (f.adopted) continue;
-    scope_node& node = out.nodes[base + f.node];
-    ++node.open;
-    if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
-  }
-  out.complete.recorded += log.finished;
-  out.complete.dropped += log.dropped;
-  out.complete.closed_by_parent += log.closed_by_parent;
-  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
-  out.complete.open += log.ended ? 0 : log.open_scopes();
-  out.complete.imprecise += log.tree.imprecise();
-  out.device.complete.launches_lost += log.launches_lost;
-  out.complete.in_timeline += log.timeline_scopes();
-  if (at.with_timeline)
-    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, at.time.since_start_ns(start), end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
-    });
-}
-
-/// Everything but the session's own state, the clock's description and kprof's cost. `device`: nullptr where there is none;
-/// locked.
-inline profile build_profile(recorder& from, attribution* device, const moment& at) {
-  profile out;
-  if (device != nullptr) device->describe(out.device, [&](const device_total& row) { out.device.work.push_back(to_work(row, device_work::none)); });
-  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
-  out.complete.closed_elsewhere = from.closed_elsewhere();
-  out.complete.dropped += from.dropped();
-  out.complete.dropped_inside = from.dropped_inside();
-  const std::uint64_t recycled = from.recycled_until();
-  out.complete.timeline_ns = at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
-  return out;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/build.hpp>
-
 // <kprof/record/scope_functions.hpp>
 #ifndef KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 #define KPROF_RECORD_SCOPE_FUNCTIONS_HPP
 
-// What guards call while a session records: two clock readings and a record in the thread's own log. No lock, no system
-// call, no allocation but once every few hundred scopes, when a chunk is full.
+// What guards call while a session records: two clock readings and a record in the thread's own
+// log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
+// full.
 
 #include <cstdint>
 #include <cstring>
@@ -13235,7 +14428,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <std::size_t... Words>
   static constexpr scope_api make_api(std::index_sequence<Words...>) noexcept {
     scope_api table{1, sizeof(scope_api), &end, &begin_any, {}, &capture, &adopt, &release};
-    ((table.begin[Words] = &begin<Words>), ...);   // nvcc loses the dots of an expansion in nested braces
+    // nvcc loses the dots of an expansion in nested braces
+    ((table.begin[Words] = &begin<Words>), ...);
     return table;
   }
 
@@ -13245,24 +14439,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
     return append(where, bytes, size, [&](char* to) {
-      if (size != 0) std::memcpy(to, bytes, size);   // an empty name may be a null pointer
+      if (size != 0) std::memcpy(to, bytes, size);  // an empty name may be a null pointer
     });
   }
 
   template <class Copy>
-  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes, std::uint32_t size, Copy copy) noexcept {
+  [[gnu::always_inline]] static scope_token append(site& where, const void* bytes,
+                                                   std::uint32_t size, Copy copy) noexcept {
     log_head* const log = my_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
-    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);   // with what the session keeps of the site
-    if (!has_room(*log, record) || id == 0) [[unlikely]] return begin_prepared(where, bytes, size);
+    // with what the session keeps of the site
+    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
+    if (!has_room(*log, record) || id == 0) [[unlikely]]
+      return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = ++log->top;
-    // A log runs through memory that has left the cache since it was written last: fetched ahead, that costs nothing;
-    // left to the processor, 7 ns a scope.
+    // A log runs through memory that has left the cache since it was written last: fetched ahead,
+    // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
     __builtin_prefetch(at + prefetch_distance + 64, 1);
-    // The time before the parameters: copying them right behind the writes that made them would wait for those.
+    // The time before the parameters: copying them right behind the writes that made them would
+    // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
     __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
@@ -13270,8 +14468,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     return token;
   }
   /// A call of its own, in the last place: what must outlive it would be saved in every scope.
-  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes, std::uint32_t size) noexcept {
-    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size) : 0;
+  [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes,
+                                                                 std::uint32_t size) noexcept {
+    return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
+                                                                 : 0;
   }
 
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
@@ -13282,7 +14482,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
     log_head* const log = my_log;
-    if (log->top != token) [[unlikely]] return close_out_of_order<Sent>(token, now);
+    if (log->top != token) [[unlikely]]
+      return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
     put(log->cursor, now | end_bit);
     log->top = token - 1;
@@ -13291,16 +14492,20 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    if (token == 0) return;   // its beginning was dropped, and counted then
-    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token)) return own_recorder->count_closed_elsewhere();
+    if (token == 0) return;  // its beginning was dropped, and counted then
+    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token))
+      return own_recorder->count_closed_elsewhere();
     auto* const log = static_cast<thread_log*>(my_log);
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
-    if (depth == depth_of(log->top)) {   // the innermost, opened before something else was closed out of order
+    // the innermost, opened before something else was closed out of order
+    if (depth == depth_of(log->top)) {
       put(at, now | end_bit);
       at += 8;
-    } else {   // around others that are still open: they end with it; there is room, since at least two ends were provided for
+      // around others that are still open: they end with it; there is room, since at least two ends
+      // were provided for
+    } else {
       put(at, record_word(record_kind::end_to, depth, 0));
       put(at + 8, now);
       at += record_header;
@@ -13335,15 +14540,17 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
-    if (inside_kprof) return own_recorder->drop_inside();   // a guard in an allocator that kprof itself is calling
+    // a guard in an allocator that kprof itself is calling
+    if (inside_kprof) return own_recorder->drop_inside();
     const staying_inside guard;
     if (!own_recorder->number(where)) return own_recorder->drop();
     return has_room(*my_log, record) || own_recorder->more_room(record);
   }
 
-  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when that depth ends,
-  // whatever has become of the scopes inside.
-  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes, std::uint32_t size) noexcept {
+  // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when
+  // that depth ends, whatever has become of the scopes inside.
+  [[gnu::noinline]] static void push(log_head& log, const site& where, const void* bytes,
+                                     std::uint32_t size) noexcept {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     if (!emitter->push(where, bytes, size)) return;
@@ -13376,7 +14583,8 @@ struct scope_cost {
 template <std::size_t N>
 double median(std::uint64_t (&values)[N]) noexcept {
   for (std::size_t i = 1; i < N; ++i)
-    for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j) std::swap(values[j], values[j - 1]);
+    for (std::size_t j = i; j > 0 && values[j] < values[j - 1]; --j)
+      std::swap(values[j], values[j - 1]);
   return static_cast<double>(values[N / 2]);
 }
 
@@ -13412,6 +14620,475 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/scope_functions.hpp>
 
+// <kprof/session/device_session.hpp>
+#ifndef KPROF_SESSION_DEVICE_SESSION_HPP
+#define KPROF_SESSION_DEVICE_SESSION_HPP
+
+// The session's device part: starts and stops a collector, and gives what it tells to the recorder
+// and to attribution. Belongs to the session, which never frees it. The collector is of the binary
+// that made the session; other binaries reach it by its functions.
+//
+// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a
+// thread that is opening a library may be waiting for the session.
+
+// <kprof/attribute/transcript.hpp>
+#ifndef KPROF_ATTRIBUTE_TRANSCRIPT_HPP
+#define KPROF_ATTRIBUTE_TRANSCRIPT_HPP
+
+// Writes down, as text, all that a collector tells: with it, a run on one machine's GPU is
+// attributed again on another machine without one. On where the environment variable
+// KPROF_TRANSCRIPT names a file. A line each:
+//
+//   path NUMBER PARENT op|region NAME          scopes; 0 is none
+//   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in
+//                                                  records
+//   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
+//   cloned NUMBER ORIGINAL TIME
+//   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
+//   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
+//   memset ID START END DEVICE STREAM NODE BYTES TO
+//   sync START END, overhead START END, odd, dropped COUNT
+//   device ID MAJOR.MINOR MULTIPROCESSORS MEMORY_BYTES MEMORY_BYTES_PER_S CLOCK_HZ NAME
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_transcript {
+ public:
+  /// Where the environment asks for it. Never closed: work may come until the process ends.
+  void open() {
+    const char* path = std::getenv("KPROF_TRANSCRIPT");
+    if (path == nullptr || *path == '\0' || file_ != nullptr) return;
+    file_ = std::fopen(path, "w");
+    if (file_ == nullptr)
+      std::fprintf(stderr, "kprof: KPROF_TRANSCRIPT: cannot write to %s\n", path);
+    else std::fputs("kprof transcript 1\n", file_);
+  }
+  bool is_open() const noexcept { return file_ != nullptr; }
+  void flush() {
+    if (file_ != nullptr) std::fflush(file_);
+  }
+
+  void launch(recorder& threads, std::uint32_t thread, std::uint64_t when, const std::uint32_t* ids,
+              std::uint32_t count, std::uint32_t path, bool ignored) {
+    const std::lock_guard lock(mutex_);
+    write_path(threads, path);
+    std::fprintf(file_, "launch %" PRIu32 " %" PRIu64 " ", thread, when);
+    for (std::uint32_t i = 0; i < count; ++i)
+      std::fprintf(file_, "%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    if (ignored) std::fputs(" ignored\n", file_);
+    else std::fprintf(file_, " %" PRIu32 "\n", path);
+  }
+  void node(recorder& threads, std::uint64_t node, captured_scope where) {
+    const std::lock_guard lock(mutex_);
+    write_path(threads, where.path);
+    std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path,
+                 where.leads);
+  }
+  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+  }
+  void dropped(std::uint64_t records) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_, "dropped %" PRIu64 "\n", records);
+  }
+  void describe(const device_description& d) {
+    const std::lock_guard lock(mutex_);
+    std::fprintf(file_,
+                 "device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64
+                 " %" PRIu64 " %s\n",
+                 d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
+                 d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+  }
+  void read(const activity& a) {
+    const std::lock_guard lock(mutex_);
+    switch (a.kind) {
+      case activity_kind::kernel:
+        write_work("kernel", a);
+        std::fprintf(file_,
+                     " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32
+                     " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n",
+                     a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2],
+                     a.static_shared, a.dynamic_shared, a.registers,
+                     a.name == nullptr ? "" : a.name);
+        break;
+      case activity_kind::copy:
+        write_work("memcpy", a);
+        std::fprintf(file_, " %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
+        break;
+      case activity_kind::set:
+        write_work("memset", a);
+        std::fprintf(file_, " %" PRIu64 " %d\n", a.bytes, a.to);
+        break;
+      case activity_kind::synchronization:
+        std::fprintf(file_, "sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        break;
+      case activity_kind::overhead:
+        std::fprintf(file_, "overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        break;
+      case activity_kind::odd: std::fputs("odd\n", file_); break;
+    }
+  }
+
+ private:
+  void write_work(const char* what, const activity& a) {
+    std::fprintf(file_, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64,
+                 what, a.correlation, a.start, a.end, a.device, a.stream, a.graph_node);
+  }
+
+  /// Each path once, what is around it before it.
+  void write_path(recorder& threads, std::uint32_t path) {
+    if (path == 0 || (path < written_.size() && written_[path])) return;
+    const path_table::step s = threads.paths()[path];
+    write_path(threads, s.parent);
+    if (path >= written_.size()) written_.resize(path + 1);
+    written_[path] = true;
+    const site_info& where = threads.sites()[s.site];
+    std::string name = s.bytes;
+    if (where.op != nullptr) {
+      const std::string parameters =
+          s.merged ? "(not kept)" : write_fields(where.op->fields, s.bytes.data());
+      name = where.op->name + (parameters.empty() ? "" : " " + parameters);
+    }
+    for (char& c : name)
+      if (c == '\n' || c == '\r') c = ' ';
+    std::fprintf(file_, "path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent,
+                 where.op != nullptr ? "op" : "region", name.c_str());
+  }
+
+  std::mutex mutex_;
+  std::FILE* file_ = nullptr;
+  std::vector<bool> written_;  // paths
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/transcript.hpp>
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL device_session {
+ public:
+  /// What only the binary that made the session can give: its own code.
+  struct maker_code {
+    const collector_api* collector;
+    device_listener tell;
+    void (*at_exit)();
+  };
+
+  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
+
+  /// This binary's code serves the process from now on.
+  void own() noexcept { own_device = this; }
+
+  static maker_code code(const collector_api& collector) noexcept {
+    return {&collector,
+            {&now, &launched, &graph_node_made, &graph_node_copied,
+             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); },
+             []() noexcept { own_device->register_exit(); }, &begin_reading, &read,
+             &describe_device, &count_dropped, &end_reading},
+            [] { own_device->end(); }};
+  }
+  void set_code(const maker_code& code) noexcept { code_ = code; }
+
+  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
+  static constexpr std::size_t share(std::size_t memory) noexcept {
+    return buffers_share(memory) + attribution::share(memory);
+  }
+
+  // ---- without the session's lock
+
+  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
+  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
+    // Launches made before another thread is through with this would not be seen.
+    const auto lock = control();
+    if (!lock || abandoned_) return;
+    if (!wanted) {
+      if (collecting_) finish(code_.collector->stop);
+      set_state(why_not);
+      return;
+    }
+    if (collecting_) return;
+    uses_counter_ = uses_counter;
+    {
+      const std::lock_guard own(joined_.mutex());
+      const calibration_point at = calibrate_now();
+      time_.reset(at);
+      // launches may come before the recording begins
+      if (!has_collected()) joined_.restart(at.realtime_ns, memory);
+    }
+    transcript_.open();
+    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
+    const status s = code_.collector->start(code_.tell, buffers_share(memory));
+    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
+    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
+    set_state(s ? code_.collector->version() : s.message);
+    if (s) register_exit();
+  }
+  /// Has all that was launched so far read. Waits for the devices.
+  void flush() {
+    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
+  }
+  void stop() {
+    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
+  }
+  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a
+  /// device that never ends is not waited for.
+  void end() {
+    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_);
+        lock && collecting_)
+      finish(code_.collector->end);
+  }
+
+  /// The program was not found to use CUDA when the recording began, and now is.
+  void note_late() {
+    const std::lock_guard lock(state_mutex_);
+    if (state_.empty())
+      state_ =
+          "not collected: the program loaded CUDA after the recording had begun; KPROF=cupti=on, "
+          "or kprof::start() once it is loaded";
+  }
+
+  // ---- with it
+
+  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is
+  /// attributed between the two.
+  template <class RestartThreads>
+  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
+    const std::lock_guard own(joined_.mutex());
+    // also of threads that have ended: what they launched may still run
+    if (has_collected()) take_launches();
+    restart_threads();
+    if (has_collected()) joined_.restart(realtime_ns, memory);
+    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+  }
+  /// Launches made while this is false are ignored.
+  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
+  /// In this process, and in this recording.
+  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
+  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
+
+  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
+  template <class Build>
+  profile build(Build make) {
+    const std::lock_guard own(joined_.mutex());
+    if (has_collected()) {
+      take_launches();
+      joined_.settle();
+    }
+    profile out = make(in_recording() ? &joined_ : nullptr);
+    out.device.collecting = in_recording();
+    {
+      const std::lock_guard lock(state_mutex_);
+      out.device.state = in_recording() ? code_.collector->version() : state_;
+    }
+    return out;
+  }
+  std::size_t memory_held() {
+    if (!has_collected()) return 0;
+    const std::lock_guard own(joined_.mutex());
+    return joined_.bytes() + code_.collector->memory();
+  }
+
+  // ---- fork
+
+  void before_fork() {
+    transcript_.flush();  // or the child would write it once more
+    joined_.mutex().lock();
+    joined_.graphs().mutex().lock();
+    state_mutex_.lock();
+  }
+  void after_fork() {
+    state_mutex_.unlock();
+    joined_.graphs().mutex().unlock();
+    joined_.mutex().unlock();
+  }
+  /// Neither CUDA nor its tools work in the child of a fork.
+  void in_child(std::uint64_t realtime_ns) {
+    after_fork();
+    const bool is_busy = !control_.try_lock();  // with another thread, which is not here
+    if (!is_busy) control_.unlock();
+    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
+    abandoned_ = true;
+    collecting_ = false;
+    code_.collector->abandon();
+    joined_.restart(realtime_ns, 0);
+    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
+    set_state("not collected in the child of a fork, where CUDA cannot be used");
+  }
+
+ private:
+  static constexpr std::size_t buffers_share(std::size_t memory) noexcept { return memory / 8; }
+
+  void set_state(std::string state) {
+    const std::lock_guard lock(state_mutex_);
+    state_ = std::move(state);
+  }
+
+  /// The lock of who starts, flushes or stops the collector; none where that cannot be had.
+  /// Flushing takes as long as the devices do. But a thread that opens CUPTI may wait for a library
+  /// that this one is loading.
+  std::unique_lock<std::mutex> control() {
+    std::unique_lock lock(control_, std::defer_lock);
+    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
+      static_cast<void>(usleep(100));
+      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
+    }
+    return lock;
+  }
+
+  void finish(void (*how)()) {
+    how();
+    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
+    transcript_.flush();
+    const std::lock_guard own(joined_.mutex());
+    take_launches();
+    joined_.settle();
+    joined_.give_up_waiting();
+  }
+
+  // The handlers run in the opposite order, so that one registered once CUDA has registered its own
+  // comes before it.
+  void register_exit() noexcept {
+    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
+  }
+
+  calibration_point calibrate_now() const noexcept {
+    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
+  }
+
+  /// With the lock of joined_.
+  void take_launches() {
+    time_.add(calibrate_now());
+    const double rate = time_.ns_per_tick();
+    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
+  }
+  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
+  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
+    const double ago =
+        static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
+    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+  }
+
+  void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
+                    bool ignored) {
+    std::uint64_t realtime = 0;
+    {
+      const std::lock_guard own(joined_.mutex());
+      time_.add(calibrate_now());
+      realtime = realtime_of(when, time_.ns_per_tick());
+    }
+    transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
+                       own_recorder->capture_for_graph(0, false).path, ignored);
+  }
+
+  // ---- what the collector calls
+
+  static std::uint64_t now() noexcept {
+    return own_device->uses_counter_ ? counter_clock::now() : system_clock::now();
+  }
+  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
+    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
+    own_recorder->note_launch(ids, count, when, ignored);
+    // launches may have no records that would make kprof look at them
+    if ((++launches_noted & 0xFFFU) == 0) {
+      const staying_inside guard;
+      const std::lock_guard own(own_device->joined_.mutex());
+      own_device->take_launches();
+    }
+    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
+  }
+  static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
+    const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
+    if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
+    own_device->joined_.graphs().made(node, where);
+  }
+  static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
+    const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
+    own_device->joined_.graphs().copied(node, original, when);
+  }
+  static void begin_reading() noexcept {
+    own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
+    const staying_inside guard;  // where a launching thread reads, its allocator may have guards
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->take_launches();
+  }
+  static void read(const activity* some, std::size_t count) noexcept {
+    if (own_device->transcript_.is_open())
+      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
+    const staying_inside guard;
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.take(some, count);
+  }
+  static void describe_device(const device_description& d) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.describe(d);
+  }
+  static void count_dropped(std::uint64_t records) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.count_dropped(records);
+  }
+  static void end_reading() noexcept {
+    const staying_inside guard;
+    const std::lock_guard own(own_device->joined_.mutex());
+    own_device->joined_.settle_if_worth_it();
+    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
+  }
+
+  static thread_local constinit std::uint32_t launches_noted;  // by this thread
+  static device_session* own_device;  // in the binary that made the session
+
+  attribution joined_;
+  timebase time_;  // guarded by joined_'s lock
+  maker_code code_{};
+  std::mutex control_;  // one at a time starts, flushes or stops the collector
+  bool collecting_ = false;
+  bool abandoned_ = false;
+  bool opening_ = false;  // a library, maybe
+  bool has_collected_ = false;
+  bool in_recording_ = false;
+  bool recording_ = false;
+  bool uses_counter_ = false;
+  int exits_ = 0;
+  std::uint64_t reading_since_ = 0;  // of the one thread that reads
+  device_transcript transcript_;
+  std::mutex state_mutex_;
+  std::string state_;
+};
+KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
+KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/device_session.hpp>
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -13432,9 +15109,16 @@ class KPROF_DETAIL_LOCAL session_state {
   const char* const build = session_build;
 
   session_state() {
-    code_ = {{{&scope_functions<counter_clock, false>::api(), &scope_functions<counter_clock, true>::api()},
-              {&scope_functions<system_clock, false>::api(), &scope_functions<system_clock, true>::api()}},
-             &bootstrap(), &attach, &refuse_nvtx, &disarm_nvtx, [] { own_session->report_at_exit(); }, []() noexcept -> bool& { return inside_kprof; }};
+    code_ = {{{&scope_functions<counter_clock, false>::api(),
+               &scope_functions<counter_clock, true>::api()},
+              {&scope_functions<system_clock, false>::api(),
+               &scope_functions<system_clock, true>::api()}},
+             &bootstrap(),
+             &attach,
+             &refuse_nvtx,
+             &disarm_nvtx,
+             [] { own_session->report_at_exit(); },
+             []() noexcept -> bool& { return inside_kprof; }};
     device_.set_code(device_session::code(cupti_api()));
   }
 
@@ -13449,23 +15133,24 @@ class KPROF_DETAIL_LOCAL session_state {
   void arm() {
     const entry in(*this);
     if (phase_ != session_phase::idle) return;
-    const config& settings = environment();
-    report_when_the_program_ends(settings);
-    settings_ = settings;
-    phase_ = settings.enabled ? session_phase::armed : session_phase::off;
+    const settings& wanted = environment();
+    report_when_the_program_ends(wanted);
+    settings_ = wanted;
+    phase_ = wanted.enabled ? session_phase::armed : session_phase::off;
     off_reason_ = "off (KPROF=off)";
-    if (!settings.enabled || !settings.nvtx) code_.refuse_nvtx();
-    if (settings.enabled) listen(code_.bootstrap);
+    if (!wanted.enabled || !wanted.nvtx) code_.refuse_nvtx();
+    if (wanted.enabled) listen(code_.bootstrap);
   }
 
-  /// As the program says; but what KPROF turns off stays off, so that a run can be had without kprof and without a rebuild.
-  status start(config settings) {
-    look_for_tool(settings.nvtx);
-    collect(settings);
+  /// As the program says; but what KPROF turns off stays off, so that a run can be had without
+  /// kprof and without a rebuild.
+  status start(settings wanted) {
+    look_for_tool(wanted.nvtx);
+    collect(wanted);
     const entry in(*this);
     settings_are_from_environment_ = false;
-    if (!environment().nvtx) settings.nvtx = false;
-    return start_locked(settings);
+    if (!environment().nvtx) wanted.nvtx = false;
+    return start_locked(wanted);
   }
   /// As KPROF says.
   status start() {
@@ -13480,7 +15165,8 @@ class KPROF_DETAIL_LOCAL session_state {
     device_.stop();
     const entry in(*this);
     if (phase_ == session_phase::armed) listen(nullptr);
-    if (phase_ == session_phase::armed || phase_ == session_phase::idle) phase_ = session_phase::stopped;
+    if (phase_ == session_phase::armed || phase_ == session_phase::idle)
+      phase_ = session_phase::stopped;
     if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
     if (phase_ == session_phase::paused) add_pause();
     listen(nullptr);
@@ -13519,9 +15205,14 @@ class KPROF_DETAIL_LOCAL session_state {
       const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
       if (running) time_.add(calibrate_now());
       const std::uint64_t now = time_.last().ticks;
-      out = device_.build([&](attribution* device) { return build_profile(recorder_, device, {time_, now, timeline}); });
+      out = device_.build([&](attribution* device) {
+        return build_profile(recorder_, device, {time_, now, timeline});
+      });
       out.wall_ns = time_.since_start_ns(now);
-      out.paused_ns = paused_ns_ + (phase_ == session_phase::paused ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_) : 0);
+      out.paused_ns =
+          paused_ns_ + (phase_ == session_phase::paused
+                            ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_)
+                            : 0);
       describe_clock(out);
       describe_cost(out);
     }
@@ -13541,7 +15232,8 @@ class KPROF_DETAIL_LOCAL session_state {
     own_session->recorder_.detach(leaving);
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
-  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;   // whoever else takes leave of binaries
+  // whoever else takes leave of binaries
+  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;
 
   void before_fork() {
     mutex_.lock();
@@ -13562,7 +15254,8 @@ class KPROF_DETAIL_LOCAL session_state {
       paused_ns_ = 0;
       paused_at_ = now.monotonic_ns;
       has_reported_ = false;
-      notes_.push_back("forked from process " + std::to_string(getppid()) + ": this profile is of the child alone");
+      notes_.push_back("forked from process " + std::to_string(getppid()) +
+                       ": this profile is of the child alone");
     }
     mutex_.unlock();
   }
@@ -13576,31 +15269,34 @@ class KPROF_DETAIL_LOCAL session_state {
     if (phase_ == session_phase::armed) start_locked(settings_);
   }
 
-  /// The program has printed `run` as the settings say: the report at the end need not say it again.
+  /// The program has printed `run` as the settings say: the report at the end need not say it
+  /// again.
   void reported(const profile& run) {
     const entry in(*this);
     has_reported_ = settings_are_from_environment_ || !environment_.report_at_exit;
     reported_ = run.complete;
   }
 
-  KPROF_DETAIL_LOCAL static session_state* own_session;   // in the binary that made it
+  KPROF_DETAIL_LOCAL static session_state* own_session;  // in the binary that made it
 
  private:
   /// What only the binary that made the session can give: the addresses of its own code.
   struct maker_code {
-    const scope_api* recorder_api[2][2];   // by clock (counter, system) and emitter (no, yes)
+    const scope_api* recorder_api[2][2];  // by clock (counter, system) and emitter (no, yes)
     const scope_api* bootstrap;
     const emitter_api* (*attach_nvtx)() noexcept;
     void (*refuse_nvtx)() noexcept;
     void (*disarm_nvtx)() noexcept;
     void (*at_exit)();
-    bool& (*inside)() noexcept;            // this thread's flag that guards' slow paths look at
+    bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
   };
 
-  /// The lock, and word to the guards in the program's allocator that this thread must not come back for it.
+  /// The lock, and word to the guards in the program's allocator that this thread must not come
+  /// back for it.
   class entry {
    public:
-    explicit entry(const session_state& s) noexcept : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
+    explicit entry(const session_state& s) noexcept
+        : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
     ~entry() { flag_ = before_; }
     entry(const entry&) = delete;
     entry& operator=(const entry&) = delete;
@@ -13617,45 +15313,55 @@ class KPROF_DETAIL_LOCAL session_state {
     return tool;
   }
 
-  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be waiting for this session.
+  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be
+  /// waiting for this session.
   void look_for_tool(bool wanted) {
     {
       const entry in(*this);
-      wanted = wanted && environment().enabled && environment().nvtx && (phase_ != session_phase::armed || settings_.nvtx);
+      wanted = wanted && environment().enabled && environment().nvtx &&
+               (phase_ != session_phase::armed || settings_.nvtx);
     }
     if (wanted) static_cast<void>(code_.attach_nvtx());
   }
 
-  config environment_settings() {
+  settings environment_settings() {
     const entry in(*this);
     return environment();
   }
   bool looks_for_cuda() const {
     const entry in(*this);
-    return started_ && settings_.cupti == cupti_choice::automatic && environment_.cupti == cupti_choice::automatic;
+    return started_ && settings_.cupti == cupti_choice::automatic &&
+           environment_.cupti == cupti_choice::automatic;
   }
   bool is_armed() const {
     const entry in(*this);
     return phase_ == session_phase::armed;
   }
-  config armed_settings() const {
+  settings armed_settings() const {
     const entry in(*this);
     return settings_;
   }
 
   /// Without the lock, as above.
-  void collect(const config& settings) {
-    const config& from_environment = environment_settings();
-    const cupti_choice wanted = from_environment.cupti == cupti_choice::automatic ? settings.cupti : from_environment.cupti;
-    const bool enabled = from_environment.enabled && settings.enabled;
-    const bool cuda = enabled && (wanted == cupti_choice::on || uses_cuda());
-    device_.collect(cuda && wanted != cupti_choice::off, !cuda ? "" : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)" : "off (config::cupti is off)",
-                    settings.memory, settings.clock == clock_choice::automatic && counter_clock::usable());
+  void collect(const settings& wanted) {
+    const settings& from_environment = environment_settings();
+    const cupti_choice cupti =
+        from_environment.cupti == cupti_choice::automatic ? wanted.cupti : from_environment.cupti;
+    const bool enabled = from_environment.enabled && wanted.enabled;
+    const bool cuda = enabled && (cupti == cupti_choice::on || uses_cuda());
+    device_.collect(cuda && cupti != cupti_choice::off,
+                    !cuda                                         ? ""
+                    : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)"
+                                                                  : "off (settings::cupti is off)",
+                    wanted.memory,
+                    wanted.clock == clock_choice::automatic && counter_clock::usable());
   }
 
-  // Guards call these until the session has started; each starts it and goes on with what then listens.
+  // Guards call these until the session has started; each starts it and goes on with what then
+  // listens.
   static const scope_api* woken() noexcept {
-    if (inside_kprof) return nullptr;   // an allocator's guard, while this thread is waking the session
+    // an allocator's guard, while this thread is waking the session
+    if (inside_kprof) return nullptr;
     own_session->wake();
     return load(this_module.api);
   }
@@ -13666,7 +15372,8 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   template <std::size_t... Words>
   static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
-    return {1, sizeof(scope_api),
+    return {1,
+            sizeof(scope_api),
             // The guard that woke the session closes its scope through this table.
             [](scope_token token) noexcept {
               if (const scope_api* api = load(own_session->started_api_)) api->end(token);
@@ -13681,16 +15388,17 @@ class KPROF_DETAIL_LOCAL session_state {
             [](scope_token) noexcept {}};
   }
   static const scope_api& bootstrap() noexcept {
-    static constexpr scope_api table = make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
+    static constexpr scope_api table =
+        make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
     return table;
   }
 
   /// The settings in KPROF, read once; mistakes are said on standard error and in every report.
-  const config& environment() {
+  const settings& environment() {
     if (environment_read_) return environment_;
     environment_read_ = true;
     if (const char* text = std::getenv("KPROF")) {
-      parsed_config parsed = config::parse(text);
+      parsed_settings parsed = settings::parse(text);
       environment_ = parsed.value;
       for (const std::string& e : parsed.errors) {
         notes_.push_back("KPROF: " + e);
@@ -13700,24 +15408,26 @@ class KPROF_DETAIL_LOCAL session_state {
     return environment_;
   }
 
-  status start_locked(const config& settings) {
-    if (!environment().enabled || !settings.enabled) {
+  status start_locked(const settings& wanted) {
+    if (!environment().enabled || !wanted.enabled) {
       listen(nullptr);
       device_.set_recording(false);
       phase_ = session_phase::off;
-      off_reason_ = environment().enabled ? "off (config::enabled is false)" : "off (KPROF=off)";
+      off_reason_ = environment().enabled ? "off (settings::enabled is false)" : "off (KPROF=off)";
       return {};
     }
-    settings_ = settings;
-    report_when_the_program_ends(settings);
-    const bool counter = settings.clock == clock_choice::automatic && counter_clock::usable();
+    settings_ = wanted;
+    report_when_the_program_ends(wanted);
+    const bool counter = wanted.clock == clock_choice::automatic && counter_clock::usable();
     if (started_ && counter != uses_counter_)
-      note_once("the clock cannot change between recordings of a process; it stays " + std::string(clock_name()));
+      note_once("the clock cannot change between recordings of a process; it stays " +
+                std::string(clock_name()));
     else uses_counter_ = counter;
-    std::size_t memory = settings.memory;
-    static_assert(config::smallest_memory == recorder::smallest_memory);
+    std::size_t memory = wanted.memory;
+    static_assert(settings::smallest_memory == recorder::smallest_memory);
     if (memory < recorder::smallest_memory) {
-      note_once("memory=" + std::to_string(memory) + " is too small to work with; the smallest, 1 MiB, is used");
+      note_once("memory=" + std::to_string(memory) +
+                " is too small to work with; the smallest, 1 MiB, is used");
       memory = recorder::smallest_memory;
     }
     const std::size_t for_devices = device_.has_collected() ? device_session::share(memory) : 0;
@@ -13731,8 +15441,8 @@ class KPROF_DETAIL_LOCAL session_state {
     has_reported_ = false;
     time_.reset(now);
     paused_ns_ = 0;
-    const emitter_api* emitter = settings.nvtx ? code_.attach_nvtx() : nullptr;
-    if (!settings.nvtx) code_.disarm_nvtx();
+    const emitter_api* emitter = wanted.nvtx ? code_.attach_nvtx() : nullptr;
+    if (!wanted.nvtx) code_.disarm_nvtx();
     if (emitter != nullptr) store(the_hub().emitter, emitter);
     emits_ = emitter != nullptr;
     phase_ = session_phase::recording;
@@ -13742,8 +15452,8 @@ class KPROF_DETAIL_LOCAL session_state {
     return {};
   }
 
-  void report_when_the_program_ends(const config& settings) {
-    if (!settings.report_at_exit || exit_report_) return;
+  void report_when_the_program_ends(const settings& wanted) {
+    if (!wanted.report_at_exit || exit_report_) return;
     exit_report_ = true;
     std::atexit(code_.at_exit);
   }
@@ -13759,32 +15469,43 @@ class KPROF_DETAIL_LOCAL session_state {
     notes_.push_back(std::move(note));
   }
 
-  const scope_api* active_api() const noexcept { return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0]; }
+  const scope_api* active_api() const noexcept {
+    return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0];
+  }
   void listen(const scope_api* api) noexcept {
     hub_record& hub = the_hub();
     store(hub.recorder, api);
     publish(hub);
   }
-  void add_pause() noexcept { paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_); }
+  void add_pause() noexcept {
+    paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_);
+  }
 
-  const char* clock_name() const noexcept { return uses_counter_ ? counter_clock::name : system_clock::name; }
-  calibration_point calibrate_now() const noexcept { return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>(); }
+  const char* clock_name() const noexcept {
+    return uses_counter_ ? counter_clock::name : system_clock::name;
+  }
+  calibration_point calibrate_now() const noexcept {
+    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
+  }
 
   void describe_clock(profile& out) const {
     out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
   }
   void describe_cost(profile& out) {
-    const scope_cost cost = uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
+    const scope_cost cost =
+        uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
     out.cost.scope_ns = cost.scope * time_.ns_per_tick();
     out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
-    out.cost.recording_ns = out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
+    out.cost.recording_ns =
+        out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
     out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
     out.cost.memory = recorder_.memory_held() + device_.memory_held();
     out.cost.memory_limit = memory_;
   }
   std::string describe_phase() const {
     switch (phase_) {
-      case session_phase::idle: return "not started; call kprof::start() or include <kprof/kprof.hpp>";
+      case session_phase::idle:
+        return "not started; call kprof::start() or include <kprof/kprof.hpp>";
       case session_phase::armed: return "armed; no scope has begun yet";
       case session_phase::off: return off_reason_;
       case session_phase::recording: return "recording";
@@ -13795,13 +15516,14 @@ class KPROF_DETAIL_LOCAL session_state {
   }
 
   static bool same_scopes(const completeness& a, const completeness& b) noexcept {
-    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped && a.dropped_inside == b.dropped_inside &&
-           a.closed_by_parent == b.closed_by_parent && a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
+    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped &&
+           a.dropped_inside == b.dropped_inside && a.closed_by_parent == b.closed_by_parent &&
+           a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
   }
 
   void report_at_exit() {
     const report_options options = exit_report_settings();
-    device_.end();   // waits for the devices, but not for ever
+    device_.end();  // waits for the devices, but not for ever
     const profile run = snapshot(false);
     if (has_reported_ && same_scopes(run.complete, reported_)) return;
     std::string text;
@@ -13816,21 +15538,21 @@ class KPROF_DETAIL_LOCAL session_state {
   device_session device_{recorder_};
   std::size_t memory_ = 0;
   timebase time_;
-  config environment_;
+  settings environment_;
   bool environment_read_ = false;
   bool exit_report_ = false;
-  config settings_;
+  settings settings_;
   session_phase phase_ = session_phase::idle;
   std::string off_reason_;
   bool started_ = false;
   bool uses_counter_ = false;
   bool emits_ = false;
-  const scope_api* started_api_ = nullptr;   // what the scope that woke the session ends with
+  const scope_api* started_api_ = nullptr;  // what the scope that woke the session ends with
   double paused_ns_ = 0;
   std::uint64_t paused_at_ = 0;
   std::vector<std::string> notes_;
   bool settings_are_from_environment_ = true;
-  bool has_reported_ = false;   // the program, as the report at exit would
+  bool has_reported_ = false;  // the program, as the report at exit would
   completeness reported_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
@@ -13838,7 +15560,7 @@ KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/session_state.hpp>
+#endif  // <kprof/session/session_state.hpp>
 
 #include <pthread.h>
 
@@ -13849,7 +15571,8 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The session of the process, made now if there is none; nullptr and the reason when another build's cannot be used.
+/// The session of the process, made now if there is none; nullptr and the reason when another
+/// build's cannot be used.
 KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
   hub_record& hub = the_hub();
   void* found = load(hub.session);
@@ -13859,12 +15582,15 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
     found = load(hub.session);
     if (found == nullptr) {
       auto* made = new session_state;
-      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         made->own();
         found = made;
         keep_loaded();
-        made->previous_detach_ = __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
-        pthread_atfork([] { session_state::own_session->before_fork(); }, [] { session_state::own_session->after_fork(); },
+        made->previous_detach_ =
+            __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
+        pthread_atfork([] { session_state::own_session->before_fork(); },
+                       [] { session_state::own_session->after_fork(); },
                        [] { session_state::own_session->in_child(); });
       } else {
         delete made;
@@ -13873,14 +15599,15 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
   }
   const char* build = *static_cast<const char* const*>(found);
   if (std::strcmp(build, session_build) == 0) return static_cast<session_state*>(found);
-  why = std::string("the session of this process belongs to another build (") + build + "; this is " + session_build + "); build both alike";
+  why = std::string("the session of this process belongs to another build (") + build +
+        "; this is " + session_build + "); build both alike";
   return nullptr;
 }
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/detail/find_session.hpp>
+#endif  // <kprof/session/find_session.hpp>
 
 #endif
 
@@ -13890,15 +15617,15 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from now. What the variable
-/// KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing, when another build of kprof owns the
-/// process's session, and where kprof is compiled out.
-KPROF_DETAIL_SESSION status start(const config& settings);
+/// Starts a recording. What was recorded before is forgotten; scopes that are open now count from
+/// now. What the variable KPROF turns off (recording, NVTX) stays off. Fails, and changes nothing,
+/// when another build of kprof owns the process's session, and where kprof is compiled out.
+KPROF_DETAIL_SESSION status start(const settings& wanted);
 /// Starts a recording with the settings in KPROF, or the defaults.
 KPROF_DETAIL_SESSION status start();
 
-/// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch again, unless an NVTX tool
-/// is attached, which still gets its ranges.
+/// Ends the recording. What was recorded stays and can be read. Guards cost a load and a branch
+/// again, unless an NVTX tool is attached, which still gets its ranges.
 KPROF_DETAIL_SESSION void stop();
 
 /// Stops recording new scopes until resume(). Scopes that are open go on and count to their end.
@@ -13909,31 +15636,31 @@ KPROF_DETAIL_SESSION void resume();
 
 /// What a snapshot holds besides the totals.
 struct snapshot_options {
-  bool timeline = false;   ///< single scopes, as far back as the memory reaches
+  bool timeline = false;  ///< single scopes, as far back as the memory reaches
 };
 
-/// The run so far. Without a session the profile is empty and its `state` says why.
-/// Takes time in proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of the
-/// profile, and to the timeline where it is asked for.
+/// The run so far. Without a session the profile is empty and its `state` says why. Takes time in
+/// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
+/// the profile, and to the timeline where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
 
-/// Prints the profile, as `options` say, to standard output or their file. An error says what to do and harms nothing; it
-/// is returned and, since a report is easily missed, told on standard error.
+/// Prints the profile, as `options` say, to standard output or their file. An error says what to do
+/// and harms nothing; it is returned and, since a report is easily missed, told on standard error.
 KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options);
 /// Prints the run so far.
 KPROF_DETAIL_SESSION status report(const report_options& options);
-/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no scope has begun or
-/// ended since, that one is left out.
+/// Prints the run so far, as the settings say. When KPROF asks for a report at the end too, and no
+/// scope has begun or ended since, that one is left out.
 KPROF_DETAIL_SESSION status report();
 
-#if !KPROF_SESSION_ELSEWHERE   // each finds the process's session and passes the call on
+#if !KPROF_SESSION_ELSEWHERE  // each finds the process's session and passes the call on
 
 #if KPROF_ENABLE
 
-KPROF_DETAIL_SESSION status start(const config& settings) {
+KPROF_DETAIL_SESSION status start(const settings& wanted) {
   std::string why;
   detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(settings);
+  return s == nullptr ? status{why} : s->start(wanted);
 }
 KPROF_DETAIL_SESSION status start() {
   std::string why;
@@ -13982,7 +15709,7 @@ KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status start(const config&) { return {detail::compiled_out}; }
+KPROF_DETAIL_SESSION status start(const settings&) { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}
@@ -14002,7 +15729,9 @@ KPROF_DETAIL_SESSION status report(const profile& run, const report_options& opt
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }
-KPROF_DETAIL_SESSION status report(const report_options& options) { return report(snapshot(), options); }
+KPROF_DETAIL_SESSION status report(const report_options& options) {
+  return report(snapshot(), options);
+}
 KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
   status s = report(run, detail::default_report_options());

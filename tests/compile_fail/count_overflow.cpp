@@ -6,7 +6,7 @@
 // expect-anywhere: formula_has_a_negative_count
 // expect-anywhere: formula_divides_by_zero
 // expect-anywhere: dtype_has_no_whole_byte_size
-#include <kprof/dtype.hpp>
+#include <kprof/declare/dtype.hpp>
 
 using kprof::count;
 static_assert(count{1ULL << 31} * count{1ULL << 31} == count{1ULL << 62});

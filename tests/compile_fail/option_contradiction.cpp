@@ -4,4 +4,4 @@
 #ifdef KPROF_TEST_BAD
 #define KPROF_NVTX 1
 #endif
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>

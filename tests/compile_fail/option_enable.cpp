@@ -5,4 +5,4 @@
 #else
 #define KPROF_ENABLE 0
 #endif
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>

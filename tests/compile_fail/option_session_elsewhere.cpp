@@ -5,4 +5,4 @@
 #else
 #define KPROF_SESSION_ELSEWHERE 1
 #endif
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>

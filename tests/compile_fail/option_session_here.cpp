@@ -9,4 +9,4 @@
 #else
 #define KPROF_SESSION_HERE 1
 #endif
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>

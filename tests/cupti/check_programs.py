@@ -158,7 +158,7 @@ expect(
     r,
     launches=0,
     records=0,
-    state="off (config::cupti is off)",
+    state="off (settings::cupti is off)",
 )
 expect(
     "and with it all the rest", run("turns_all_off"), launches=2, attributed=2, outside=0, scopes=1

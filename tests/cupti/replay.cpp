@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// Attributes a transcript anew (see kprof/detail/device_transcript.hpp) and prints what comes out,
+// Attributes a transcript anew (see kprof/attribute/transcript.hpp) and prints what comes out,
 // a line a row: `replay FILE`. So CI sees what a GPU did on a machine that has none.
 
 #include "find.hpp"
 
-#include <kprof/fixed_string.hpp>
-#include <kprof/model/build.hpp>
+#include <kprof/attribute/build.hpp>
+#include <kprof/declare/fixed_string.hpp>
 #include <kprof/op.hpp>
 #include <kprof/record/scope_functions.hpp>
 

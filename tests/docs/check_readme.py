@@ -25,7 +25,7 @@ EXAMPLE = "examples/01_first_report.cpp"
 SETTINGS_PROGRAM = """#include <kprof/settings.hpp>
 #include <cstdio>
 int main(int, char** argv) {
-  for (const std::string& error : kprof::config::parse(argv[1]).errors) std::puts(error.c_str());
+  for (const std::string& error : kprof::settings::parse(argv[1]).errors) std::puts(error.c_str());
 }
 """
 

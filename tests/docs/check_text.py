@@ -23,7 +23,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Where a word of the page must stand between backticks, the page and what the header calls the
 # list.
 LISTS = (
-    ("docs/reports.md", "report/columns.hpp", r'^    \{"(\w+)", "', "column"),
+    ("docs/reports.md", "report/text/columns.hpp", r'^    \{"(\w+)", "', "column"),
     ("docs/configuration.md", "settings.hpp", r'word == "(\w+)"', "setting"),
     ("docs/reports.md", "settings.hpp", r'key == "(\w+)"', "option"),
 )
@@ -129,7 +129,7 @@ GOOD = {
     "README.md": "# Title\n[page](docs/reports.md#how-to)\n",
     "docs/reports.md": "## How to\n\n<!-- messages -->\n| a | b |\n|---|---|\n| `kprof: wrong`, `x ... is bad` | c |\n\n`calls` `width`\n",
     "docs/configuration.md": "`off`\n",
-    "include/kprof/report/columns.hpp": '    {"calls", "calls", 1}\n',
+    "include/kprof/report/text/columns.hpp": '    {"calls", "calls", 1}\n',
     "include/kprof/settings.hpp": 'word == "off" key == "width" "x " + y + " is bad"\nstatic_assert(a, "kprof: wrong; "\n   "mend it");\n',
 }
 BAD = {
@@ -146,7 +146,7 @@ BAD = {
         "no page explains the message `kprof: new`",
     ),
     "a column that no page has": (
-        "include/kprof/report/columns.hpp",
+        "include/kprof/report/text/columns.hpp",
         '    {"p99", "p99", 1}\n',
         "the column `p99` is not explained",
     ),
@@ -161,7 +161,7 @@ BAD = {
         "the option `width` is not explained",
     ),
     "a header that changed its form": (
-        "include/kprof/report/columns.hpp",
+        "include/kprof/report/text/columns.hpp",
         "\n",
         "looks like a column",
     ),

@@ -19,7 +19,8 @@ struct Gemm {
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
   constexpr kprof::arithmetic arithmetic() const {
     return {.type = type,
-            .on = type == kprof::dtype::f32 ? kprof::unit::cuda_core : kprof::unit::tensor_core};
+            .on = type == kprof::dtype::f32 ? kprof::arithmetic_unit::cuda_core
+                                            : kprof::arithmetic_unit::tensor_core};
   }
 };
 static_assert(Gemm{.M = 1024, .N = 512, .K = 2048}.flops() == 2'147'483'648);

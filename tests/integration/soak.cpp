@@ -39,7 +39,7 @@ void million() {
 
 int main(int argc, char** argv) {
   const long millions = argc > 1 ? std::atol(argv[1]) : 100;
-  kprof::config settings;
+  kprof::settings settings;
   settings.memory = std::size_t{8} * 1024 * 1024;
   if (!kprof::start(settings)) return 2;
   million();

@@ -6,7 +6,7 @@
 
 #include <kprof/guard.hpp>
 #if KPROF_TEST_PLUGIN == 0
-#include <kprof/emit/nvtx.hpp>
+#include <kprof/nvtx.hpp>
 #endif
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #ifdef KPROF_TEST_WITH_SESSION
 #include <kprof/kprof.hpp>
 #else
-#include <kprof/emit/nvtx.hpp>
+#include <kprof/nvtx.hpp>
 #include <kprof/guard.hpp>
 #endif
 

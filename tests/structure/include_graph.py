@@ -2,18 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Checks which header includes which: include_graph.py [--self-test] [include folder]
 
-A header includes its own stage or an earlier one:
-
-    declare < guard < registry < record, emit, collect < model < report < session
-
-- The stage of a header is the folder it lies in, or for those directly in kprof/ what STAGE_OF says.
-- A header in detail/ belongs to the earliest stage that includes it, so its own includes must not lie later than that;
-  when stages that stand beside one another share it, to what comes before all of them.
-- record, emit and collect stand beside one another and do not include each other. report does not include collect, and
-  model includes neither collect nor report: not directly, and not through other headers.
-- There is no cycle, and every kprof header that is included exists.
-- op.hpp and guard.hpp reach none of the standard headers in HEAVY by an include of kprof's own. (What the standard
-  headers include among themselves is measured by preprocessed_size.py.)
+- Every header lies in a room: the folder of its name, or the room that FRONT gives a header directly in kprof/.
+- A header includes its own room or one of an earlier row of ROOMS. Rooms of one row stand beside one another and do not
+  include each other.
+- report does not reach collect, nor model collect or attribute: not through other headers either.
+- A header is public if it lies directly in kprof/ or in a folder of PUBLIC; the list is PUBLIC_HEADERS.
+- There is no cycle, every kprof header that is included exists, and every header that is not public is included.
+- op.hpp and guard.hpp reach none of the standard headers in HEAVY by an include of kprof's own. What the standard
+  headers include among themselves is measured by preprocessed_size.py.
 """
 
 import pathlib
@@ -21,91 +17,59 @@ import re
 import sys
 import tempfile
 
-ORDER = {
-    "declare": 0,
-    "ops": 1,
-    "guard": 1,
-    "registry": 2,
-    "record": 3,
-    "emit": 3,
-    "collect": 3,
-    "model": 4,
-    "report": 5,
-    "session": 6,
-}
-BESIDE = {"record", "emit", "collect"}
-STAGE_OF = {
-    "config.hpp": "declare",
+# The stages of the data, earliest first.
+ROOMS = (
+    ("declare",),
+    ("attach",),
+    ("guard", "ops"),
+    ("registry",),
+    ("record", "emit", "collect"),
+    ("profile",),
+    ("attribute",),
+    ("machine",),
+    ("model",),
+    ("report",),
+    ("session",),
+    ("bridge",),
+)
+RANK = {room: rank for rank, row in enumerate(ROOMS) for room in row}
+# The room of each header that lies directly in kprof/.
+FRONT = {
+    "build_options.hpp": "declare",
     "version.hpp": "declare",
-    "dtype.hpp": "declare",
-    "fixed_string.hpp": "declare",
+    "status.hpp": "declare",
     "op.hpp": "declare",
-    "status.hpp": "declare",  # how anything set up or written tells of a failure; it includes nothing of kprof
     "guard.hpp": "guard",
     "registry.hpp": "registry",
     "ops.hpp": "registry",
+    "nvtx.hpp": "emit",
+    "profile.hpp": "profile",
+    "tables.hpp": "model",
     "settings.hpp": "session",
     "session.hpp": "session",
     "kprof.hpp": "session",
 }
-# The smallest set: each takes 10,000 lines or more, or has no business in a header that every file
-# includes.
-HEAVY = {
-    "algorithm",
-    "any",
-    "array",
-    "atomic",
-    "bitset",
-    "charconv",
-    "chrono",
-    "condition_variable",
-    "deque",
-    "exception",
-    "filesystem",
-    "format",
-    "fstream",
-    "functional",
-    "future",
-    "iomanip",
-    "ios",
-    "iosfwd",
-    "iostream",
-    "istream",
-    "iterator",
-    "list",
-    "locale",
-    "map",
-    "memory",
-    "memory_resource",
-    "mutex",
-    "numeric",
-    "optional",
-    "ostream",
-    "queue",
-    "random",
-    "ranges",
-    "ratio",
-    "regex",
-    "set",
-    "shared_mutex",
-    "span",
-    "sstream",
-    "stack",
-    "stdexcept",
-    "stop_token",
-    "streambuf",
-    "string",
-    "string_view",
-    "system_error",
-    "thread",
-    "tuple",
-    "typeindex",
-    "unordered_map",
-    "unordered_set",
-    "valarray",
-    "variant",
-    "vector",
-}
+# Folders whose own headers (not those of their subfolders) are public, beside kprof/ itself.
+PUBLIC = ("ops", "report", "bridge")
+PUBLIC_HEADERS = """
+    build_options.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp registry.hpp session.hpp settings.hpp
+    status.hpp tables.hpp version.hpp
+    ops/activation.hpp ops/attention.hpp ops/blas.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/fft.hpp
+    ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/loss.hpp ops/moe.hpp ops/movement.hpp ops/network.hpp ops/norm.hpp
+    ops/optimizer.hpp ops/pointwise.hpp ops/pool.hpp ops/primitives.hpp ops/quantize.hpp ops/reduction.hpp ops/rnn.hpp ops/shape.hpp ops/softmax.hpp
+    ops/sparse.hpp ops/stencil.hpp ops/window.hpp
+    report/options.hpp report/output.hpp report/text.hpp
+""".split()
+UNREACHABLE = (("report", ("collect",)), ("model", ("collect", "attribute", "report")))
+# The smallest set: each takes 10,000 lines or more, or has no business in a header that every file includes.
+HEAVY = set(
+    """
+    algorithm any array atomic bitset charconv chrono condition_variable deque exception filesystem format fstream
+    functional future iomanip ios iosfwd iostream istream iterator list locale map memory memory_resource mutex numeric
+    optional ostream queue random ranges ratio regex set shared_mutex span sstream stack stdexcept stop_token streambuf
+    string string_view system_error thread tuple typeindex unordered_map unordered_set valarray variant vector
+""".split()
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -133,41 +97,13 @@ def reached(graph, start):
     return ways
 
 
-def stages(graph, errors):
-    known = {}
-    for header in graph:
-        folder = header.split("/")[0] if "/" in header else ""
-        if folder == "detail":
-            continue
-        stage = STAGE_OF.get(header) if not folder else folder
-        if stage not in ORDER:
-            errors.append(
-                f"{header}: not in the list of stages; add it to STAGE_OF or move it into the folder of its stage"
-            )
-            continue
-        known[header] = stage
-    # The includers of a detail header may be detail headers too: go on until nothing changes.
-    changed = True
-    while changed:
-        changed = False
-        for header in graph:
-            if not header.startswith("detail/"):
-                continue
-            by = [
-                known[other] for other, names in graph.items() if header in names and other in known
-            ]
-            earliest = min(by, key=ORDER.get, default=None)
-            if earliest in BESIDE and len(BESIDE & set(by)) > 1:
-                earliest = "registry"  # shared by stages that do not include each other: it comes before them
-            if earliest is not None and (
-                header not in known or ORDER[earliest] < ORDER[known[header]]
-            ):
-                known[header] = earliest
-                changed = True
-    for header in graph:
-        if header.startswith("detail/") and header not in known:
-            errors.append(f"{header}: nobody includes it")
-    return known
+def room_of(header):
+    return header.split("/")[0] if "/" in header else FRONT.get(header)
+
+
+def is_public(header):
+    parts = header.split("/")
+    return len(parts) == 1 or (len(parts) == 2 and parts[0] in PUBLIC)
 
 
 def find_cycle(graph):
@@ -194,31 +130,52 @@ def find_cycle(graph):
     return None
 
 
-def check(root):
-    graph, errors = read(root), []
-    stage = stages(graph, errors)
+def check_arrows(graph, errors):
     for header, names in graph.items():
+        here = room_of(header)
+        if here not in RANK:
+            errors.append(
+                f"{header}: in no room; name its room in FRONT, or move it into the folder of its stage"
+            )
+            continue
         for name in names:
             if name.startswith("<"):
                 continue
             if name not in graph:
                 errors.append(f"{header} includes kprof/{name}, which does not exist")
                 continue
-            if header not in stage or name not in stage:
-                continue
-            here, there = stage[header], stage[name]
-            if ORDER[there] > ORDER[here] or (ORDER[there] == ORDER[here] and there != here):
+            there = room_of(name)
+            if there in RANK and (
+                RANK[there] > RANK[here] or (RANK[there] == RANK[here] and there != here)
+            ):
                 errors.append(
-                    f"{header} ({here}) includes {name} ({there}), which is not its own stage or an earlier one"
+                    f"{header} ({here}) includes {name} ({there}), which is not its own room or an earlier one"
                 )
-    for folder, forbidden in (("report", ["collect"]), ("model", ["collect", "report"])):
+
+
+def check_public(graph, public_headers, errors):
+    public = {header for header in graph if is_public(header)}
+    for header in sorted(public - set(public_headers)):
+        errors.append(
+            f"{header} is public by where it lies and not in PUBLIC_HEADERS; add it, or move it to its stage"
+        )
+    for header in sorted(set(public_headers) - public):
+        errors.append(f"{header} is in PUBLIC_HEADERS, but is no public header of the tree")
+    included = {name for names in graph.values() for name in names}
+    for header in sorted(set(graph) - public - included):
+        errors.append(f"{header}: nobody includes it, and it is not public")
+
+
+def check(root, public_headers):
+    graph, errors = read(root), []
+    check_arrows(graph, errors)
+    check_public(graph, public_headers, errors)
+    for room, forbidden in UNREACHABLE:
         for header in graph:
-            if header.startswith(folder + "/"):
+            if room_of(header) == room:
                 for name, way in reached(graph, header).items():
-                    if name.split("/")[0] in forbidden:
-                        errors.append(
-                            f"{folder} must not reach {name.split('/')[0]}: " + " -> ".join(way)
-                        )
+                    if room_of(name) in forbidden:
+                        errors.append(f"{room} must not reach {room_of(name)}: " + " -> ".join(way))
     for light in ("op.hpp", "guard.hpp"):
         if light not in graph:
             errors.append(f"{light} is missing")
@@ -235,25 +192,28 @@ def check(root):
 def self_test():
     """Feeds the checks one bad tree for each rule; each must be refused for its own reason."""
     good = {
-        "op.hpp": "<kprof/config.hpp> <cstdint> <kprof/detail/a.hpp>",
-        "config.hpp": "",
-        "guard.hpp": "<kprof/op.hpp>",
-        "detail/a.hpp": "<kprof/detail/b.hpp>",
-        "detail/b.hpp": "<utility>",
-        "record/log.hpp": "<kprof/guard.hpp> <kprof/detail/shared.hpp> <vector>",
-        "detail/shared.hpp": "<kprof/op.hpp>",
-        "emit/nvtx.hpp": "<kprof/guard.hpp> <kprof/detail/shared.hpp>",
+        "op.hpp": "<kprof/build_options.hpp> <cstdint> <kprof/declare/a.hpp>",
+        "build_options.hpp": "",
+        "guard.hpp": "<kprof/op.hpp> <kprof/attach/hub.hpp>",
+        "declare/a.hpp": "<kprof/declare/b.hpp>",
+        "declare/b.hpp": "<utility>",
+        "attach/hub.hpp": "<kprof/declare/a.hpp>",
+        "record/log.hpp": "<kprof/guard.hpp> <vector>",
+        "emit/nvtx.hpp": "<kprof/guard.hpp>",
         "collect/cupti.hpp": "<kprof/op.hpp>",
-        "model/profile.hpp": "<kprof/record/log.hpp>",
-        "report/text.hpp": "<kprof/model/profile.hpp>",
-        "session.hpp": "<kprof/report/text.hpp> <kprof/collect/cupti.hpp>",
+        "attribute/join.hpp": "<kprof/record/log.hpp> <kprof/collect/cupti.hpp>",
+        "profile.hpp": "",
+        "model/table.hpp": "<kprof/profile.hpp>",
+        "report/text.hpp": "<kprof/model/table.hpp> <kprof/report/text/page.hpp>",
+        "report/text/page.hpp": "<string>",
+        "session.hpp": "<kprof/report/text.hpp> <kprof/attribute/join.hpp> <kprof/emit/nvtx.hpp>",
     }
     bad = {
         "an arrow against the order": (
             {"op.hpp": "<kprof/guard.hpp>", "guard.hpp": ""},
             "op.hpp (declare) includes guard.hpp (guard)",
         ),
-        "an arrow within a rank": (
+        "an arrow within a row": (
             {"record/log.hpp": "<kprof/emit/nvtx.hpp>"},
             "record/log.hpp (record) includes emit/nvtx.hpp (emit)",
         ),
@@ -261,50 +221,51 @@ def self_test():
             {"report/text.hpp": "<kprof/collect/cupti.hpp>"},
             "report must not reach collect",
         ),
-        "model to collect": (
-            {"model/profile.hpp": "<kprof/collect/cupti.hpp>"},
-            "model must not reach collect",
+        "model to attribute, behind another": (
+            {"model/table.hpp": "<kprof/profile.hpp>", "profile.hpp": "<kprof/attribute/join.hpp>"},
+            "model must not reach attribute",
         ),
         "model to report": (
-            {"model/profile.hpp": "<kprof/report/text.hpp>", "report/text.hpp": ""},
+            {"model/table.hpp": "<kprof/report/text.hpp>", "report/text.hpp": ""},
             "model must not reach report",
-        ),
-        "a detail header of an early stage that includes a late one": (
-            {"detail/b.hpp": "<kprof/model/profile.hpp>"},
-            "detail/b.hpp (declare) includes model/profile.hpp (model)",
-        ),
-        "a detail header that two stages beside one another share and that includes a third": (
-            {"detail/shared.hpp": "<kprof/collect/cupti.hpp>"},
-            "detail/shared.hpp (registry) includes collect/cupti.hpp (collect)",
         ),
         "a heavy header": ({"op.hpp": "<string>"}, "op.hpp reaches the heavy header <string>"),
         "a heavy header behind another": (
-            {"detail/b.hpp": "<atomic>"},
+            {"declare/b.hpp": "<atomic>"},
             "guard.hpp reaches the heavy header <atomic>",
         ),
         "a cycle": (
-            {"detail/b.hpp": "<kprof/detail/a.hpp>"},
-            "cycle: detail/a.hpp -> detail/b.hpp -> detail/a.hpp",
+            {"declare/b.hpp": "<kprof/declare/a.hpp>"},
+            "cycle: declare/a.hpp -> declare/b.hpp -> declare/a.hpp",
         ),
         "a missing header": ({"op.hpp": "<kprof/none.hpp>"}, "which does not exist"),
-        "a header without a stage": ({"new.hpp": ""}, "new.hpp: not in the list of stages"),
-        "a detail header nobody includes": (
-            {"detail/c.hpp": ""},
-            "detail/c.hpp: nobody includes it",
+        "a header without a room": ({"new.hpp": ""}, "new.hpp: in no room"),
+        "a folder without a room": ({"detail/new.hpp": ""}, "detail/new.hpp: in no room"),
+        "a public header that is not listed": (
+            {"report/csv.hpp": ""},
+            "report/csv.hpp is public by where it lies",
         ),
+        "a listed header that is gone": (
+            {"profile.hpp": None, "model/table.hpp": ""},
+            "no public header of the tree",
+        ),
+        "a header nobody includes": ({"declare/c.hpp": ""}, "declare/c.hpp: nobody includes it"),
         "an include in quotes": (
             {"op.hpp": '"string"'},
             "op.hpp reaches the heavy header <string>",
         ),
     }
+    public = [header for header in good if is_public(header)]
 
     def run(files):
         with tempfile.TemporaryDirectory() as folder:
             for name, includes in files.items():
+                if includes is None:
+                    continue
                 path = pathlib.Path(folder) / "kprof" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("".join(f"#include {i}\n" for i in includes.split()))
-            return check(pathlib.Path(folder))
+            return check(pathlib.Path(folder), public)
 
     failures = [f"the good tree is refused: {e}" for e in run(good)]
     for what, (change, expected) in bad.items():
@@ -320,7 +281,7 @@ def main():
         errors = self_test()
     else:
         default = pathlib.Path(__file__).resolve().parents[2] / "include"
-        errors = check(pathlib.Path(arguments[0]) if arguments else default)
+        errors = check(pathlib.Path(arguments[0]) if arguments else default, PUBLIC_HEADERS)
     for error in errors:
         print(error)
     print("include graph:", f"{len(errors)} errors" if errors else "in order")

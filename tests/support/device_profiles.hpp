@@ -157,7 +157,7 @@ inline void add_layer(device_builder& b, std::uint32_t region, std::uint64_t cal
   const auto qkv = op("Gemm", "M=4096 N=3072 K=1024 pass=fprop type=bf16", 9.1e3, 25'769'803'776,
                       14'680'064, 25'165'824, 30);
   b.kernel(qkv, gemm_nvjet, calls, 41.5e3, 132, 384).dynamic_shared = 199'168;
-  b.p.nodes[qkv].work.on = kprof::unit::tensor_core;
+  b.p.nodes[qkv].work.on = kprof::arithmetic_unit::tensor_core;
   const auto attention = op("Attention", "batch=8 heads=16 length=512 dim=64 type=bf16", 14.6e3,
                             8'589'934'592, 25'165'824, 8'388'608, 38);
   b.kernel(attention, flash, calls, 47.3e3, 512, 128).dynamic_shared = 81'920;
@@ -168,14 +168,14 @@ inline void add_layer(device_builder& b, std::uint32_t region, std::uint64_t cal
   const auto up = op("Gemm", "M=4096 N=4096 K=1024 pass=fprop type=bf16", 9.0e3, 34'359'738'368,
                      16'777'216, 33'554'432, 52);
   b.kernel(up, gemm_128, calls, 61.2e3, 512, 256).dynamic_shared = 98'304;
-  b.p.nodes[up].work.on = kprof::unit::tensor_core;
+  b.p.nodes[up].work.on = kprof::arithmetic_unit::tensor_core;
   const auto act = op("Gelu", "n=16777216 type=bf16", 6.4e3, 0, 33'554'432, 33'554'432, 57);
   b.kernel(act, gelu, calls, 24.9e3, 32'768, 128);
   b.p.nodes[act].work.has_flops = false;
   const auto down = op("Gemm", "M=4096 N=1024 K=4096 pass=fprop type=bf16", 9.3e3, 34'359'738'368,
                        41'943'040, 8'388'608, 60);
   b.kernel(down, gemm_64, calls, 66.0e3, 256, 128).dynamic_shared = 73'728;
-  b.p.nodes[down].work.on = kprof::unit::tensor_core;
+  b.p.nodes[down].work.on = kprof::arithmetic_unit::tensor_core;
 }
 
 /// A transformer with 12 layers: 100 steps, an optimizer captured into a graph, and a loader.
@@ -201,13 +201,13 @@ inline kprof::profile transformer_profile() {
       .work(captured, 1'866'597'120, 1'991'036'928, 1'493'277'696)
       .site(captured, "src/adam.cu", 88);
   b.p.nodes[captured].captured = 1;
-  b.p.nodes[captured].work.on = kprof::unit::cuda_core;
+  b.p.nodes[captured].work.on = kprof::arithmetic_unit::cuda_core;
   const auto update = b.region(step, "update"), graph = b.graph(update, 100);
   b.calls(update, 100, 31e3);
   const auto replayed = b.op(graph, "Adam", "n=124439808 type=f32");
   b.work(replayed, 1'866'597'120, 1'991'036'928, 1'493'277'696).site(replayed, "src/adam.cu", 88);
   b.p.nodes[replayed].replays = 100;
-  b.p.nodes[replayed].work.on = kprof::unit::cuda_core;
+  b.p.nodes[replayed].work.on = kprof::arithmetic_unit::cuda_core;
   b.kernel(replayed, adam, 100, 1.29e6, 1056, 256).registers = 40;
   b.set(graph, 100, 2.4e3, 4096);
 

@@ -4,7 +4,7 @@
 
 // Looks up what a test recorded.
 
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 // Profiles made by hand, with fixed values: the ones behind the golden files, and random ones with
 // hostile names.
 
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>

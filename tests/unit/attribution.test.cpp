@@ -4,7 +4,7 @@
 
 #include "find.hpp"
 
-#include <kprof/model/build.hpp>
+#include <kprof/attribute/build.hpp>
 #include <kprof/op.hpp>
 #include <kprof/record/scope_functions.hpp>
 

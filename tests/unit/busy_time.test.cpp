@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "catch.hpp"
 
-#include <kprof/model/busy_time.hpp>
+#include <kprof/attribute/busy_time.hpp>
 
 #include <cstdint>
 #include <random>

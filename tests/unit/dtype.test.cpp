@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <kprof/dtype.hpp>
+#include <kprof/declare/dtype.hpp>
 
 #include "catch.hpp"
 

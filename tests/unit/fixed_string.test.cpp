@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <kprof/fixed_string.hpp>
+#include <kprof/declare/fixed_string.hpp>
 
 #include "catch.hpp"
 

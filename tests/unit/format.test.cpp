@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <kprof/report/format.hpp>
+#include <kprof/report/text/format.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/sample_profile.hpp"

@@ -2,7 +2,7 @@
 // needs: guards
 // Parameters that make no sense, and formulas that cannot cope with them.
 
-#include <kprof/detail/division_trap.hpp>
+#include <kprof/declare/division_trap.hpp>
 #include <kprof/kprof.hpp>
 
 #include "catch.hpp"

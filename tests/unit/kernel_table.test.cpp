@@ -286,18 +286,20 @@ TEST_CASE("kernel_table.what_formulas_do_not_say_has_a_reason") {
 TEST_CASE("kernel_table.tensor_cores_are_known_by_name_or_declared_or_not_at_all") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  const auto launch = [&](const char* name, kprof::unit on, std::vector<const char*> kernels) {
+  const auto launch = [&](const char* name, kprof::arithmetic_unit on,
+                          std::vector<const char*> kernels) {
     const auto node = b.op(main, name, "n=1");
     b.calls(node, 1, 10).work(node, 100, 6, 4);
     b.p.nodes[node].work.on = on;
     for (const char* kernel : kernels) b.kernel(node, kernel, 1, 10);
   };
-  launch("A", kprof::unit::unknown, {"ampere_h16816gemm", "volta_sgemm"});
-  launch("B", kprof::unit::tensor_core, {"mine"});
-  launch("C", kprof::unit::cuda_core, {"plain"});
-  launch("D", kprof::unit::tensor_core, {"prepare", "multiply"});
-  launch("E", kprof::unit::cuda_core, {"first", "second"});
-  launch("F", kprof::unit::cuda_core, {"turing_s1688gemm"});  // the name is nearer to the truth
+  launch("A", kprof::arithmetic_unit::unknown, {"ampere_h16816gemm", "volta_sgemm"});
+  launch("B", kprof::arithmetic_unit::tensor_core, {"mine"});
+  launch("C", kprof::arithmetic_unit::cuda_core, {"plain"});
+  launch("D", kprof::arithmetic_unit::tensor_core, {"prepare", "multiply"});
+  launch("E", kprof::arithmetic_unit::cuda_core, {"first", "second"});
+  launch("F", kprof::arithmetic_unit::cuda_core,
+         {"turing_s1688gemm"});  // the name is nearer to the truth
   b.kernel(main, "h884gemm", 1, 10);
   b.kernel(main, "whatever", 1, 10);
   const kprof::profile p = b.done();
@@ -317,8 +319,8 @@ TEST_CASE("kernel_table.tensor_cores_are_known_by_name_or_declared_or_not_at_all
 TEST_CASE("kernel_table.declarations_that_differ_within_a_row_say_nothing") {
   device_builder b;
   const auto main = b.thread("main", 1);
-  for (const auto on :
-       {kprof::unit::tensor_core, kprof::unit::cuda_core, kprof::unit::tensor_core}) {
+  for (const auto on : {kprof::arithmetic_unit::tensor_core, kprof::arithmetic_unit::cuda_core,
+                        kprof::arithmetic_unit::tensor_core}) {
     const auto node = b.op(main, "A", "n=" + std::to_string(b.p.nodes.size()));
     b.calls(node, 1, 10).work(node, 1, 1, 1);
     b.p.nodes[node].work.on = on;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "catch.hpp"
 
-#include <kprof/model/launch_table.hpp>
+#include <kprof/attribute/launch_table.hpp>
 
 #include <cstdint>
 #include <random>

@@ -22,8 +22,8 @@ struct Row {
 };
 struct Plain {};
 
-kprof::config with_memory(std::size_t mib) {
-  kprof::config settings;
+kprof::settings with_memory(std::size_t mib) {
+  kprof::settings settings;
   settings.memory = mib * 1024 * 1024;
   return settings;
 }

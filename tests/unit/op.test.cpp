@@ -48,7 +48,7 @@ struct Gemm {
   constexpr count flops() const { return count{2} * m * n * k; }
   constexpr bool valid() const { return m > 0 && n > 0 && k > 0; }
   constexpr kprof::arithmetic arithmetic() const {
-    return {.type = input, .on = kprof::unit::tensor_core};
+    return {.type = input, .on = kprof::arithmetic_unit::tensor_core};
   }
 };
 
@@ -130,7 +130,7 @@ TEST_CASE("op.formulas_are_evaluated_from_the_bytes_of_the_parameters") {
   CHECK(w.read == 800);
   CHECK(w.written == 400);
   CHECK(static_cast<dtype>(w.type) == dtype::f32);
-  CHECK(static_cast<kprof::unit>(w.on) == kprof::unit::unknown);
+  CHECK(static_cast<kprof::arithmetic_unit>(w.on) == kprof::arithmetic_unit::unknown);
 }
 
 TEST_CASE("op.a_formula_that_is_not_declared_is_known_to_be_missing") {
@@ -149,7 +149,7 @@ TEST_CASE("op.a_formula_that_is_not_declared_is_known_to_be_missing") {
 TEST_CASE("op.the_arithmetic_is_the_declared_one_or_the_first_dtype_field") {
   const work gemm = evaluated(demo::Gemm{});
   CHECK(static_cast<dtype>(gemm.type) == dtype::bf16);
-  CHECK(static_cast<kprof::unit>(gemm.on) == kprof::unit::tensor_core);
+  CHECK(static_cast<kprof::arithmetic_unit>(gemm.on) == kprof::arithmetic_unit::tensor_core);
   CHECK(static_cast<dtype>(evaluated(demo::TwoTypes{}).type) == dtype::int8);
 }
 

@@ -53,7 +53,7 @@ static_assert(moves(Activation{.act = activation::prelu,
                     50, 30));
 static_assert(Activation{.act = activation::prelu, .numel = 10, .weights = 5}.parameters() == 5);
 static_assert(costs(Relu{.numel = 0}, 0, 0));
-static_assert(Relu{.type = dtype::bf16}.arithmetic().on == kprof::unit::cuda_core &&
+static_assert(Relu{.type = dtype::bf16}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
               Relu{.type = dtype::bf16}.arithmetic().type == dtype::bf16);
 
 // Glu: 2 rows F, 3 rows F s. 5 x 7 = 35 elements.

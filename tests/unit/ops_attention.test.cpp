@@ -106,8 +106,9 @@ static_assert(costs(Sdpa{.Sq = 0, .Sk = 3, .D = 5, .pass = pass::bprop}, 0, 60))
 static_assert(costs(Sdpa{}, 256, 512) && costs(DecodeAttention{}, 256, 512) &&
               costs(MlaDecode{}, 2 * 128 * 1088, 2 * (128 * 576 + 576 + 128 * 512)));
 static_assert(costs(Rope{}, 192, 2 * 128 + 256));
-static_assert(Sdpa{.type = dtype::fp8_e4m3}.arithmetic().on == kprof::unit::tensor_core &&
-              Sdpa{}.arithmetic().on == kprof::unit::unknown);
+static_assert(Sdpa{.type = dtype::fp8_e4m3}.arithmetic().on ==
+                  kprof::arithmetic_unit::tensor_core &&
+              Sdpa{}.arithmetic().on == kprof::arithmetic_unit::unknown);
 
 // 6 heads on 2, 5 tokens, sizes 7 and 11: q 2*6*7 = 84, cache 2*2*5*18 = 360, o 2*6*11 = 132, a
 // token 2*2*18 = 72.

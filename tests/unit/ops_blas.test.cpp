@@ -123,15 +123,15 @@ static_assert(costs(Trsm{.m = 3, .n = 5, .side = right, .type = c64}, 300, 360) 
               costs(Trsm{.m = 3, .n = 5, .type = f16}, 45, 72) &&
               costs(Trsm{.m = 0, .n = 5, .side = right}, 0, 0));
 
-static_assert(Axpy{}.arithmetic().on == kprof::unit::cuda_core &&
-              Gemv{.type = f16}.arithmetic().on == kprof::unit::cuda_core);
-static_assert(Trsm{.type = f64}.arithmetic().on == kprof::unit::unknown &&
+static_assert(Axpy{}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
+              Gemv{.type = f16}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
+static_assert(Trsm{.type = f64}.arithmetic().on == kprof::arithmetic_unit::unknown &&
               Syrk{.type = f64}.arithmetic().type == f64);
-static_assert(Symm{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);
+static_assert(Symm{.type = dtype::tf32}.arithmetic().on == kprof::arithmetic_unit::tensor_core);
 
 /// An operator with fields that make no sense, and with so large ones that its bytes exceed 64
 /// bits.
-template <kprof::unit Unit, class Op, std::int64_t Op::*... Fields>
+template <kprof::arithmetic_unit Unit, class Op, std::int64_t Op::*... Fields>
 consteval bool guarded() {
   const bool negative = (!is_constant([] {
                           Op op;
@@ -157,7 +157,7 @@ consteval bool guarded() {
   return negative && large && unknown && unit && is_constant([] { return Op{}.flops(); }) &&
          is_constant([] { return Op{}.bytes(); }) && Op{}.valid();
 }
-constexpr auto cores = kprof::unit::cuda_core, either = kprof::unit::unknown;
+constexpr auto cores = kprof::arithmetic_unit::cuda_core, either = kprof::arithmetic_unit::unknown;
 static_assert(guarded<cores, Axpy, &Axpy::n>() && guarded<cores, Dot, &Dot::n>() &&
               guarded<cores, Nrm2, &Nrm2::n>() && guarded<cores, Asum, &Asum::n>());
 static_assert(guarded<cores, Scal, &Scal::n>() && guarded<cores, CopyVector, &CopyVector::n>() &&

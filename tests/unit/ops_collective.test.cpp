@@ -65,7 +65,7 @@ static_assert(sends<Broadcast>(0, 1200, 0, 250, 8) &&
 // one rank, one f32
 static_assert(costs(Collective{}, 0, 0) && costs(AllReduce{}, 0, 0) && costs(Broadcast{}, 0, 4));
 static_assert(AllReduce{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
-              AllReduce{}.arithmetic().on == kprof::unit::cuda_core);
+              AllReduce{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return AllReduce{.n = 0}.flops(); }) &&
               !is_constant([] { return AllReduce{.S = -4}.bytes(); }));

@@ -369,15 +369,16 @@ static_assert(costs(Conv2d{.N = 2, .C = 0, .K = 3, .pass = pass::wgrad}, 0, 0) &
 static_assert(costs(ConvTranspose2d{.N = 0, .K = 4}, 0, 0) &&
               costs(ConvTranspose2d{.C = 0, .K = 4}, 0, 16));
 
-constexpr bool on(kprof::arithmetic a, dtype type, kprof::unit unit) {
+constexpr bool on(kprof::arithmetic a, dtype type, kprof::arithmetic_unit unit) {
   return a.type == type && a.on == unit;
 }
-static_assert(on(fused(pass::fprop).arithmetic(), dtype::f16, kprof::unit::unknown) &&
-              on(fused(pass::bgrad).arithmetic(), dtype::f16, kprof::unit::cuda_core));
-static_assert(on(Conv1d{.type = dtype::tf32}.arithmetic(), dtype::tf32, kprof::unit::tensor_core));
+static_assert(on(fused(pass::fprop).arithmetic(), dtype::f16, kprof::arithmetic_unit::unknown) &&
+              on(fused(pass::bgrad).arithmetic(), dtype::f16, kprof::arithmetic_unit::cuda_core));
+static_assert(on(Conv1d{.type = dtype::tf32}.arithmetic(), dtype::tf32,
+                 kprof::arithmetic_unit::tensor_core));
 static_assert(on(ConvTranspose1d{.pass = pass::bgrad}.arithmetic(), dtype::f32,
-                 kprof::unit::cuda_core) &&
-              on(ConvTranspose2d{}.arithmetic(), dtype::f32, kprof::unit::unknown));
+                 kprof::arithmetic_unit::cuda_core) &&
+              on(ConvTranspose2d{}.arithmetic(), dtype::f32, kprof::arithmetic_unit::unknown));
 
 // A senseless call is no constant.
 static_assert(is_constant([] { return Conv2d{}.flops(); }) &&

@@ -110,7 +110,7 @@ static_assert(detail::fft_times(4, {7, {top + (top >> 2) - 1, ones}}) == 30);
 static_assert(detail::fft_times(7 * (top >> 2), {0, {1, ones}}) == 2);
 
 static_assert(Fft{}.arithmetic().type == dtype::f32 &&
-              Fft{}.arithmetic().on == kprof::unit::cuda_core);
+              Fft{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return Fft{.n = {0}}.flops(); }) &&
               !is_constant([] { return Fft{.n = {0}}.bytes(); }));

@@ -15,8 +15,8 @@ using kprof_test::is_constant;
 using kprof_test::is_refused;
 using kprof_test::most;
 using namespace kprof::ops;
+using kprof::arithmetic_unit;
 using kprof::dtype;
-using kprof::unit;
 
 namespace {
 
@@ -58,8 +58,8 @@ static_assert(costs(gemm_of(dtype::f32, 0, 5, 7, true), 0, 0) &&
 static_assert(costs(gemm_of(dtype::f32, 3, 5, 0), 0, 60));  // no products: zeros are written
 static_assert(gemm_of(dtype::f32, 3, 5, 7, true).bytes().written == 60 &&
               gemm_of(dtype::f32, 3, 5, 7, true).bytes().read == 4 * (21 + 35 + 15));
-static_assert(gemm_of(dtype::tf32, 1, 1, 1).arithmetic().on == unit::tensor_core &&
-              gemm_of(dtype::f16, 1, 1, 1).arithmetic().on == unit::unknown);
+static_assert(gemm_of(dtype::tf32, 1, 1, 1).arithmetic().on == arithmetic_unit::tensor_core &&
+              gemm_of(dtype::f16, 1, 1, 1).arithmetic().on == arithmetic_unit::unknown);
 static_assert(Gemm{.dtypeA = dtype::f16}.arithmetic().type == dtype::f16);
 
 static_assert(costs(Bmm{.batch = 12, .M = 128, .N = 128, .K = 64, .type = dtype::f16}, 25'165'824,
@@ -179,7 +179,8 @@ static_assert(costs(GemmEpilogue{.M = 1,
                                  .dtypeC = dtype::int4,
                                  .bias = bias_kind::per_col},
                     9, 1 + 2 + 2 + 2));
-static_assert(GemmEpilogue{.dtypeA = dtype::fp8_e4m3}.arithmetic().on == unit::tensor_core);
+static_assert(GemmEpilogue{.dtypeA = dtype::fp8_e4m3}.arithmetic().on ==
+              arithmetic_unit::tensor_core);
 
 constexpr Linear linear_of(pass p, bool bias, dtype type = dtype::f16, dtype w = dtype::unknown) {
   return {.tokens = 128,
@@ -207,8 +208,8 @@ static_assert(linear_of(pass::wgrad, true).bytes().written == 2 * 768 * 3072 &&
 static_assert(linear_of(pass::fprop, true).parameters() == 768 * 3072 + 3072 &&
               linear_of(pass::fprop, false).parameters() == 768 * 3072);
 static_assert(!linear_of(pass::bprop, true).valid());
-static_assert(linear_of(pass::bgrad, true).arithmetic().on == unit::cuda_core &&
-              linear_of(pass::fprop, true).arithmetic().on == unit::unknown);
+static_assert(linear_of(pass::bgrad, true).arithmetic().on == arithmetic_unit::cuda_core &&
+              linear_of(pass::fprop, true).arithmetic().on == arithmetic_unit::unknown);
 static_assert(costs(Linear{.tokens = 2,
                            .out_features = 3,
                            .pass = pass::bgrad,
@@ -254,7 +255,7 @@ static_assert(costs(SparseGemm{.M = 1,
 static_assert(!SparseGemm{.K = 6}.valid() && !SparseGemm{.K = 3, .dtypeA = dtype::tf32}.valid() &&
               !SparseGemm{.K = 4, .dtypeA = dtype::int4}.valid());
 static_assert(!SparseGemm{.dtypeA = dtype::f64}.valid() &&
-              SparseGemm{}.arithmetic().on == unit::tensor_core);
+              SparseGemm{}.arithmetic().on == arithmetic_unit::tensor_core);
 static_assert(costs(SparseGemm{.M = 0, .N = 5, .K = 4}, 0, 0));
 
 static_assert(costs(BlockScaledGemm{.M = 128, .N = 256, .K = 512}, 33'554'432,
@@ -273,7 +274,7 @@ static_assert(costs(
     990, 50 + 83 + 24 + 30));
 static_assert(costs(BlockScaledGemm{.M = 3, .N = 0, .K = 33}, 0, 0) &&
               !BlockScaledGemm{.block = 0}.valid() && !BlockScaledGemm{.block = -32}.valid());
-static_assert(BlockScaledGemm{}.arithmetic().on == unit::tensor_core &&
+static_assert(BlockScaledGemm{}.arithmetic().on == arithmetic_unit::tensor_core &&
               BlockScaledGemm{}.arithmetic().type == dtype::fp8_e4m3);
 
 // ---- what makes no sense, and what does not fit 64 bits, is no constant

@@ -58,7 +58,7 @@ static_assert(costs(Embedding{}, 0, 16) && Embedding{}.parameters() == 0 &&
               costs(Gather{}, 0, 16) && costs(IndexSelect{}, 0, 16) && costs(Scatter{}, 0, 16));
 static_assert(costs(ScatterAdd{}, 1, 20) && costs(MaskedSelect{}, 0, 9));
 static_assert(Embedding{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
-              ScatterAdd{}.arithmetic().on == kprof::unit::cuda_core);
+              ScatterAdd{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return Embedding{.tokens = -1}.flops(); }) &&
               !is_constant([] { return Embedding{.tokens = most, .D = 2}.bytes(); }));

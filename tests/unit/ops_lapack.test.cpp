@@ -86,9 +86,9 @@ static_assert(!Getrf{.type = dtype::int4}.valid() && !Potrf{.type = dtype::boole
 // HPL's 2 n^3 / 3 + 3 n^2 / 2 is n / 6 more.
 static_assert((Gesv{.n = 600}.flops() + 100) == 2 * 600 * 600 * 200 + 3 * 600 * 300);
 static_assert(Getrf{}.arithmetic().type == f64 &&
-              Gesv{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);
+              Gesv{.type = dtype::tf32}.arithmetic().on == kprof::arithmetic_unit::tensor_core);
 
-template <kprof::unit Unit, class Op, std::int64_t Op::*... Fields>
+template <kprof::arithmetic_unit Unit, class Op, std::int64_t Op::*... Fields>
 consteval bool guarded() {
   const bool negative = (!is_constant([] {
                           Op op;
@@ -114,7 +114,7 @@ consteval bool guarded() {
   return negative && large && unknown && unit && is_constant([] { return Op{}.flops(); }) &&
          is_constant([] { return Op{}.bytes(); }) && Op{}.valid();
 }
-constexpr auto either = kprof::unit::unknown;
+constexpr auto either = kprof::arithmetic_unit::unknown;
 static_assert(guarded<either, Getrf, &Getrf::m, &Getrf::n>() &&
               guarded<either, Potrf, &Potrf::n>() &&
               guarded<either, Geqrf, &Geqrf::m, &Geqrf::n>());

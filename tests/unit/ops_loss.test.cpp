@@ -56,7 +56,7 @@ static_assert(costs(Mse{.numel = 9, .type = dtype::fp6_e2m3}, 27, 7 + 7 + 1) &&
 static_assert(costs(CrossEntropy{}, 4, 20) && costs(Nll{}, 1, 16) &&
               costs(Nll{.pass = pass::bprop}, 1, 16) && costs(Mse{}, 3, 12));
 static_assert(CrossEntropy{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
-              Mse{}.arithmetic().on == kprof::unit::cuda_core);
+              Mse{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return CrossEntropy{.rows = -1}.flops(); }) &&
               !is_constant([] { return CrossEntropy{.rows = most, .classes = 3}.flops(); }));

@@ -52,7 +52,8 @@ static_assert(costs(MoeMlp{}, 6, 2 * (1 + 2 + 2) + 2 * (1 + 1 + 1)) && costs(Moe
               MoeRouter{}.parameters() == 1 && MoeMlp{}.parameters() == 0);
 // the second product has no depth: zeros
 static_assert(costs(MoeMlp{.tokens = 8, .active_experts = 2, .hidden = 3, .ffn = 0}, 0, 48));
-static_assert(MoeMlp{.type = dtype::fp8_e4m3}.arithmetic().on == kprof::unit::tensor_core);
+static_assert(MoeMlp{.type = dtype::fp8_e4m3}.arithmetic().on ==
+              kprof::arithmetic_unit::tensor_core);
 
 static_assert(costs(MoeRouter{.tokens = 8, .hidden = 3, .experts = 5}, 240, 2 * (24 + 15 + 40)) &&
               MoeRouter{.hidden = 3, .experts = 5}.parameters() == 15);

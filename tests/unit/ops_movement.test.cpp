@@ -66,7 +66,7 @@ static_assert(only_moves(Slice{}, 4, 4) && only_moves(Copy{}, 4, 4) &&
               only_moves(Fill{}, 0, 4) && only_moves(Memcpy{}, 1, 1));
 static_assert(Reshape{}.numel == 1 && Reshape{}.type == dtype::f32 && Concat{}.inputs.size() == 16);
 static_assert(Cast{.dtypeIn = dtype::bf16}.arithmetic().type == dtype::bf16 &&
-              Fill{}.arithmetic().on == kprof::unit::cuda_core);
+              Fill{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] {
   return Concat{.inputs = {1, -1}}.flops();

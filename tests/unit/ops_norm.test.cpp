@@ -164,7 +164,7 @@ static_assert(costs(GroupNorm{.HW = 0}, 0, 0) && costs(InstanceNorm{.N = 0}, 0, 
 static_assert(costs(GroupNorm{.C = 0, .G = 4}, 0, 0));
 
 constexpr bool on_cuda_cores(kprof::arithmetic a, dtype type) {
-  return a.type == type && a.on == kprof::unit::cuda_core;
+  return a.type == type && a.on == kprof::arithmetic_unit::cuda_core;
 }
 static_assert(on_cuda_cores(small_batch.arithmetic(), dtype::f16) &&
               on_cuda_cores(LayerNorm{}.arithmetic(), dtype::f32) &&

@@ -54,7 +54,7 @@ static_assert(costs(Sgd{.numel = 0}, 0, 0) && costs(Lamb{.numel = 0, .weight_dec
 static_assert(costs(Sgd{}, 2, 12) && costs(Momentum{}, 4, 20) && costs(Adam{}, 14, 28) &&
               costs(AdamW{}, 16, 28) && costs(Lamb{}, 19, 28));
 static_assert(Sgd{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
-              Adam{}.arithmetic().on == kprof::unit::cuda_core);
+              Adam{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return Sgd{.numel = -1}.flops(); }) &&
               !is_constant([] { return Sgd{.numel = most}.bytes(); }));

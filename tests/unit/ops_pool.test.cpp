@@ -204,7 +204,7 @@ static_assert(costs(AdaptiveAvgPool2d{.H = 4, .W = 4, .P = 0}, 0, 0) &&
               costs(AdaptiveAvgPool2d{.H = 4, .W = 4, .P = 0, .pass = pass::bprop}, 0, 64));
 
 constexpr bool on_cuda_cores(kprof::arithmetic a, dtype type) {
-  return a.type == type && a.on == kprof::unit::cuda_core;
+  return a.type == type && a.on == kprof::arithmetic_unit::cuda_core;
 }
 static_assert(on_cuda_cores(stem.arithmetic(), dtype::f16) &&
               on_cuda_cores(AvgPool1d{.type = dtype::f64}.arithmetic(), dtype::f64) &&

@@ -88,7 +88,7 @@ static_assert(costs(Sort{}, 0, 8) && costs(Scan{}, 1, 8) && costs(Histogram{}, 1
               costs(ReduceArray{}, 1, 8) && costs(TransposeMatrix{}, 0, 8));
 static_assert(costs(Stream{}, 2, 24));
 template <class... Ops>
-constexpr bool on_cores = ((Ops{}.arithmetic().on == kprof::unit::cuda_core) && ...);
+constexpr bool on_cores = ((Ops{}.arithmetic().on == kprof::arithmetic_unit::cuda_core) && ...);
 static_assert(on_cores<Sort, Scan, Histogram, ReduceArray, TransposeMatrix, Stream>);
 static_assert(Stream{}.arithmetic().type == dtype::f64 &&
               Histogram{.dtypeCounter = dtype::uint32}.arithmetic().type == dtype::uint32);

@@ -148,12 +148,13 @@ static_assert(costs(
 
 static_assert(GemmQuant{}.arithmetic().type == f16 &&
               GemmQuant{.dtypeA = i4, .dtypeB = bf16}.arithmetic().type == bf16);
-static_assert(GemmQuant{.dtypeA = fp8, .dtypeB = fp8}.arithmetic().on == kprof::unit::tensor_core &&
+static_assert(GemmQuant{.dtypeA = fp8, .dtypeB = fp8}.arithmetic().on ==
+                  kprof::arithmetic_unit::tensor_core &&
               GemmQuant{.dtypeA = i8, .dtypeB = i4}.arithmetic().type == i8);
 static_assert(Quantize{.dtypeIn = bf16}.arithmetic().type == bf16 &&
               Dequantize{.dtypeOut = f16}.arithmetic().type == f16);
-static_assert(Quantize{}.arithmetic().on == kprof::unit::cuda_core &&
-              Dequantize{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(Quantize{}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
+              Dequantize{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 // 1 element, 1 scale
 static_assert(costs(Quantize{}, 2, 9) && costs(Dequantize{}, 1, 9) &&
               costs(GemmQuant{}, 2, 2 + 1 + 2 + 2));

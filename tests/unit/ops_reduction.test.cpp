@@ -55,7 +55,7 @@ static_assert(reduces<Argmax>(1001, 9, 5) && reduces<Argmin>(1001, 9, 5) &&
 
 static_assert(costs(Reduce{}, 1, 8) && costs(Sum{}, 1, 8));
 static_assert(Mean{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
-              Mean{}.arithmetic().on == kprof::unit::cuda_core);
+              Mean{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 // Of nothing: a sum is 0, which is written; there is no greatest element.
 static_assert(costs(Sum{.n_in = 0, .n_out = 5}, 0, 20) && costs(Max{.n_in = 0, .n_out = 0}, 0, 0) &&
               !Max{.n_in = 0}.valid() && !Argmin{.n_in = 0}.valid());

@@ -102,9 +102,9 @@ static_assert(moves(RnnCell{.B = 0, .input_size = 3, .H = 5, .pass = pass::bprop
               moves(Lstm{.B = 0, .bias = false, .pass = pass::bprop}, 0, 32));
 
 static_assert(LstmCell{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
-              Gru{.type = dtype::tf32}.arithmetic().on == kprof::unit::tensor_core);
+              Gru{.type = dtype::tf32}.arithmetic().on == kprof::arithmetic_unit::tensor_core);
 static_assert(Rnn{}.arithmetic().type == dtype::f32 &&
-              Rnn{}.arithmetic().on == kprof::unit::unknown);
+              Rnn{}.arithmetic().on == kprof::arithmetic_unit::unknown);
 
 // A senseless call is no constant.
 static_assert(is_constant([] { return RnnCell{}.flops(); }) &&

@@ -48,9 +48,9 @@ static_assert(costs(of<Softmax>(0, 5), 0, 0) && costs(of<Softmax>(5, 0, pass::bp
               costs(of<LogSoftmax>(0, 0), 0, 0));
 static_assert(of<LogSoftmax>(0, 5).transcendentals() == 0);
 static_assert(of<Softmax>(1, 1, pass::fprop, dtype::f16).arithmetic().type == dtype::f16 &&
-              Softmax{}.arithmetic().on == kprof::unit::cuda_core);
+              Softmax{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 static_assert(of<LogSoftmax>(1, 1, pass::fprop, dtype::bf16).arithmetic().type == dtype::bf16 &&
-              LogSoftmax{}.arithmetic().on == kprof::unit::cuda_core);
+              LogSoftmax{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 // A senseless call is no constant.
 static_assert(is_constant([] { return Softmax{}.flops(); }) &&

@@ -83,10 +83,10 @@ static_assert(costs(SpmmCsr{.M = 3, .N = 0, .K = 5, .nnz = 7, .beta = true}, 0, 
 
 // One element by default: offsets 8, index 4, value 4, the other operand 4, result 4.
 static_assert(costs(SpmvCsr{}, 2, 24) && costs(SpmvCoo{}, 2, 20) && costs(SpmmCsr{}, 2, 24));
-static_assert(SpmvCsr{}.arithmetic().on == kprof::unit::cuda_core &&
-              SpmvCoo{}.arithmetic().on == kprof::unit::cuda_core);
+static_assert(SpmvCsr{}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
+              SpmvCoo{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 static_assert(SpmmCsr{.type = dtype::f16}.arithmetic().type == dtype::f16 &&
-              SpmmCsr{}.arithmetic().on == kprof::unit::unknown);
+              SpmmCsr{}.arithmetic().on == kprof::arithmetic_unit::unknown);
 
 static_assert(!is_constant([] { return SpmvCsr{.M = -1}.flops(); }) &&
               !is_constant([] { return SpmvCsr{.M = -1}.bytes(); }));

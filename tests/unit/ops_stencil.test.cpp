@@ -70,7 +70,7 @@ static_assert(costs(Stencil{.n = {4}, .r = 0}, 4, 32) &&
 static_assert(Stencil{.n = {10, 7}}.bytes().read == 280 &&
               Stencil{.n = {10, 7}}.bytes().written == 160);
 static_assert(Stencil{}.arithmetic().type == dtype::f32 &&
-              Stencil{}.arithmetic().on == kprof::unit::cuda_core);
+              Stencil{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 
 static_assert(!is_constant([] { return Stencil{.n = {2}}.flops(); }) &&
               !is_constant([] { return Stencil{.n = {2}}.bytes(); }));

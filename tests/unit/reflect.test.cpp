@@ -377,7 +377,7 @@ TEST_CASE("reflect.enumerators_have_their_names_and_values") {
   CHECK(enumerators<demo::huge>() == "small_one=1");
   CHECK(enumerators<demo::none_named>() == "");
   CHECK(enumerators<global_enum>() == "here=0 there=1");
-  CHECK(enumerators<kprof::unit>() == "unknown=0 cuda_core=1 tensor_core=2");
+  CHECK(enumerators<kprof::arithmetic_unit>() == "unknown=0 cuda_core=1 tensor_core=2");
   CHECK(str(kprof::detail::describe_enum<demo::plain>().name) == "plain");
 }
 

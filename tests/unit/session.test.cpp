@@ -121,7 +121,7 @@ TEST_CASE("session.times_are_those_of_the_steady_clock") {
 
 TEST_CASE("session.the_system_clock_gives_the_same_times") {
   // The clock is fixed by the first recording of a process, so a child makes its first one here.
-  kprof::config settings;
+  kprof::settings settings;
   settings.clock = kprof::clock_choice::system;
   REQUIRE(kprof::start(settings));
   bool said = false;
@@ -270,7 +270,7 @@ TEST_CASE("session.resume_without_pause_changes_nothing") {
 }
 
 TEST_CASE("session.start_with_enabled_false_does_nothing") {
-  kprof::config off;
+  kprof::settings off;
   off.enabled = false;
   REQUIRE(kprof::start(off));
   { KPROF_OP(Silent, {1}); }
@@ -280,7 +280,7 @@ TEST_CASE("session.start_with_enabled_false_does_nothing") {
 }
 
 TEST_CASE("session.too_little_memory_is_raised_and_said_once") {
-  kprof::config tiny;
+  kprof::settings tiny;
   tiny.memory = 1;
   REQUIRE(kprof::start(tiny));
   REQUIRE(kprof::start(tiny));

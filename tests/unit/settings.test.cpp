@@ -2,7 +2,7 @@
 // The grammar of KPROF: what is valid holds, what is not is described, nothing stops.
 
 #include <kprof/record/recorder.hpp>
-#include <kprof/report/format.hpp>
+#include <kprof/report/text/format.hpp>
 #include <kprof/settings.hpp>
 
 #include "catch.hpp"
@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-using kprof::config;
-using kprof::parsed_config;
+using kprof::parsed_settings;
+using kprof::settings;
 
 namespace {
 
 /// The one complaint about `text`; empty when there is none.
 std::string complaint(const std::string& text) {
-  const parsed_config p = config::parse(text);
+  const parsed_settings p = settings::parse(text);
   if (p.errors.empty()) return {};
   return p.errors.size() == 1
              ? p.errors[0]
@@ -42,7 +42,7 @@ bool fit_to_print(std::string_view text) {
 
 TEST_CASE("settings.nothing_means_the_defaults") {
   for (const char* text : {"", " ", "\t\n", "on"}) {
-    const parsed_config p = config::parse(text);
+    const parsed_settings p = settings::parse(text);
     CHECK(p.errors.empty());
     CHECK(p.value.enabled);
     CHECK(p.value.nvtx);
@@ -53,14 +53,14 @@ TEST_CASE("settings.nothing_means_the_defaults") {
 }
 
 TEST_CASE("settings.every_word_is_understood") {
-  CHECK_FALSE(config::parse("off").value.enabled);
-  CHECK(config::parse("off,on").value.enabled);
-  CHECK(config::parse("report").value.report_at_exit);
-  CHECK(config::parse("report()").value.report_at_exit);
-  CHECK_FALSE(config::parse("report,report=off").value.report_at_exit);
-  CHECK_FALSE(config::parse("nvtx=off").value.nvtx);
-  CHECK(config::parse("clock=system").value.clock == kprof::clock_choice::system);
-  CHECK(config::parse("clock=system,clock=auto").value.clock == kprof::clock_choice::automatic);
+  CHECK_FALSE(settings::parse("off").value.enabled);
+  CHECK(settings::parse("off,on").value.enabled);
+  CHECK(settings::parse("report").value.report_at_exit);
+  CHECK(settings::parse("report()").value.report_at_exit);
+  CHECK_FALSE(settings::parse("report,report=off").value.report_at_exit);
+  CHECK_FALSE(settings::parse("nvtx=off").value.nvtx);
+  CHECK(settings::parse("clock=system").value.clock == kprof::clock_choice::system);
+  CHECK(settings::parse("clock=system,clock=auto").value.clock == kprof::clock_choice::automatic);
   for (const char* text : {"off", "report", "report()", "report,report=off", "nvtx=off",
                            "clock=system", " on , nvtx = off ,report( ) "}) {
     INFO(text);
@@ -69,33 +69,33 @@ TEST_CASE("settings.every_word_is_understood") {
 }
 
 TEST_CASE("settings.sizes_have_units") {
-  CHECK(config::parse("memory=1234567").value.memory == 1234567);
-  CHECK(config::parse("memory=1234567B").value.memory == 1234567);
-  CHECK(config::parse("memory=4096KiB").value.memory == 4096 * 1024);
-  CHECK(config::parse("memory=4096K").value.memory == 4096 * 1024);
-  CHECK(config::parse("memory=256MiB").value.memory == 256U << 20U);
-  CHECK(config::parse("memory=2G").value.memory == 2ULL << 30U);
+  CHECK(settings::parse("memory=1234567").value.memory == 1234567);
+  CHECK(settings::parse("memory=1234567B").value.memory == 1234567);
+  CHECK(settings::parse("memory=4096KiB").value.memory == 4096 * 1024);
+  CHECK(settings::parse("memory=4096K").value.memory == 4096 * 1024);
+  CHECK(settings::parse("memory=256MiB").value.memory == 256U << 20U);
+  CHECK(settings::parse("memory=2G").value.memory == 2ULL << 30U);
   for (const char* text : {"memory=", "memory", "memory=lots", "memory=-1", "memory=1.5G",
                            "memory=1TB", "memory=99999999999999999999", "memory=99999999G"}) {
     INFO(text);
     CHECK(contains(complaint(text), "memory=64MiB"));
-    CHECK(config::parse(text).value.memory == 64U << 20U);
+    CHECK(settings::parse(text).value.memory == 64U << 20U);
   }
 }
 
 TEST_CASE("settings.too_little_memory_is_told_and_raised") {
-  STATIC_REQUIRE(config::smallest_memory == kprof::detail::recorder::smallest_memory);
+  STATIC_REQUIRE(settings::smallest_memory == kprof::detail::recorder::smallest_memory);
   for (const char* text : {"memory=0", "memory=1KiB", "memory=1048575"}) {
     INFO(text);
     CHECK(complaint(text) ==
           std::string(text) + " is too small to work with; the smallest, 1 MiB, is used");
-    CHECK(config::parse(text).value.memory == 1U << 20U);
+    CHECK(settings::parse(text).value.memory == 1U << 20U);
   }
   CHECK(complaint("memory=1MiB").empty());
 }
 
 TEST_CASE("settings.report_options_are_read") {
-  const parsed_config p = config::parse(
+  const parsed_settings p = settings::parse(
       "report(path=run-%p.txt,width=160,top=7,sort=total,by=call_site,filter=\"^(Gemm|Conv),"
       "\\\"x\",columns=operator+calls+p99,table=off,tree=on,ascii,legend),memory=1MiB");
   CHECK(p.errors.empty());
@@ -133,8 +133,8 @@ TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
 }
 
 TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
-  const parsed_config p =
-      config::parse("bad,memory=2MiB,report(bad=1,width=80,top=x)garbage,nvtx=off");
+  const parsed_settings p =
+      settings::parse("bad,memory=2MiB,report(bad=1,width=80,top=x)garbage,nvtx=off");
   CHECK(p.value.memory == 2U << 20U);
   CHECK(p.value.report.width == 80);
   CHECK(p.value.report.top == kprof::report_options{}.top);
@@ -143,8 +143,8 @@ TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
 }
 
 TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
-  const parsed_config p =
-      config::parse("report(sort=gflosp,columns=operator+colour,filter=\"(\",top=7)");
+  const parsed_settings p =
+      settings::parse("report(sort=gflosp,columns=operator+colour,filter=\"(\",top=7)");
   REQUIRE(p.errors.size() == 3);
   CHECK(contains(p.errors[0], "unknown sort \"gflosp\"; choose from: operator, parameters, "));
   CHECK(contains(p.errors[1], "unknown column \"colour\"; choose from: operator, parameters, "));
@@ -162,11 +162,11 @@ TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
     INFO(text);
     CHECK(complaint(text).empty());
   }
-  CHECK(config::parse("report(sort=total,sort=colour)").value.report.sort == "total");
+  CHECK(settings::parse("report(sort=total,sort=colour)").value.report.sort == "total");
 }
 
 TEST_CASE("settings.a_value_with_parentheses_wants_quotes") {
-  const parsed_config p = config::parse("report(filter=^(Gemm|Conv),top=7),memory=2MiB");
+  const parsed_settings p = settings::parse("report(filter=^(Gemm|Conv),top=7),memory=2MiB");
   REQUIRE(p.errors.size() == 1);
   CHECK(p.errors[0] ==
         "unexpected '(' after \"filter=^\" in report(...); options are separated by commas, and a "
@@ -179,8 +179,8 @@ TEST_CASE("settings.a_value_with_parentheses_wants_quotes") {
       "unexpected 'x' after \"filter=^(Gemm)\" in report(...); options are separated by commas"));
   CHECK_FALSE(contains(complaint("report(filter=\"a\"x)"), "double quotes"));
   // What is not read to its end is not half applied.
-  const parsed_config half =
-      config::parse("nvtx=off,nvtx=(on),clock=\"system\"x,report(ascii(off))");
+  const parsed_settings half =
+      settings::parse("nvtx=off,nvtx=(on),clock=\"system\"x,report(ascii(off))");
   CHECK(half.errors.size() == 3);
   CHECK_FALSE(half.value.nvtx);
   CHECK(half.value.clock == kprof::clock_choice::automatic);
@@ -213,7 +213,7 @@ TEST_CASE("settings.complaints_are_fit_to_print") {
                                     "report(" + bad,
                                     "report(filter=\"" + bad,
                                     "memory=" + std::string(100'000, '0')}) {
-      const parsed_config p = config::parse(text);
+      const parsed_settings p = settings::parse(text);
       CHECK_FALSE(p.errors.empty());
       for (const std::string& error : p.errors) {
         INFO(error);
@@ -227,7 +227,7 @@ TEST_CASE("settings.complaints_are_fit_to_print") {
 TEST_CASE("settings.many_mistakes_are_counted") {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "a,";
-  const parsed_config p = config::parse(text + "memory=2MiB");
+  const parsed_settings p = settings::parse(text + "memory=2MiB");
   CHECK(p.errors.size() == 20);
   CHECK(p.errors.back() == "more mistakes: 981");
   CHECK(p.value.memory == 2U << 20U);
@@ -239,7 +239,7 @@ TEST_CASE("settings.any_text_is_survived") {
   for (int i = 0; i < 20'000; ++i) {
     std::string text;
     for (auto n = random() % 40; n > 0; --n) text += alphabet[random() % alphabet.size()];
-    const parsed_config p = config::parse(text);
+    const parsed_settings p = settings::parse(text);
     CHECK(p.errors.size() <= text.size() + 1);
     for (const std::string& error : p.errors) CHECK(fit_to_print(error));
   }

@@ -93,7 +93,7 @@ TEST_CASE("threads.a_guard_in_a_thread_local_destructor_counts") {
 }
 
 TEST_CASE("threads.a_snapshot_while_others_are_inside_guards_is_consistent") {
-  kprof::config settings;
+  kprof::settings settings;
   settings.memory = 2 * 1024 * 1024;  // so that chunks are recycled under way
   REQUIRE(kprof::start(settings));
   std::atomic<bool> stop{false};

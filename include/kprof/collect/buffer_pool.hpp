@@ -6,7 +6,7 @@
 // full. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits
 // or calls CUPTI.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -10,14 +10,14 @@
 // only locks under which it never calls CUPTI, and queues. Records are read on a thread of kprof's
 // own, or by whoever asks for all of them.
 
+#include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
 #include <kprof/collect/buffer_pool.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/collect/cupti_calls.hpp>
 #include <kprof/collect/cupti_library.hpp>
 #include <kprof/collect/cupti_records.hpp>
 #include <kprof/collect/device_wait.hpp>
-#include <kprof/config.hpp>
-#include <kprof/detail/activity.hpp>
 #include <kprof/status.hpp>
 
 #include <pthread.h>

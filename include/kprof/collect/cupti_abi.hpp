@@ -8,7 +8,7 @@
 // field is where the oldest version that has it put it. The tests compile this file against the
 // headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

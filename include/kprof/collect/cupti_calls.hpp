@@ -6,8 +6,8 @@
 // this thread is in the midst of. Names and not numbers: a new CUDA version brings new launch
 // calls, and CUPTI tells how they are called.
 
+#include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
-#include <kprof/config.hpp>
 
 #include <cstddef>
 #include <cstdint>

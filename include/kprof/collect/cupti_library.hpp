@@ -5,8 +5,8 @@
 // Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to
 // 13, and where it is missing the reason is one line of the report.
 
+#include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
-#include <kprof/config.hpp>
 #include <kprof/status.hpp>
 
 #include <dlfcn.h>

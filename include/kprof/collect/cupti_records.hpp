@@ -4,9 +4,9 @@
 
 // From CUPTI's records to kprof's plain ones. Pure: a record in, an activity out.
 
+#include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
 #include <kprof/collect/cupti_abi.hpp>
-#include <kprof/config.hpp>
-#include <kprof/detail/activity.hpp>
 
 #include <cstddef>
 #include <cstdint>

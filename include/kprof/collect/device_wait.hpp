@@ -6,8 +6,8 @@
 // what still runs. Uses the CUDA that the program has loaded, whichever; where there is none,
 // nothing waits.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/lock_within.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/collect/lock_within.hpp>
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 // Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not
 // should not pay for.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <link.h>
 

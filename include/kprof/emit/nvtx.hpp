@@ -9,7 +9,7 @@
 // the first scope looks for a tool, and without one guards are idle again. It costs about 0.4 s of
 // compile time and 31 KB of weak code an object. Any thread may open and close scopes.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/emit/nvtx_schema.hpp>
 
 #if KPROF_NVTX

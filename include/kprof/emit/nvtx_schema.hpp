@@ -7,12 +7,12 @@
 // Included by emit/nvtx.hpp, which has the ranges. Any thread; allocates when it meets something
 // new, and never frees what a tool was told.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/division_trap.hpp>  // here, or the single header would hold it twice
+#include <kprof/build_options.hpp>
+#include <kprof/declare/division_trap.hpp>  // here, or the single header would hold it twice
 
 #if KPROF_NVTX
 
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
 
 // The C headers of the SDK are not written for the warnings that kprof's users may turn on.
 #pragma GCC diagnostic push

@@ -5,11 +5,11 @@
 // Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
 // linear in device_profile::work.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstdint>

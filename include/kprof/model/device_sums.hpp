@@ -5,10 +5,10 @@
 // The device's work added up over the scopes that launched it, and what was launched in no
 // operator. Included by the summaries. Pure; linear in profile::nodes and device_profile::work.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 // What the tables share: a number that may not be known, and which calls make a row. Included by
 // the summaries. Pure.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <cstdint>
 

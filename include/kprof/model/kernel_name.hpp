@@ -6,7 +6,7 @@
 // short. Included by the tables of kernels. Pure; linear in the name, whatever it holds. A name
 // that is not mangled (extern "C") stays as it is.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <cxxabi.h>
 

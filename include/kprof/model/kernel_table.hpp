@@ -6,15 +6,15 @@
 // to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
 // profile::nodes and device_profile::work, sorting aside.
 
-#include <kprof/config.hpp>
-#include <kprof/dtype.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
 #include <kprof/model/tensor_core.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -208,9 +208,9 @@ class kernel_summing {
 
   static tensor_use declared(const operator_kernels* of) noexcept {
     if (of == nullptr) return tensor_use::unknown;
-    if (of->on == unit::cuda_core) return tensor_use::no_declared;
-    return of->on == unit::tensor_core && of->only_one() ? tensor_use::yes_declared
-                                                         : tensor_use::unknown;
+    if (of->on == arithmetic_unit::cuda_core) return tensor_use::no_declared;
+    return of->on == arithmetic_unit::tensor_core && of->only_one() ? tensor_use::yes_declared
+                                                                    : tensor_use::unknown;
   }
 
   // Two keys, since one has six parts.

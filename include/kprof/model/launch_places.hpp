@@ -6,12 +6,12 @@
 // formulas say of its kernels. Included by the table of kernels. Pure; linear in profile::nodes and
 // device_profile::work.
 
-#include <kprof/config.hpp>
-#include <kprof/dtype.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -46,15 +46,15 @@ struct operator_kernels {
   bool several = false;  // different kernels, or kernels in operators nested in them
   bool valid = true;
   absence no_flops = absence::none, no_bytes = absence::none;
-  unit on = unit::unknown;  // declared
-  bool known = false;       // there is a node of it
+  arithmetic_unit on = arithmetic_unit::unknown;  // declared
+  bool known = false;                             // there is a node of it
 
   /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
   bool only_one() const noexcept { return !several && runs <= calls; }
 
   void describe(const scope_node& n) {
-    const unit declared = n.merged ? unit::unknown : n.work.on;
-    on = !known || on == declared ? declared : unit::unknown;
+    const arithmetic_unit declared = n.merged ? arithmetic_unit::unknown : n.work.on;
+    on = !known || on == declared ? declared : arithmetic_unit::unknown;
     known = true;
     valid = valid && n.work.valid;
     const absence why = n.merged        ? absence::merged

@@ -6,9 +6,9 @@
 // summaries. A profile whose parents are wrong or whose times are negative is survived: such a
 // parent is none, such a time 0.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,12 +5,12 @@
 // A row of the operator table, and how the nodes of a profile are summed into it. Included by
 // summary.hpp. Pure.
 
-#include <kprof/config.hpp>
-#include <kprof/dtype.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/record/histogram.hpp>
 
 #include <algorithm>

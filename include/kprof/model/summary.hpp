@@ -6,13 +6,13 @@
 // Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
 // linear in profile::nodes, sorting aside.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/operator_row.hpp>
-#include <kprof/model/profile.hpp>
 #include <kprof/model/tree_summary.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -19,7 +19,7 @@
 //   SM80_16x8x16_F32F16F16F32_TN, GMMA, UMMA  CuTe's MMA atoms
 //   hmma imma bmma dmma qmma wmma wgmma ...   the instructions
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 
 #include <cstddef>

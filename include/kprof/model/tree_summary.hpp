@@ -5,10 +5,10 @@
 // The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no
 // I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/profile.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -33,8 +33,8 @@
 // docs/catalogue_reference.md, which is made from them; a test evaluates each and compares it with
 // the code.
 
-#include <kprof/config.hpp>
-#include <kprof/dtype.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -164,8 +164,8 @@ constexpr unit matmul_unit(dtype type) noexcept {
     case dtype::fp8_e5m2:
     case dtype::fp6_e2m3:
     case dtype::fp6_e3m2:
-    case dtype::fp4_e2m1: return unit::tensor_core;
-    default: return unit::unknown;
+    case dtype::fp4_e2m1: return arithmetic_unit::tensor_core;
+    default: return arithmetic_unit::unknown;
   }
 }
 constexpr arithmetic matmul(dtype type) noexcept { return {type, matmul_unit(type)}; }
@@ -174,7 +174,7 @@ constexpr arithmetic matmul(dtype a, dtype b) noexcept {
   return matmul(bits_of(b) > bits_of(a) ? b : a);
 }
 /// Of everything that is no product of matrices.
-constexpr arithmetic scalar(dtype type) noexcept { return {type, unit::cuda_core}; }
+constexpr arithmetic scalar(dtype type) noexcept { return {type, arithmetic_unit::cuda_core}; }
 
 }  // namespace ops::detail
 

@@ -358,7 +358,7 @@ struct SparseGemm {
            K % step == 0;
   }
   // no other unit has it
-  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }
+  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, arithmetic_unit::tensor_core}; }
   constexpr count flops() const {
     return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid();
   }
@@ -393,7 +393,7 @@ struct BlockScaledGemm {
     return detail::not_negative(M, N, K) && detail::positive(block) &&
            detail::real(dtypeA, dtypeB, dtypeC) && bits_of(dtypeA) < 16 && bits_of(dtypeB) < 16;
   }
-  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, unit::tensor_core}; }
+  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, arithmetic_unit::tensor_core}; }
   constexpr count flops() const {
     return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid();
   }

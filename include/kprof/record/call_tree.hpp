@@ -6,8 +6,8 @@
 // counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
 // into it costs a comparison or two a scope. Guarded by its thread_log's lock.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/checks.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/checks.hpp>
 #include <kprof/record/histogram.hpp>
 #include <kprof/record/op_info.hpp>
 

@@ -7,7 +7,7 @@
 // are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
 // while holding it.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <sys/mman.h>
 

@@ -7,7 +7,7 @@
 // CLOCK_MONOTONIC (for durations, since it never steps) and CLOCK_REALTIME (for other tools'
 // records). Reading is thread-safe, calibrating is not.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <time.h>
 

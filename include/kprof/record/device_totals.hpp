@@ -6,8 +6,7 @@
 // kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
 // run of any length. Guarded by its thread_log's lock.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/activity.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/record/call_tree.hpp>
 
 #include <cstdint>
@@ -34,21 +33,6 @@ struct device_key {
   std::uint32_t dynamic_shared = 0;
   std::uint32_t registers = 0;
 
-  static device_key of(std::uint32_t node, std::uint32_t name, const activity& a) noexcept {
-    device_key k;
-    k.node = node;
-    k.name = name;
-    k.kind = static_cast<std::uint32_t>(a.kind);
-    k.device = a.device;
-    k.stream = a.stream;
-    k.places =
-        std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
-    for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
-    k.static_shared = a.static_shared;
-    k.dynamic_shared = a.dynamic_shared;
-    k.registers = a.registers;
-    return k;
-  }
   /// The row for all that has none of its own.
   device_key merged() const noexcept {
     device_key k;
@@ -68,6 +52,15 @@ struct device_key {
     for (const std::uint32_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15U, h ^= h >> 29U;
     return static_cast<std::uint32_t>(h >> 32U);
   }
+};
+
+/// One run of a kernel, copy or memset, as far as it is added up.
+struct device_run {
+  bool timed = true;         // false: `ns` is not known
+  std::uint64_t ns = 0;      // how long it ran
+  bool launch_seen = false;  // false: `gap_ns` is not known
+  std::uint64_t gap_ns = 0;  // from the call that launched it to its start
+  std::uint64_t bytes = 0;   // copied or set
 };
 
 struct device_total {
@@ -110,24 +103,21 @@ class device_totals {
     buckets_ = std::vector<std::uint32_t>(16, 0);
   }
 
-  /// Counts one run. `launched`: when the call that launched it began, in the clock of the records;
-  /// 0: that is not known.
-  void add(const device_key& key, const activity& a, std::uint64_t launched) {
+  /// Counts one run.
+  void add(const device_key& key, const device_run& run) {
     device_total& row = row_of(key);
     ++row.calls;
-    row.bytes += a.bytes;
-    if (!a.timed()) {
+    row.bytes += run.bytes;
+    if (!run.timed) {
       ++row.untimed;
       return;
     }
-    const std::uint64_t ns = a.end - a.start;
-    row.total += ns;
-    if (ns < row.shortest) row.shortest = ns;
-    if (ns > row.longest) row.longest = ns;
-    if (launched == 0) return;
+    row.total += run.ns;
+    if (run.ns < row.shortest) row.shortest = run.ns;
+    if (run.ns > row.longest) row.longest = run.ns;
+    if (!run.launch_seen) return;
     ++row.gaps;
-    // two clocks: a start may seem to come first
-    row.gap += a.start > launched ? a.start - launched : 0;
+    row.gap += run.gap_ns;
   }
 
   /// Adds another thread's rows, whose nodes are here as `node_here` says.

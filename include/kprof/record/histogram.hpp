@@ -6,7 +6,7 @@
 // within 0.8 % of the value that was counted, at any scale. Only the range of buckets in use is
 // stored. Not thread-safe.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 
 #include <algorithm>
 #include <cstddef>

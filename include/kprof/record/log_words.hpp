@@ -7,8 +7,8 @@
 //   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
 //   the payload follows
 
-#include <kprof/config.hpp>
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
+#include <kprof/build_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

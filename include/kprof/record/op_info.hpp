@@ -6,9 +6,9 @@
 // unloaded. Only the formulas stay where they are; they are run when a set of parameters is first
 // seen, and the library's leaving waits for that.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/division_trap.hpp>
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/declare/division_trap.hpp>
 
 #include <cstring>
 #include <memory>

@@ -5,7 +5,7 @@
 // Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any
 // thread can look up.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/record/call_tree.hpp>
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 // scope_functions.hpp. Locks are taken in this order: threads, one thread's log, then sites, paths
 // or the pool.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/op_info.hpp>

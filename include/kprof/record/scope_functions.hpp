@@ -6,8 +6,8 @@
 // log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
 // full.
 
-#include <kprof/config.hpp>
-#include <kprof/detail/hub.hpp>
+#include <kprof/attach/hub.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>

@@ -6,7 +6,7 @@
 // whoever holds mutex() may fold what has been published so far into the call tree, also while the
 // thread goes on writing.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/device_totals.hpp>

@@ -4,7 +4,7 @@
 
 // What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
-#include <kprof/config.hpp>
+#include <kprof/build_options.hpp>
 #include <kprof/model/summary.hpp>
 
 #include <cstddef>

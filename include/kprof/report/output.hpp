@@ -6,8 +6,8 @@
 // report of your own. Blocks until all is written; several threads may write at a time, each to a
 // file of its own.
 
-#include <kprof/config.hpp>
-#include <kprof/report/format.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
 
 #include <cerrno>

@@ -6,21 +6,21 @@
 // and an account of what was not seen. Include it to print a profile. No line is wider than asked.
 // Linear in the profile, sorting aside.
 
-#include <kprof/config.hpp>
-#include <kprof/model/profile.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
 #include <kprof/model/summary.hpp>
-#include <kprof/report/copies.hpp>
-#include <kprof/report/device.hpp>
-#include <kprof/report/footer.hpp>
-#include <kprof/report/kernels.hpp>
 #include <kprof/report/output.hpp>
-#include <kprof/report/page.hpp>
-#include <kprof/report/table.hpp>
-#include <kprof/report/text_plan.hpp>
-#include <kprof/report/tree.hpp>
+#include <kprof/report/text/copies.hpp>
+#include <kprof/report/text/device.hpp>
+#include <kprof/report/text/footer.hpp>
+#include <kprof/report/text/kernels.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/table.hpp>
+#include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/tree.hpp>
 #include <kprof/version.hpp>
 
 #include <algorithm>

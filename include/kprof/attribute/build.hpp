@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_ATTRIBUTE_BUILD_HPP
+#define KPROF_ATTRIBUTE_BUILD_HPP
+
+// Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
+// text. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
+// is read here.
+
+#include <kprof/attribute/attribution.hpp>
+#include <kprof/attribute/parameters.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/record/recorder.hpp>
+
+#include <cstdint>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The moment of the snapshot and what turns ticks into time.
+struct moment {
+  const timebase& time;
+  std::uint64_t now;
+  bool with_timeline;
+};
+
+inline work_per_call to_work(const work& w) noexcept {
+  return {w.has_flops != 0,
+          w.has_bytes != 0,
+          w.valid != 0,
+          w.flops,
+          w.read,
+          w.written,
+          static_cast<dtype>(w.type),
+          static_cast<arithmetic_unit>(w.on)};
+}
+
+/// `scope`: index of the node that it was launched in.
+inline device_work to_work(const device_total& row, std::uint32_t scope) {
+  const device_key& key = row.key;
+  device_work out;
+  out.scope = scope;
+  const auto kind = static_cast<activity_kind>(key.kind);
+  out.task = kind == activity_kind::kernel ? device_task::kernel
+             : kind == activity_kind::copy ? device_task::copy
+                                           : device_task::set;
+  out.merged = key.name == device_key::merged_name;
+  if (key.name != 0 && !out.merged) out.kernel = key.name - 1;
+  out.device = key.device;
+  out.stream = key.stream;
+  for (int i = 0; i < 3; ++i) out.grid[i] = key.grid[i], out.block[i] = key.block[i];
+  out.registers = key.registers;
+  out.static_shared = key.static_shared;
+  out.dynamic_shared = key.dynamic_shared;
+  out.direction = static_cast<copy_direction>(key.places & 0xFFU);
+  out.from = static_cast<memory_place>(key.places >> 8U & 0xFFU);
+  out.to = static_cast<memory_place>(key.places >> 16U & 0xFFU);
+  out.calls = row.calls;
+  out.untimed = row.untimed;
+  out.total_ns = static_cast<double>(row.total);
+  out.min_ns = row.calls == row.untimed ? 0 : static_cast<double>(row.shortest);
+  out.max_ns = static_cast<double>(row.longest);
+  out.gaps = row.gaps;
+  out.gap_ns = static_cast<double>(row.gap);
+  out.bytes = row.bytes;
+  return out;
+}
+
+inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
+                          double ns_per_tick) {
+  scope_node out;
+  const payload p = tree.payload_of(n);
+  if (n.site != 0) {
+    const site_info& where = sites[n.site];
+    out.file = where.file;
+    out.line = where.line;
+    out.merged = n.merged;
+    if (where.op == nullptr) {
+      out.kind = n.site == site_table::graph_site ? scope_kind::graph : scope_kind::region;
+      out.name = n.merged ? std::string{"(other regions)"} : std::string(p.bytes, p.size);
+    } else {
+      out.kind = scope_kind::op;
+      out.name = where.op->name;
+      if (!n.merged) {
+        out.parameters = write_fields(where.op->fields, p.bytes);
+        out.work = to_work(n.values);
+      }
+    }
+  }
+  out.calls = n.calls;
+  out.captured = n.captured;
+  if (n.calls != 0) out.unlaunched = n.calls - std::min(n.calls, n.captured + n.device_calls);
+  else out.replays = n.device_calls;
+  out.total_ns = static_cast<double>(n.total) * ns_per_tick;
+  out.self_ns = static_cast<double>(n.self) * ns_per_tick;
+  out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
+  out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  out.durations = n.durations;
+  return out;
+}
+
+inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
+                       const moment& at) {
+  const auto thread = static_cast<std::uint32_t>(out.threads.size());
+  const auto base = static_cast<std::uint32_t>(out.nodes.size());
+  const double ns_per_tick = at.time.ns_per_tick();
+  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
+                         log.merged_threads});
+  for (const tree_node& n : log.tree.nodes()) {
+    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
+    node.thread = thread;
+    node.parent = n.site == 0 ? scope_node::none : base + n.parent;
+    if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
+      out.complete.invalid += node.calls;
+    if (node.merged) out.complete.merged += node.calls;
+    out.nodes.push_back(std::move(node));
+  }
+  log.device.each([&](const device_total& row) {
+    out.device.work.push_back(to_work(row, base + row.key.node));
+  });
+  for (const open_frame& f : log.stack) {
+    if (f.adopted) continue;
+    scope_node& node = out.nodes[base + f.node];
+    ++node.open;
+    if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+  }
+  out.complete.recorded += log.finished;
+  out.complete.dropped += log.dropped;
+  out.complete.closed_by_parent += log.closed_by_parent;
+  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
+  out.complete.open += log.ended ? 0 : log.open_scopes();
+  out.complete.imprecise += log.tree.imprecise();
+  out.device.complete.launches_lost += log.launches_lost;
+  out.complete.in_timeline += log.timeline_scopes();
+  if (at.with_timeline)
+    log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
+      out.timeline.push_back({base + node, at.time.since_start_ns(start),
+                              end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+    });
+}
+
+/// Everything but the session's own state, the clock's description and kprof's cost. `device`:
+/// nullptr where there is none; locked.
+inline profile build_profile(recorder& from, attribution* device, const moment& at) {
+  profile out;
+  if (device != nullptr)
+    device->describe(out.device, [&](const device_total& row) {
+      out.device.work.push_back(to_work(row, device_work::none));
+    });
+  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
+  out.complete.closed_elsewhere = from.closed_elsewhere();
+  out.complete.dropped += from.dropped();
+  out.complete.dropped_inside = from.dropped_inside();
+  const std::uint64_t recycled = from.recycled_until();
+  out.complete.timeline_ns =
+      at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
+#define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
+
+// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those
+// that have had their record before those that wait for it.
+
+#include <kprof/build_options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct known_launch {
+  std::uint32_t correlation = 0;
+  std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
+  std::uint32_t thread = 0;  // number of its log
+  std::uint32_t older = 0;   // position of the one before it in its bucket, plus 1
+  std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
+  // it is another id of the launch this many places before it; 0: it is none
+  std::uint32_t alias_by = 0;
+  bool seen = false;           // a record of it has come
+  bool may_have_more = false;  // it launched a graph: others may come
+  std::uint8_t spared = 0;     // how often, for that
+};
+
+class launch_table {
+ public:
+  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  void set_limit(std::size_t some, std::size_t most) {
+    std::size_t size = 1024;
+    while (size < some) size *= 2;
+    most_ = std::max(most, size);
+    if (size <= ring_.size()) return;
+    clear();
+    ring_ = std::vector<known_launch>(size);
+    buckets_ = std::vector<std::uint32_t>(size, 0);
+  }
+  void clear() noexcept {
+    first_ = end_ = 0;
+    for (std::uint32_t& b : buckets_) b = 0;
+  }
+
+  /// What was launched so far is of no interest any more, but is still known when its records come.
+  void ignore_all(std::uint32_t ignored_path) noexcept {
+    for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
+  }
+
+  void add(const known_launch& launch) {
+    if (ring_.empty()) return;
+    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    if (end_ - first_ == ring_.size()) {
+      if (2 * ring_.size() <= most_) grow();
+      else forget_oldest();
+    }
+    append(launch);
+  }
+
+  /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
+  known_launch* find(std::uint32_t correlation) noexcept {
+    if (ring_.empty()) return nullptr;
+    for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
+      if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
+    return nullptr;
+  }
+  /// The launch of which `l` is another id, or itself.
+  known_launch& primary(known_launch& l) noexcept {
+    const auto position = static_cast<std::size_t>(&l - ring_.data());
+    known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
+    // the first may have been forgotten
+    return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
+  }
+
+  std::size_t bytes() const noexcept {
+    return ring_.size() * (sizeof(known_launch) + sizeof(std::uint32_t));
+  }
+
+ private:
+  /// Whether no more records of it will come; another id of a launch is the oldest only once the
+  /// launch has gone.
+  static bool is_done(const known_launch& l) noexcept {
+    return l.alias_by != 0 || (l.seen && !is_spared(l));
+  }
+  static bool is_spared(const known_launch& l) noexcept { return l.may_have_more && l.spared < 8; }
+  /// Makes the oldest launch, with its other ids, the newest.
+  void bring_forward() noexcept {
+    do {
+      known_launch oldest = at(first_);
+      ++oldest.spared;
+      forget_oldest();
+      append(oldest);
+    } while (first_ + 1 < end_ && at(first_).alias_by != 0);
+  }
+  known_launch& at(std::uint64_t i) noexcept { return ring_[i & (ring_.size() - 1)]; }
+  std::uint32_t& bucket_of(std::uint32_t correlation) noexcept {
+    return buckets_[(correlation * 0x9E3779B1U >> 7U) & (buckets_.size() - 1)];
+  }
+  void append(const known_launch& launch) noexcept {
+    std::uint32_t& bucket = bucket_of(launch.correlation);
+    known_launch& made = at(end_);
+    made = launch;
+    made.older = bucket;
+    bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
+  }
+  void grow() {
+    std::vector<known_launch> all;
+    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
+    ring_ = std::vector<known_launch>(2 * ring_.size());
+    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
+    first_ = end_ = 0;
+    for (const known_launch& launch : all) append(launch);
+  }
+  void forget_oldest() noexcept {
+    const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
+    std::uint32_t* link = &bucket_of(at(first_).correlation);
+    while (*link != place) link = &ring_[*link - 1].older;
+    *link = 0;  // it is the oldest, so the last of its bucket
+    ++first_;
+  }
+
+  std::vector<known_launch> ring_;      // a power of two
+  std::vector<std::uint32_t> buckets_;  // the newest of each, plus 1
+  std::uint64_t first_ = 0, end_ = 0;
+  std::size_t most_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_ACTIVITY_HPP
+#define KPROF_COLLECT_ACTIVITY_HPP
+
+// What passes between a collector of device work and the session: plain records, and the functions
+// by which a collector tells what it sees. Behind this door nothing knows CUPTI; another source of
+// records is another collector.
+
+#include <kprof/build_options.hpp>
+#include <kprof/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+
+/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
+struct activity {
+  activity_kind kind = activity_kind::odd;
+  std::uint8_t direction = 0;  // of a copy: a copy_direction
+  std::uint8_t from = 0;       // of a copy: a memory_place
+  std::uint8_t to = 0;         // of a copy or a set: a memory_place
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  // of the call that launched it; all work of a graph has that of the graph's launch
+  std::uint32_t correlation = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;         // before start, or 0: there is no timing
+  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
+  std::uint64_t bytes = 0;       // copied or set
+  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;   // bytes a block
+  std::uint32_t dynamic_shared = 0;  // bytes a block
+  std::uint32_t registers = 0;       // a thread
+
+  bool timed() const noexcept { return start != 0 && end >= start; }
+};
+
+/// A device as its driver describes it.
+struct device_description {
+  std::uint32_t id = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;
+  std::uint64_t clock_hz = 0;
+  const char* name = nullptr;
+};
+
+/// What a collector tells the session. The first group comes on the program's own threads, from
+/// within its CUDA calls, and only notes what it is told; the second on whatever thread reads
+/// records, one thread at a time.
+struct device_listener {
+  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
+  /// A call that launches work and began at `when` has succeeded. It may go by several correlation
+  /// ids: its own and those of calls that it made.
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
+                   std::uint64_t when) noexcept;
+  // in a graph that is being built or captured
+  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  void (*graph_node_gone)(std::uint64_t node) noexcept;
+  void (*context_made)() noexcept;  // the program begins to use a device
+
+  void (*begin_reading)() noexcept;
+  void (*read)(const activity* some, std::size_t count) noexcept;
+  void (*describe)(const device_description& device) noexcept;
+  void (*dropped)(std::uint64_t records) noexcept;
+  void (*end_reading)() noexcept;
+};
+
+/// A source of activities. One is at work at a time; the caller takes care that no two of these run
+/// at once.
+struct collector_api {
+  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is
+  /// wrong for good.
+  status (*start)(const device_listener& tell, std::size_t memory);
+  void (*flush)();  // reads all that was launched so far, waiting for the devices
+  void (*stop)();
+  void (*end)();               // as stop, and for good: the program ends
+  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
+  std::string (*version)();
+  std::size_t (*memory)() noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

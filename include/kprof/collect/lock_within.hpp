@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
+#define KPROF_COLLECT_LOCK_WITHIN_HPP
+
+// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread
+// sanitizer does not know.
+
+#include <kprof/build_options.hpp>
+
+#include <unistd.h>
+
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether condition() held at some time within the limit.
+template <class Condition>
+bool holds_within(int milliseconds, Condition condition) {
+  for (int i = 0; i < 10 * milliseconds; ++i) {
+    if (condition()) return true;
+    usleep(100);
+  }
+  return condition();
+}
+
+/// A lock that is held, or not after that long.
+inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
+  return lock;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

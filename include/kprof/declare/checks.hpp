@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_DECLARE_CHECKS_HPP
+#define KPROF_DECLARE_CHECKS_HPP
+
+// Every way a type can fail to be an operator, each with the sentence that says what to do. The
+// first that applies is the first error the compiler prints. The texts are tested: change them
+// together with tests/compile_fail.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/reflect.hpp>
+#include <kprof/declare/traits.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::size_t max_params_size = 1024;
+inline constexpr std::size_t max_params_alignment = 128;
+
+template <class T>
+constexpr bool check_fields() noexcept;
+
+/// Checks one field type; true when it and all it contains are supported.
+template <class F>
+constexpr bool check_field() noexcept {
+  using element = typename array_of<F>::element;
+  if constexpr (array_of<F>::is_array) {
+    return check_field<element>();
+  } else if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F> ||
+                       std::is_null_pointer_v<F> || std::is_reference_v<F>) {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter is a pointer, which means nothing once the call is over; "
+                  "store what it points to: "
+                  "a value, a shape as std::array, a name as kprof::fixed_string<N>");
+    return false;
+  } else if constexpr (std::is_array_v<F>) {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or "
+                  "kprof::fixed_string<N> for text");
+    return false;
+  } else if constexpr (is_array_of_none<F>) {
+    static_assert(
+        !std::is_same_v<F, F>,
+        "kprof: a parameter is a std::array without elements; give it a size or leave it out");
+    return false;
+  } else if constexpr (is_number<F> || is_fixed_string<F>::value) {
+    return true;
+  } else if constexpr (std::is_class_v<F> && std::is_aggregate_v<F> &&
+                       std::is_trivially_copyable_v<F>) {
+    return check_fields<F>();
+  } else {
+    static_assert(!std::is_same_v<F, F>,
+                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
+                  "floating point, bool, enums, std::array of "
+                  "these, nested aggregates of these, or kprof::fixed_string<N>");
+    return false;
+  }
+}
+
+template <class T, std::size_t... Index>
+constexpr bool check_each(std::index_sequence<Index...>) noexcept {
+  return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
+}
+
+/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that
+/// knows its length.
+template <std::size_t Count, class Names>
+constexpr bool fits_fields(const Names& names) noexcept {
+  return std::is_convertible_v<decltype(names[0]), const char*> &&
+         sizeof(Names) == Count * sizeof(const char*);
+}
+
+template <class T>
+constexpr bool check_field_names() noexcept {
+  constexpr bool fit = [] {
+    if constexpr (requires { op_traits<T>::field_names[0]; })
+      return fits_fields<field_list<T>::size>(op_traits<T>::field_names);
+    else if constexpr (requires { T::field_names[0]; })
+      return fits_fields<field_list<T>::size>(T::field_names);
+    else return true;
+  }();
+  static_assert(fit,
+                "kprof: field_names does not fit the fields; declare `static constexpr const char* "
+                "field_names[]` with one name a field");
+  return fit;
+}
+
+template <class List>
+inline constexpr bool is_member_list = false;
+template <auto... Members>
+inline constexpr bool is_member_list<members<Members...>> =
+    (std::is_member_object_pointer_v<decltype(Members)> && ... && true);
+
+/// Checks the fields of an aggregate: an operator's parameters or a nested struct.
+template <class T>
+constexpr bool check_fields() noexcept {
+  if constexpr (lists_fields<T>) {
+    if constexpr (!is_member_list<typename declared_fields<T>::type>) {
+      static_assert(!std::is_same_v<T, T>,
+                    "kprof: fields is not a list of data members; write `using fields = "
+                    "kprof::members<&T::a, ...>`, or rename the type");
+      return false;
+    } else if constexpr (field_list<T>::size > max_fields) {
+      static_assert(
+          !std::is_same_v<T, T>,
+          "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+      return false;
+    } else if constexpr (!check_field_names<T>()) {
+      return false;
+    } else {
+      return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+    }
+  } else if constexpr (has_base<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: a parameter struct has a base class; make the base a member, or list the "
+                  "fields with "
+                  "`using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (has_c_array<T>()) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: a parameter is a C array; use std::array<T, N> for numbers or "
+                  "kprof::fixed_string<N> for text");
+    return false;
+  } else if constexpr (field_list<T>::size > max_fields) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: too many fields, the limit is 32; group some of them in a nested struct");
+    return false;
+  } else if constexpr (!check_field_names<T>()) {
+    return false;
+  } else {
+    return check_each<T>(std::make_index_sequence<field_list<T>::size>{});
+  }
+}
+
+template <class T>
+constexpr bool check_struct() noexcept {
+  if constexpr (!std::is_class_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: not an operator: an operator is a struct of parameters, such as `struct "
+                  "Saxpy { std::int64_t n; };`");
+    return false;
+  } else if constexpr (!requires { sizeof(T); }) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: the operator is only declared here; include the header that defines it");
+    return false;
+  } else if constexpr (!std::is_trivially_copyable_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator must be trivially copyable; replace std::string by "
+                  "kprof::fixed_string<N> and std::vector by "
+                  "std::array<T, N>");
+    return false;
+  } else if constexpr (!std::is_default_constructible_v<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator must be default constructible; give its fields default "
+                  "values, and store a value where there is a reference");
+    return false;
+  } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: not an operator: an operator is an aggregate; remove its constructors "
+                  "and private fields, or list the fields "
+                  "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+    return false;
+  } else if constexpr (alignof(T) > max_params_alignment) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator's alignment is above 128 bytes; parameters need none, drop "
+                  "the alignas");
+    return false;
+  } else if constexpr (sizeof(T) > max_params_size) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: an operator's parameters take more than 1024 bytes; keep shapes and "
+                  "flags, not data");
+    return false;
+  } else {
+    return check_fields<T>();
+  }
+}
+
+template <class T>
+constexpr bool check_formulas() noexcept {
+  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T>) {
+    static_assert(!std::is_same_v<T, T>,
+                  "kprof: flops(), bytes(), valid() and arithmetic() are called on constant "
+                  "parameters; declare them const");
+    return false;
+  } else {
+    if constexpr (has_flops<T>) {
+      static_assert(
+          is_count<decltype(call_flops(T{}))>,
+          "kprof: flops() has the wrong return type; return std::uint64_t or kprof::count");
+      if constexpr (is_count<decltype(call_flops(T{}))>)
+        static_assert(constant_flops<T>,
+                      "kprof: flops() is not usable in a constant expression; declare it "
+                      "constexpr, and give the fields default values "
+                      "for which it is defined");
+    }
+    if constexpr (has_bytes<T>) {
+      static_assert(std::is_same_v<decltype(call_bytes(T{})), traffic>,
+                    "kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., "
+                    ".written = ...}");
+      if constexpr (std::is_same_v<decltype(call_bytes(T{})), traffic>)
+        static_assert(constant_bytes<T>,
+                      "kprof: bytes() is not usable in a constant expression; declare it "
+                      "constexpr, and give the fields default values "
+                      "for which it is defined");
+    }
+    if constexpr (has_valid<T>) {
+      static_assert(std::is_same_v<decltype(call_valid(T{})), bool>,
+                    "kprof: valid() has the wrong return type; return bool");
+      static_assert(constant_valid<T>,
+                    "kprof: valid() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (has_arithmetic<T>) {
+      static_assert(std::is_same_v<decltype(call_arithmetic(T{})), arithmetic>,
+                    "kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type "
+                    "= ..., .on = ...}");
+      static_assert(
+          constant_arithmetic<T>,
+          "kprof: arithmetic() is not usable in a constant expression; declare it constexpr");
+    }
+    if constexpr (foreign_name<T>)
+      static_assert(std::is_convertible_v<decltype(op_traits<T>::name), const char*>,
+                    "kprof: name has the wrong type; declare `static constexpr const char* name`");
+    else if constexpr (own_name<T>)
+      static_assert(std::is_convertible_v<decltype(T::name), const char*>,
+                    "kprof: name has the wrong type; declare `static constexpr const char* name`");
+    return true;
+  }
+}
+
+/// True when T is an operator; otherwise a static_assert has said why not.
+template <class T>
+constexpr bool check_operator() noexcept {
+  if constexpr (check_struct<T>()) return check_formulas<T>();
+  else return false;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

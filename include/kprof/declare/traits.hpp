@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_DECLARE_TRAITS_HPP
+#define KPROF_DECLARE_TRAITS_HPP
+
+// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each
+// its default. Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/descriptor.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/declare/reflect.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// A variable, not T{}: inside a requires-expression nvcc's front end drops the default member
+// initialisers of T{}.
+template <class T>
+inline constexpr T default_params{};
+
+#define KPROF_DETAIL_PIECE(piece)                                                                         \
+  template <class T>                                                                                      \
+  concept foreign_##piece = requires(const T& p) {                                                        \
+    op_traits<T>::piece(p);                                                                               \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept own_##piece = requires(const T& p) {                                                            \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */ \
+  template <class T>                                                                                      \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {                   \
+    p.piece();                                                                                            \
+  };                                                                                                      \
+  template <class T>                                                                                      \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                             \
+  template <class T>                                                                                      \
+  constexpr auto call_##piece(const T& p) {                                                               \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                      \
+    else return p.piece();                                                                                \
+  }                                                                                                       \
+  template <class T>                                                                                      \
+  concept constant_##piece = requires {                                                                   \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>;              \
+  };
+
+KPROF_DETAIL_PIECE(flops)
+KPROF_DETAIL_PIECE(bytes)
+KPROF_DETAIL_PIECE(valid)
+KPROF_DETAIL_PIECE(arithmetic)
+#undef KPROF_DETAIL_PIECE
+
+template <class T>
+inline constexpr bool is_count = std::is_same_v<T, count> ||
+                                 (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+
+constexpr text text_of(const char* zero_terminated) noexcept {
+  std::uint32_t n = 0;
+  while (zero_terminated[n] != '\0') ++n;
+  return {zero_terminated, n};
+}
+
+constexpr bool same_text(text a, text b) noexcept {
+  if (a.size != b.size) return false;
+  for (std::uint32_t i = 0; i < a.size; ++i)
+    if (a.data[i] != b.data[i]) return false;
+  return true;
+}
+
+template <class T>
+constexpr const char* printed_type() noexcept {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
+template <class T>
+constexpr text type_name() noexcept {
+  const text all = text_of(printed_type<T>());
+  std::uint32_t from = 0;
+  while (from + 4 < all.size &&
+         !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
+    ++from;
+  from += 4;
+  // g++ closes with "]" or goes on with "; ..."; clang closes with "]".
+  std::uint32_t to = from;
+  int depth = 0;
+  while (to < all.size) {
+    const char c = all.data[to];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}' || (c == ']' && depth > 0)) --depth;
+    else if (depth == 0 && (c == ']' || c == ';')) break;
+    ++to;
+  }
+  depth = 0;
+  std::uint32_t start = from;
+  for (std::uint32_t i = from; i + 1 < to; ++i) {
+    const char c = all.data[i];
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    else if (c == '>' || c == ')' || c == '}') --depth;
+    else if (depth == 0 && c == ':' && all.data[i + 1] == ':') start = i + 2;
+  }
+  return {all.data + start, to - start};
+}
+
+template <class T>
+concept foreign_name = requires {
+  op_traits<T>::name;
+};
+template <class T>
+// a field may be called name
+concept own_name = requires {
+  &T::name;
+}
+&&!std::is_member_pointer_v<decltype(&T::name)>;
+
+template <class T>
+constexpr text operator_name() noexcept {
+  if constexpr (foreign_name<T>) return text_of(op_traits<T>::name);
+  else if constexpr (own_name<T>) return text_of(T::name);
+  else return type_name<T>();
+}
+
+/// The dtype an operator computes in when it declares no arithmetic(): its first field of type
+/// dtype.
+template <class T, std::size_t Index = 0>
+constexpr dtype first_dtype(const T& p) noexcept {
+  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
+  else if constexpr (Index == field_list<T>::size) return dtype::unknown;
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>)
+    return *field_pointer<Index, field_list<T>::size>(p);
+  else return first_dtype<T, Index + 1>(p);
+}
+
+// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a
+// negative or wrapped one.
+constexpr std::uint64_t checked(count c, bool& valid) noexcept {
+  if (!c.valid() || c.value() >> 63U != 0) valid = false;
+  return c.value();
+}
+template <class T>
+constexpr count as_count(T value, bool& valid) noexcept {
+  if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    if (value < 0) {
+      valid = false;
+      return 0;
+    }
+  }
+  return value;
+}
+
+/// The formulas of T for one set of parameters. A row that is not valid has no numbers.
+template <class T>
+constexpr work evaluate(const T& p) noexcept {
+  work out{};
+  bool valid = true;
+  if constexpr (has_valid<T>) valid = call_valid(p);
+  out.has_flops = has_flops<T>;
+  out.has_bytes = has_bytes<T>;
+  if (valid) {
+    if constexpr (has_flops<T>) out.flops = checked(as_count(call_flops(p), valid), valid);
+    if constexpr (has_bytes<T>) {
+      const traffic t = call_bytes(p);
+      out.read = checked(t.read, valid);
+      out.written = checked(t.written, valid);
+      checked(t.total(), valid);
+    }
+    if constexpr (has_arithmetic<T>) {
+      const arithmetic a = call_arithmetic(p);
+      out.type = static_cast<std::uint8_t>(a.type);
+      out.on = static_cast<std::uint8_t>(a.on);
+    } else {
+      out.type = static_cast<std::uint8_t>(first_dtype(p));
+    }
+  }
+  if (!valid) out.flops = out.read = out.written = 0;
+  out.valid = valid;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

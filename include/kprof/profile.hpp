@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_PROFILE_HPP
+#define KPROF_PROFILE_HPP
+
+// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report
+// is a function of one. Include it to walk a profile. Times are nanoseconds; text is as the program
+// gave it, not yet made safe to print.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/profile/device_profile.hpp>
+#include <kprof/record/histogram.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a node of the call tree is.
+enum class scope_kind : std::uint8_t {
+  root,    ///< a thread: the parent of what it ran outside any scope
+  op,      ///< calls of one operator with the same parameters from the same call site
+  region,  ///< runs of one region
+  graph,   ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in
+           ///< which they were captured
+};
+
+/// Work of one call by the operator's own formulas.
+struct work_per_call {
+  bool has_flops = false;  ///< flops() is declared
+  bool has_bytes = false;  ///< bytes() is declared
+  bool valid = true;  ///< false: valid() fails, or a formula overflowed or was negative; there are
+                      ///< no numbers then
+  std::uint64_t flops = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  dtype type = dtype::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
+};
+
+/// One node of a thread's call tree. Its path is its own name and those of its parents.
+struct scope_node {
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+
+  std::uint32_t parent = none;  ///< index in profile::nodes, always smaller than the node's own;
+                                ///< none for a root
+  std::uint32_t thread = 0;     ///< index in profile::threads
+  scope_kind kind = scope_kind::root;
+  bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
+                        ///< memory
+  std::string name;     ///< operator or region
+  std::string parameters;  ///< "n=1024 type=f32"; empty for a region
+  std::string file;        ///< call site; empty for a guard that has none
+  std::uint32_t line = 0;
+  work_per_call work;
+
+  std::uint64_t calls = 0;       ///< finished
+  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it
+                                 ///< into a CUDA graph
+  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on
+                                 ///< a device nor captured any
+  std::uint64_t replays = 0;  ///< calls made by replaying a graph; of a graph node: its launches.
+                              ///< They are not in `calls`,
+                              ///< and take no host time
+  std::uint64_t open = 0;     ///< still open; not in the times below
+  double open_ns = 0;         ///< how long those have been open, summed
+  double total_ns = 0;
+  double self_ns = 0;  ///< total less the time in child scopes of the same thread
+  double min_ns = 0;
+  double max_ns = 0;
+  histogram durations;  ///< of the finished calls, in ticks of profile::clock
+};
+
+struct thread_info {
+  std::uint64_t id = 0;  ///< the operating system's; 0 for the threads kept together
+  std::string name;      ///< as the operating system has it
+  bool ended = false;
+  std::uint64_t merged = 0;  ///< how many ended threads this entry stands for; 0 for a single
+                             ///< thread
+};
+
+/// A finished scope of the timeline.
+struct timeline_scope {
+  std::uint32_t node = 0;  ///< index in profile::nodes
+  double start_ns = 0;     ///< since the session's start
+  double duration_ns = 0;
+};
+
+struct clock_info {
+  std::string source;  ///< "tsc", "cntvct" or "clock_gettime"
+  double ns_per_tick = 1;
+  double residual_ns = 0;  ///< largest distance of a calibration point from the line through the
+                           ///< first and
+                           ///< the last; negative: unknown, there are only these two
+  std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
+                                        ///< CUPTI's records
+};
+
+/// What was seen and what was not. Every count is of scopes unless it says otherwise.
+struct completeness {
+  std::uint64_t recorded = 0;          ///< finished and in the totals
+  std::uint64_t open = 0;              ///< open at the snapshot
+  std::uint64_t never_closed = 0;      ///< open when their thread ended
+  std::uint64_t dropped = 0;           ///< not recorded for want of memory
+  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was
+                                       ///< at work on that thread, in
+                                       ///< an allocator for instance
+  std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
+  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after
+                                       ///< their scope was gone
+  std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
+  std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
+  std::uint64_t imprecise = 0;  ///< calls whose duration counts in sums and extremes, but near the
+                                ///< truth in quantiles,
+                                ///< for want of memory
+  std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
+  double timeline_ns = 0;         ///< length of the timeline up to the snapshot
+};
+
+/// What kprof itself took, measured in this process.
+struct own_cost {
+  double scope_ns = 0;        ///< one scope: what it costs the thread
+  double empty_scope_ns = 0;  ///< what an empty scope shows as its duration
+  double recording_ns = 0;    ///< scope_ns times the scopes finished or open
+  double folding_ns = 0;      ///< time spent folding logs into totals
+  std::uint64_t memory = 0;   ///< bytes held now
+  std::uint64_t memory_limit = 0;
+};
+
+/// A run up to a moment, or a part of one.
+struct profile {
+  bool recording = false;  ///< false: nothing is being recorded now; `state` says why
+  std::string state;       ///< "recording", "stopped", "off (KPROF=off)", ...
+  double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
+  double paused_ns = 0;
+  std::vector<thread_info> threads;
+  std::vector<scope_node> nodes;         ///< parents before children; one root a thread
+  std::vector<timeline_scope> timeline;  ///< filled on request
+  device_profile device;                 ///< what the GPU did
+  clock_info clock;
+  completeness complete;
+  own_cost cost;
+  std::vector<std::string> notes;  ///< one line each: what is degraded, and what to do about it
+};
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_COPIES_HPP
+#define KPROF_REPORT_TEXT_COPIES_HPP
+
+// The table of copies and memsets of the text report. Included by the text report.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/copy_table.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/fitted_table.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::string kind_cell(const copy_row& row, const page&) {
+  if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
+  if (row.merged) return "(other copies)";
+  switch (row.direction) {
+    case copy_direction::host_to_device: return "host to device";
+    case copy_direction::device_to_host: return "device to host";
+    case copy_direction::device_to_device: return "device to device";
+    case copy_direction::host_to_host: return "host to host";
+    case copy_direction::peer_to_peer: return "peer to peer";
+    case copy_direction::unknown: break;
+  }
+  return "copy";
+}
+
+inline const char* place_name(memory_place place) noexcept {
+  switch (place) {
+    case memory_place::pageable: return "pageable";
+    case memory_place::pinned: return "pinned";
+    case memory_place::device: return "device";
+    case memory_place::array: return "array";
+    case memory_place::managed: return "managed";
+    case memory_place::unknown: break;
+  }
+  return "unknown";
+}
+
+struct copy_column {
+  const char* header;
+  unsigned rank;  // where not all fit, the highest goes first
+  bool text;
+  std::string (*cell)(const copy_row&, const page&);
+  const char* meaning;
+};
+
+inline constexpr copy_column copy_columns[] = {
+    {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
+    {"from", 6, true,
+     [](const copy_row& row, const page&) -> std::string {
+       return row.task == device_task::set ? "" : place_name(row.from);
+     },
+     "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
+     "driver"},
+    {"to", 7, true,
+     [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
+     "kind of memory that was written"},
+    {"device", 9, false,
+     [](const copy_row& row, const page&) { return std::to_string(row.device); },
+     "number of the device, as CUDA has it"},
+    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); },
+     "copies or memsets"},
+    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); },
+     "copied or set, summed"},
+    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
+     "time on the device, summed"},
+    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); },
+     "total / time of all kernels, copies and memsets"},
+    {"GB/s", 5, false,
+     [](const copy_row& row, const page& out) {
+       return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a";
+     },
+     "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
+};
+
+inline void print_copies(page& out, const profile& p, const text_plan& plan) {
+  const bool filtered = plan.filter.active();
+  const std::vector<bool> matches =
+      filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
+  const auto match = [&](const device_work& w) {
+    const std::uint32_t node = scope_of(p, w);
+    return !filtered || (node != scope_node::none && matches[node]);
+  };
+  const std::vector<copy_row> rows = copy_table(p, match);
+  std::uint64_t hidden = 0;
+  double hidden_ns = 0;
+  if (filtered)
+    for (const copy_row& row : copy_table(p, [&](const device_work& w) { return !match(w); }))
+      hidden += row.calls, hidden_ns += row.total_ns;
+  if (rows.empty() && hidden == 0) return;
+  out.space();
+  out.paragraph("",
+                "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) +
+                    " of device time",
+                2);
+  out.space();
+  if (rows.empty()) {
+    out.line("no copy is of an operator that matches the filter");
+  } else {
+    fitted_table table;
+    table.cells.rows.resize(rows.size());
+    for (const copy_column& c : copy_columns) {
+      table.add_column({.header = c.header, .right = !c.text}, c.rank);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        table.cells.rows[i].push_back(c.cell(rows[i], out));
+      if (std::string_view{c.header} == "GB/s")
+        table.cells.align_points(table.cells.columns.size() - 1);
+    }
+    table.print(out);
+    for (const absence why : {absence::untimed, absence::no_time})
+      if (std::any_of(rows.begin(), rows.end(),
+                      [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
+        out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
+  }
+  if (hidden > 0)
+    out.paragraph("",
+                  "filtered out: " + format_count(hidden) + ' ' + filtered_by(out, plan) + ": " +
+                      out.time(hidden_ns) + ", " +
+                      format_share(share_of(hidden_ns, plan.all_device_ns)),
+                  2);
+}
+
+inline void print_copy_legend(page& out) {
+  out.space();
+  out.line("Legend of the copies");
+  for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

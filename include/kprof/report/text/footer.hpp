@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_FOOTER_HPP
+#define KPROF_REPORT_TEXT_FOOTER_HPP
+
+// The end of every text report: what was seen, what was not, and what kprof itself took. Included
+// by the text reports. A count that should be zero and is not gets a line of its own that begins
+// with "!", says what it means and what to do.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/device.hpp>
+#include <kprof/report/text/facts.hpp>
+#include <kprof/report/text/page.hpp>
+
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  const std::string limit = memory_limit_of(p);
+  const std::vector<oddity> oddities = {
+      {c.open, "open",
+       "had not ended when the profile was taken; their time so far is in no total. Report after "
+       "their blocks have ended, or read the "
+       "column `open`."},
+      {c.never_closed, "left open",
+       "their thread ended before they did; their time is in no total. End a thread by returning "
+       "from its function."},
+      {c.dropped, "dropped",
+       "not recorded, for want of memory or because thousands were open inside one another: calls "
+       "and times above are too low. Raise " +
+           limit + ", or put guards around larger pieces of work."},
+      {c.dropped_inside, "dropped inside kprof",
+       "not recorded, as a guard opened them while kprof itself was at work on that thread, in an "
+       "allocator for instance. Nothing is wrong "
+       "unless there are many; put no guards into operator new or malloc."},
+      {c.closed_by_parent, "closed by an outer scope",
+       "a scope around them ended first, and their times end with it. Let guards be local "
+       "variables that end in reverse order: none on the "
+       "heap, none moved out of its block."},
+      {c.closed_elsewhere, "closed elsewhere",
+       "guards destroyed on another thread than the one that made them, or after their scope was "
+       "gone. Make and destroy a guard on one "
+       "thread, within one block."},
+      {c.invalid, "invalid",
+       "calls whose parameters fail valid(), or whose formula overflowed or went negative; their "
+       "rows say `invalid` and have no rates. "
+       "Correct the parameters or the formula."},
+      {c.merged, "merged",
+       "calls kept without their parameters for want of memory; rows by parameters lack them. "
+       "Totals may take a quarter of " +
+           limit +
+           ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
+           "parameters."},
+  };
+  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
+  if (c.imprecise > 0)
+    out.paragraph("! ",
+                  format_count(c.imprecise) +
+                      " imprecise: durations that median and p99 know only roughly for want of "
+                      "memory; all else is exact. Raise " +
+                      limit + ".",
+                  4);
+}
+
+inline void print_timeline(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  std::string text;
+  if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
+  else if (c.in_timeline >= c.recorded)
+    text =
+        (c.recorded == 1 ? "the only scope, " : "all " + format_count(c.recorded) + " scopes, ") +
+        out.time(c.timeline_ns);
+  else
+    text = "the last " + out.time(c.timeline_ns) + " of " + out.time(p.wall_ns) + ": " +
+           format_count(c.in_timeline) + " of " + format_count(c.recorded) +
+           " scopes; totals cover all";
+  print_fact(out, "timeline", text);
+}
+
+inline void print_cost(page& out, const profile& p) {
+  const own_cost& c = p.cost;
+  if (c.scope_ns > 0) {
+    std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
+    if (p.wall_ns > 0)
+      text += " (" + format_share(c.recording_ns / p.wall_ns) +
+              (p.threads.size() > 1 ? " of wall time, all threads summed)" : " of wall time)");
+    print_fact(out, "own cost",
+               text + "; folding " + out.time(c.folding_ns) + "; an empty scope shows " +
+                   out.time(c.empty_scope_ns) + collecting_cost(out, p));
+  } else {
+    print_fact(out, "own cost", "n/a: not measured in this process" + collecting_cost(out, p));
+  }
+  print_fact(
+      out, "memory",
+      format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
+}
+
+inline void print_clock(page& out, const profile& p) {
+  if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
+  print_fact(out, "clock",
+             out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
+                 (p.clock.residual_ns < 0
+                      ? "calibrated twice"
+                      : out.time(p.clock.residual_ns) + " off its calibration at most"));
+}
+
+inline void print_footer(page& out, const profile& p) {
+  out.space();
+  out.line("Completeness");
+  print_scopes(out, p);
+  print_device_facts(out, p);
+  print_timeline(out, p);
+  print_cost(out, p);
+  print_clock(out, p);
+  if (p.notes.empty()) return;
+  out.space();
+  out.line("Notes");
+  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
