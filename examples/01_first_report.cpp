@@ -39,12 +39,10 @@ int main() {
 //
 // Operators by parameters, sorted by self; share is of 319 ms in all scopes
 //
-// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s
-// FLOP/B
+// operator  parameters           calls    self  share   total     mean      max  GFLOP/s  GB/s  FLOP/B
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=16777216 type=f32     20  319 ms  99.9%  319 ms  15.9 ms  16.1 ms     2.11  12.6
-// 0.167 Saxpy     n=65536 type=f32        20  469 µs   0.1%  469 µs  23.5 µs  34.6 µs     5.59
-// 33.5   0.167
+// Saxpy     n=16777216 type=f32     20  319 ms  99.9%  319 ms  15.9 ms  16.1 ms     2.11  12.6   0.167
+// Saxpy     n=65536 type=f32        20  469 µs   0.1%  469 µs  23.5 µs  34.6 µs     5.59  33.5   0.167
 //
 // not shown at width 100: median, min
 //

@@ -54,11 +54,9 @@ int main() {
 //
 // Operators by parameters, sorted by self; share is of 8.30 ms in all scopes
 //
-// operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s
-// FLOP/B
+// operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s  FLOP/B
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9
-// 0.125
+// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9   0.125
 //
 // not shown at width 100: min
 // in regions, outside operators: self 3.11 ms, 37.5%

@@ -64,8 +64,9 @@ int main() {
   return y[n - 1] == 32.0F ? 0 : 1;
 }
 
-// Output: kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes device: CUPTI finds no NVIDIA driver
-// (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
+// Output:
+// kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes
+// device: CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
 //   with a driver no older than libcupti
 //
 // Operators by parameters, sorted by self; share is of 51.4 ms in all scopes

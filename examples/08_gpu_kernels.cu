@@ -161,19 +161,16 @@ int main() {
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.7% of wall
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138
-// µs
+// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138 µs
 //   in all scopes
 //
-// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s
-// GB/s
+// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s    GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682
-// 2,691 LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs
-// 2,824   2,825 Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs
-// 2,860  17,160 Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs
-// 202,629   1,187 TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0
-// µs  219,624     858
+// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682   2,691
+// LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs    2,824   2,825
+// Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs    2,860  17,160
+// Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs  202,629   1,187
+// TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0 µs  219,624     858
 //
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
 // cut at width 100: parameters; whole with width=260, or KPROF='report(width=260)'
@@ -183,15 +180,13 @@ int main() {
 // Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
 //   time, share is total, of 138 µs in all scopes
 //
-// scope                                             calls   device  dev share    total  share
-// self
+// scope                                             calls   device  dev share    total  share     self
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1
-// µs LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%
-// 34.4 µs Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs
-// 32.2%  44.5 µs Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1
-// µs  15.3%  21.1 µs TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%
-// 18.0 µs  13.1%  18.0 µs
+// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1 µs
+// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%  34.4 µs
+// Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs  32.2%  44.5 µs
+// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1 µs  15.3%  21.1 µs
+// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  18.0 µs  13.1%  18.0 µs
 //
 // cut at width 100: scope; whole with width=165, or KPROF='report(width=165)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
@@ -200,12 +195,11 @@ int main() {
 //
 // operator    parameters             kernel             calls    total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no
-// (declared) LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs
-// no (declared) Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7
-// µs  unknown Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs
-// unknown TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes
-// (declared)
+// Softmax     rows=4096 cols=1024 …  softmax_kernel        10   125 µs   1.7%  12.5 µs  no (declared)
+// LayerNorm   rows=4096 cols=1024 …  layer_norm_kernel     10   119 µs   1.6%  11.9 µs  no (declared)
+// Saxpy       n=16777216             saxpy_kernel          10   117 µs   1.6%  11.7 µs  unknown
+// Gemm        M=1024 N=1024 K=1024…  gemm_tiled            10   106 µs   1.4%  10.6 µs  unknown
+// TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
 //
 // not shown at width 100: pass, FLOPs, grid, block, bytes, registers, shared, min, max and 2 more
 // cut at width 100: parameters; whole with width=267, or KPROF='report(width=267)'
@@ -220,8 +214,7 @@ int main() {
 // Completeness
 //   scopes    50 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
-//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies
-//             and
+//   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
 //   sync      1 call that waits for a device, 7.19 µs of host time

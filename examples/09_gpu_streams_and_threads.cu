@@ -130,19 +130,16 @@ int main() {
 //   times summed 34.8 ms)
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 34.8 ms of device time, share of 296
-// ms
+// Operators by parameters, sorted by device; dev share is of 34.8 ms of device time, share of 296 ms
 //   in all scopes
 //
-// operator    parameters                   calls   device  dev share  kernels     self  GFLOP/s
-// GB/s
+// operator    parameters                   calls   device  dev share  kernels     self  GFLOP/s   GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    n=1048576 to=host pinned=t…     60  12.7 ms      36.4%        0  68.1 ms      n/a
-// 39.7 Transfer    n=1048576 to=device pinned…     60  12.7 ms      36.4%        0  96.3 ms
-// n/a   39.7 Transfer    n=1048576 to=host pinned=f…     20  4.23 ms      12.2%        0  24.2 ms
-// n/a   39.7 Transfer    n=1048576 to=device pinned…     20  4.22 ms      12.1%        0  37.9 ms
-// n/a   39.7 Polynomial  n=1048576 degree=64             80   978 µs       2.8%       80   813 µs
-// 10,975  686
+// Transfer    n=1048576 to=host pinned=t…     60  12.7 ms      36.4%        0  68.1 ms      n/a   39.7
+// Transfer    n=1048576 to=device pinned…     60  12.7 ms      36.4%        0  96.3 ms      n/a   39.7
+// Transfer    n=1048576 to=host pinned=f…     20  4.23 ms      12.2%        0  24.2 ms      n/a   39.7
+// Transfer    n=1048576 to=device pinned…     20  4.22 ms      12.1%        0  37.9 ms      n/a   39.7
+// Polynomial  n=1048576 degree=64             80   978 µs       2.8%       80   813 µs   10,975  686
 //
 // n/a, no flops() declared: Transfer
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
@@ -163,8 +160,7 @@ int main() {
 //
 // Kernels, sorted by total; share is of 34.8 ms of device time
 //
-// operator    parameters         region  kernel             calls   total  share     mean  tensor
-// core
+// operator    parameters         region  kernel             calls   total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  978 µs   2.8%  12.2 µs  unknown
 //
@@ -183,10 +179,8 @@ int main() {
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
 //             scope, closed elsewhere, invalid or merged
-//   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels,
-//             copies
-//             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored,
-//             odd,
+//   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
+//             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
 //   sync      81 calls that wait for a device, 38.0 µs of host time
 //   collector CUPTI 13.0 (API 130001)

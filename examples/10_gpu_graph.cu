@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // CUDA graphs: a small network is captured once, through guards as always, and replayed a thousand
-// times. The host runs no guard in a replay, and still the report knows whose each kernel is: it
-// counts the FLOPs of an operator once for each replay, and shows the replays where they were
-// launched, with the scopes of the capture below.
+// times. The host runs no
+// guard in a replay, and still the report knows whose each kernel is: it counts the FLOPs of an
+// operator once for each replay, and shows the replays where they were launched, with the scopes of
+// the capture below.
 //
 //     nvcc -std=c++20 -O2 -I include examples/10_gpu_graph.cu -o gpu_graph && ./gpu_graph
 
@@ -128,17 +129,14 @@ int main() {
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 97.3% of wall
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 25.6 ms of device time, share of 25.7
-// ms
+// Operators by parameters, sorted by device; dev share is of 25.6 ms of device time, share of 25.7 ms
 //   in all scopes
 //
-// operator  parameters                    calls   device  dev share  kernels     self  GFLOP/s
-// GB/s
+// operator  parameters                    calls   device  dev share  kernels     self  GFLOP/s   GB/s
 // ───────────────────────────────────────────────────────────────────────────────────────────────────
 // Linear    T=32 I=1024 O=256 relu=false  1,001  11.3 ms      44.2%    1,000  3.40 µs    1,483  107
 // Linear    T=32 I=256 O=1024 relu=true   1,001  11.1 ms      43.5%    1,000  13.0 µs    1,513  109
-// Load      n=8192                        1,001  3.15 ms      12.3%        0  17.5 µs      n/a
-// 20.8
+// Load      n=8192                        1,001  3.15 ms      12.3%        0  17.5 µs      n/a   20.8
 //
 // n/a, no flops() declared: Load
 // not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
@@ -166,8 +164,7 @@ int main() {
 //
 // Kernels, sorted by total; share is of 25.6 ms of device time
 //
-// operator  parameters             region   kernel         calls    total  share     mean  tensor
-// core
+// operator  parameters             region   kernel         calls    total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
 // Linear    T=32 I=1024 O=256 re…  network  linear_kernel  1,000  11.3 ms  44.2%  11.3 µs  unknown
 // Linear    T=32 I=256 O=1024 re…  network  linear_kernel  1,000  11.1 ms  43.5%  11.1 µs  unknown

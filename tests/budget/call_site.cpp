@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT Functions without a scope and the same functions with one, for what
-// a scope adds at its call site. What they do may throw, so that the scope must be closed on that
-// way too, and does not end in a tail call, which a scope forbids.
+// SPDX-License-Identifier: MIT
+// Functions without a scope and the same functions with one, for what a scope adds at its call
+// site. What they do may throw, so that the scope must be closed on that way too, and does not end
+// in a tail call, which a scope forbids.
 #include <kprof/guard.hpp>
 
 struct Params {

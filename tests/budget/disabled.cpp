@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT With KPROF_TEST_GUARDED the function has scopes, compiled out;
-// without it the file knows nothing of kprof.
+// SPDX-License-Identifier: MIT
+// With KPROF_TEST_GUARDED the function has scopes, compiled out; without it the file knows nothing
+// of kprof.
 #ifdef KPROF_TEST_GUARDED
 #define KPROF_ENABLE 0
 #include <kprof/guard.hpp>

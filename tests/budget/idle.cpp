@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Two loops, one with a scope that nobody listens to, for counting
-// instructions: idle <case> <iterations>
+// SPDX-License-Identifier: MIT
+// Two loops, one with a scope that nobody listens to, for counting instructions: idle <case>
+// <iterations>
 #include <kprof/guard.hpp>
 
 #include <cstdlib>

@@ -1,8 +1,10 @@
-// SPDX-License-Identifier: MIT A base class hides its fields from reflection. expect: kprof: a
-// parameter struct has a base class; make the base a member, or list the fields with `using fields
-// = kprof::members<&T::a, ...>` expect: kprof: a parameter struct has a base class expect: kprof: a
-// parameter struct has a base class expect: kprof: a parameter struct has a base class expect:
-// kprof: a parameter struct has a base class
+// SPDX-License-Identifier: MIT
+// A base class hides its fields from reflection.
+// expect: kprof: a parameter struct has a base class; make the base a member, or list the fields with `using fields = kprof::members<&T::a, ...>`
+// expect: kprof: a parameter struct has a base class
+// expect: kprof: a parameter struct has a base class
+// expect: kprof: a parameter struct has a base class
+// expect: kprof: a parameter struct has a base class
 #include "use.hpp"
 
 struct Base {

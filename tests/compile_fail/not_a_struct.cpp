@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: MIT An operator is a struct of parameters. expect: kprof: not an
-// operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`
-// expect: kprof: not an operator: an operator is a struct of parameters expect: kprof: not an
-// operator: an operator is a struct of parameters expect: kprof: not an operator: an operator is a
-// struct of parameters
+// SPDX-License-Identifier: MIT
+// An operator is a struct of parameters.
+// expect: kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`
+// expect: kprof: not an operator: an operator is a struct of parameters
+// expect: kprof: not an operator: an operator is a struct of parameters
+// expect: kprof: not an operator: an operator is a struct of parameters
 #include "use.hpp"
 
 struct Good {

@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT flags: -nostdinc skip: NVIDIA expect: kprof: KPROF_NVTX=1 but
-// <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out No
-// standard header is needed here, and without the system's folders no NVTX is found.
+// SPDX-License-Identifier: MIT
+// flags: -nostdinc
+// skip: NVIDIA
+// expect: kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out
+// No standard header is needed here, and without the system's folders no NVTX is found.
 #ifdef KPROF_TEST_BAD
 #define KPROF_NVTX 1
 #endif

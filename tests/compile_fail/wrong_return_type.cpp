@@ -1,9 +1,12 @@
-// SPDX-License-Identifier: MIT What each formula must return. expect: kprof: flops() has the wrong
-// return type; return std::uint64_t or kprof::count expect: kprof: flops() has the wrong return
-// type expect: kprof: bytes() has the wrong return type; return kprof::traffic{.read = ...,
-// .written = ...} expect: kprof: valid() has the wrong return type; return bool expect: kprof:
-// arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on = ...} expect:
-// kprof: flops() has the wrong return type expect: kprof: flops() has the wrong return type
+// SPDX-License-Identifier: MIT
+// What each formula must return.
+// expect: kprof: flops() has the wrong return type; return std::uint64_t or kprof::count
+// expect: kprof: flops() has the wrong return type
+// expect: kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., .written = ...}
+// expect: kprof: valid() has the wrong return type; return bool
+// expect: kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on = ...}
+// expect: kprof: flops() has the wrong return type
+// expect: kprof: flops() has the wrong return type
 #include "use.hpp"
 
 struct Good {

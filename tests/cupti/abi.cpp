@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Compares every number in collect/cupti_abi.hpp with CUPTI's own
-// headers, of whichever version they are. Only compiled.
+// SPDX-License-Identifier: MIT
+// Compares every number in collect/cupti_abi.hpp with CUPTI's own headers, of whichever version
+// they are. Only compiled.
 
 #include <kprof/collect/cupti_abi.hpp>
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT What the catalogue says of itself, for catalogue_page.py: of each
-// operator a line of JSON with its fields, their defaults, and random calls with what the compiled
-// formulas give for them.
+// SPDX-License-Identifier: MIT
+// What the catalogue says of itself, for catalogue_page.py: of each operator a line of JSON with
+// its fields, their defaults, and random calls with what the compiled formulas give for them.
 #include <kprof/ops.hpp>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT An executable with the session and two libraries of two compilers,
-// opened RTLD_LOCAL: one profile, also after one of them has been unloaded and loaded again.
-// Arguments: the libraries.
+// SPDX-License-Identifier: MIT
+// An executable with the session and two libraries of two compilers, opened RTLD_LOCAL: one
+// profile, also after one of them has been unloaded and loaded again. Arguments: the libraries.
 
 #include <kprof/kprof.hpp>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Guards before and after main, a thread that outlives it, a report
-// from an atexit handler and one by KPROF. The driver, check_programs.py, reads what is printed.
+// SPDX-License-Identifier: MIT
+// Guards before and after main, a thread that outlives it, a report from an atexit handler and one
+// by KPROF. The driver, check_programs.py, reads what is printed.
 
 #include <kprof/kprof.hpp>
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT A shared library with guards: hidden visibility, no session of its
-// own, built by g++ and by clang++. PLUGIN_OP is the name of its operator, so that each build has
-// one of its own beside the one they share.
+// SPDX-License-Identifier: MIT
+// A shared library with guards: hidden visibility, no session of its own, built by g++ and by
+// clang++. PLUGIN_OP is the name of its operator, so that each build has one of its own beside the
+// one they share.
 
 #include <kprof/guard.hpp>
 #include <kprof/registry.hpp>

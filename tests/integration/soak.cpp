@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT 10^8 scopes: memory stays where it was after the first million,
-// totals are exact. Argument: how many, in millions.
+// SPDX-License-Identifier: MIT
+// 10^8 scopes: memory stays where it was after the first million, totals are exact. Argument: how
+// many, in millions.
 
 #include <kprof/kprof.hpp>
 

@@ -10,8 +10,8 @@
 #ifdef KPROF_TEST_WITH_SESSION
 #include <kprof/kprof.hpp>
 #else
-#include <kprof/nvtx.hpp>
 #include <kprof/guard.hpp>
+#include <kprof/nvtx.hpp>
 #endif
 
 #include <array>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT The few functions of the driver API by which a tool waits for
-// devices, as libcuda.so.1. The scripted libcudart loads it with the first context, as the real one
-// does.
+// SPDX-License-Identifier: MIT
+// The few functions of the driver API by which a tool waits for devices, as libcuda.so.1. The
+// scripted libcudart loads it with the first context, as the real one does.
 #include "shared.hpp"
 
 extern "C" {

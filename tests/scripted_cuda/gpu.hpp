@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT The GPUs of the scripted libcudart: devices, streams with a time of
-// their own, memory, and how an API call enters and leaves. Work is not executed but given a place
-// in its stream's time at once, so nothing is queued.
+// SPDX-License-Identifier: MIT
+// The GPUs of the scripted libcudart: devices, streams with a time of their own, memory, and how an
+// API call enters and leaves. Work is not executed but given a place in its stream's time at once,
+// so nothing is queued.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_GPU_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_GPU_HPP
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT What exists: memory, handles, and kernels by their names. All of it
-// leaked: atexit handlers may still come here.
+// SPDX-License-Identifier: MIT
+// What exists: memory, handles, and kernels by their names. All of it leaked: atexit handlers may
+// still come here.
 #include "gpu.hpp"
 
 #include "scripted_cuda.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Activity records as bytes: their sizes in the version that the
-// library claims to be, and those of devices filled in.
+// SPDX-License-Identifier: MIT
+// Activity records as bytes: their sizes in the version that the library claims to be, and those of
+// devices filled in.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_RECORDS_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_RECORDS_HPP
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT What the scripted CUDA tells a test, beside the CUDA and CUPTI
-// interfaces that it implements. All of it is exported by the scripted libcudart.so.13, so that a
-// program which opens libcupti only at run time can ask too.
+// SPDX-License-Identifier: MIT
+// What the scripted CUDA tells a test, beside the CUDA and CUPTI interfaces that it implements. All
+// of it is exported by the scripted libcudart.so.13, so that a program which opens libcupti only at
+// run time can ask too.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_SCRIPTED_CUDA_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_SCRIPTED_CUDA_HPP
 

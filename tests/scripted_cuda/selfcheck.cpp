@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT A client of the scripted CUDA that checks what README.md says of it:
-// selfcheck <case>. It opens libcupti at run time, as kprof does.
+// SPDX-License-Identifier: MIT
+// A client of the scripted CUDA that checks what README.md says of it: selfcheck <case>. It opens
+// libcupti at run time, as kprof does.
 #include "scripted_cuda.hpp"
 
 #include <cuda_runtime_api.h>

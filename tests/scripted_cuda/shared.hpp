@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT What the two libraries of the scripted CUDA share. libcudart owns
-// the state and works alone; libcupti links against it, finds the state there and hangs its hooks
-// into it.
+// SPDX-License-Identifier: MIT
+// What the two libraries of the scripted CUDA share. libcudart owns the state and works alone;
+// libcupti links against it, finds the state there and hangs its hooks into it.
 #ifndef KPROF_TESTS_SCRIPTED_CUDA_SHARED_HPP
 #define KPROF_TESTS_SCRIPTED_CUDA_SHARED_HPP
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The runtime API of the scripted libcudart.so.13: streams, events,
-// and waiting for them and for devices.
+// SPDX-License-Identifier: MIT
+// The runtime API of the scripted libcudart.so.13: streams, events, and waiting for them and for
+// devices.
 #include "gpu.hpp"
 
 #include <algorithm>

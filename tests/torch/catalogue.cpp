@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT Says what operators of the catalogue count. Reads lines such as
-// `Conv2d N=8 C=64 H=32 W=32 K=128 R=3 S=3 pass=dgrad` and writes for each `<FLOPs> <bytes read>
-// <bytes written>`, or `invalid`. Operators, fields and enumerators are found by their names in
-// kprof's own descriptions; a field that is not named keeps its default.
+// SPDX-License-Identifier: MIT
+// Says what operators of the catalogue count. Reads lines such as `Conv2d N=8 C=64 H=32 W=32 K=128
+// R=3 S=3 pass=dgrad` and writes for each `<FLOPs> <bytes read> <bytes written>`, or `invalid`.
+// Operators, fields and enumerators are found by their names in kprof's own descriptions; a field
+// that is not named keeps its default.
 #include <kprof/ops.hpp>
 
 #include <charconv>

@@ -1,5 +1,7 @@
-// SPDX-License-Identifier: MIT needs: guards One setting bounds the memory; what no longer fits is
-// folded or merged, and the totals stay exact.
+// SPDX-License-Identifier: MIT
+// needs: guards
+// One setting bounds the memory; what no longer fits is folded or merged, and the totals stay
+// exact.
 
 #include <kprof/kprof.hpp>
 

@@ -1,5 +1,7 @@
-// SPDX-License-Identifier: MIT needs: guards What real guards and contexts become in the summaries;
-// profiles made by hand are in summary.test.cpp.
+// SPDX-License-Identifier: MIT
+// needs: guards
+// What real guards and contexts become in the summaries; profiles made by hand are in
+// summary.test.cpp.
 
 #include <kprof/kprof.hpp>
 #include <kprof/model/summary.hpp>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Named activations and gated linear units: published vectors, and
-// their definitions with a number that counts what is done with it.
+// SPDX-License-Identifier: MIT
+// Named activations and gated linear units: published vectors, and their definitions with a number
+// that counts what is done with it.
 #include <kprof/ops/activation.hpp>
 
 #include "catch.hpp"

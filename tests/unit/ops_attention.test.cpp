@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Attention: published vectors, loops over the score matrix that count
-// what the mask leaves and mark what they touch.
+// SPDX-License-Identifier: MIT
+// Attention: published vectors, loops over the score matrix that count what the mask leaves and
+// mark what they touch.
 #include <kprof/ops/attention.hpp>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Collective communication: published vectors, and ring and direct
-// algorithms that count what crosses the bus.
+// SPDX-License-Identifier: MIT
+// Collective communication: published vectors, and ring and direct algorithms that count what
+// crosses the bus.
 #include <kprof/ops/collective.hpp>
 
 #include "catch.hpp"

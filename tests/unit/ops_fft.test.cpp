@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Fourier transforms: published vectors, transforms written out with
-// numbers that count, and logarithms to the last bit.
+// SPDX-License-Identifier: MIT
+// Fourier transforms: published vectors, transforms written out with numbers that count, and
+// logarithms to the last bit.
 #include <kprof/ops/fft.hpp>
 
 #include "catch.hpp"

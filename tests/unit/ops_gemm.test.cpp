@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Products of matrices: published vectors, loops that count what a
-// product does, and parameters that make no sense.
+// SPDX-License-Identifier: MIT
+// Products of matrices: published vectors, loops that count what a product does, and parameters
+// that make no sense.
 #include <kprof/ops/gemm.hpp>
 
 #include "catch.hpp"

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT Parameters from hell, for every operator of the catalogue: sizes at
-// the ends of their type, enumerators that there are not. None may trap, wrap or give a number
-// where valid() says that there is none. What numbers valid calls have is checked by
-// docs.catalogue.
+// SPDX-License-Identifier: MIT
+// Parameters from hell, for every operator of the catalogue: sizes at the ends of their type,
+// enumerators that there are not. None may trap, wrap or give a number where valid() says that
+// there is none. What numbers valid calls have is checked by docs.catalogue.
 #include <kprof/ops.hpp>
 
 #include "catch.hpp"

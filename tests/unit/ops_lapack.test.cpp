@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Factorisations: published vectors, textbook algorithms that count
-// what they do, and polynomials in wide integers.
+// SPDX-License-Identifier: MIT
+// Factorisations: published vectors, textbook algorithms that count what they do, and polynomials
+// in wide integers.
 #include <kprof/ops/lapack.hpp>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Operators that only move elements: published vectors, and loops that
-// mark what they read and write.
+// SPDX-License-Identifier: MIT
+// Operators that only move elements: published vectors, and loops that mark what they read and
+// write.
 #include <kprof/ops/movement.hpp>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Elementwise operators: published vectors, loops over broadcast index
-// spaces, functions of a number that counts.
+// SPDX-License-Identifier: MIT
+// Elementwise operators: published vectors, loops over broadcast index spaces, functions of a
+// number that counts.
 #include <kprof/ops/pointwise.hpp>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Pooling: published vectors, loops that move the window, windows that
-// divide the input, and parameters that make no sense.
+// SPDX-License-Identifier: MIT
+// Pooling: published vectors, loops that move the window, windows that divide the input, and
+// parameters that make no sense.
 #include <kprof/ops/pool.hpp>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Data-parallel primitives: published vectors, loops with numbers that
-// count, and parameters that make no sense.
+// SPDX-License-Identifier: MIT
+// Data-parallel primitives: published vectors, loops with numbers that count, and parameters that
+// make no sense.
 #include <kprof/ops/primitives.hpp>
 
 #include "catch.hpp"

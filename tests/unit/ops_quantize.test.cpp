@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Quantised matrices: published vectors, loops that find the scale of
-// each element, and parameters that make no sense.
+// SPDX-License-Identifier: MIT
+// Quantised matrices: published vectors, loops that find the scale of each element, and parameters
+// that make no sense.
 #include <kprof/ops/quantize.hpp>
 
 #include "catch.hpp"

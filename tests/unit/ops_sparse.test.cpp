@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Products with sparse matrices: published vectors, products of random
-// matrices that mark what they touch.
+// SPDX-License-Identifier: MIT
+// Products with sparse matrices: published vectors, products of random matrices that mark what they
+// touch.
 #include <kprof/ops/sparse.hpp>
 
 #include "catch.hpp"

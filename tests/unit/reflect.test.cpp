@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT What kprof knows about a parameter struct: names, offsets, sizes and
-// kinds of its fields, and names of enumerators. Also compiled as a .cu file, because nvcc's front
-// end prints types and values differently.
+// SPDX-License-Identifier: MIT
+// What kprof knows about a parameter struct: names, offsets, sizes and kinds of its fields, and
+// names of enumerators. Also compiled as a .cu file, because nvcc's front end prints types and
+// values differently.
 #include <kprof/op.hpp>
 
 #include "catch.hpp"

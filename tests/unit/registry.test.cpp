@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The list that the compiler checks, and the list of what the process
-// knows. Also compiled as a .cu file.
+// SPDX-License-Identifier: MIT
+// The list that the compiler checks, and the list of what the process knows. Also compiled as a .cu
+// file.
 #include <kprof/registry.hpp>
 
 #include "catch.hpp"

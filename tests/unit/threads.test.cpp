@@ -1,5 +1,7 @@
-// SPDX-License-Identifier: MIT needs: guards Threads that come and go, contexts that are handed
-// over, snapshots while everybody is at work, and fork.
+// SPDX-License-Identifier: MIT
+// needs: guards
+// Threads that come and go, contexts that are handed over, snapshots while everybody is at work,
+// and fork.
 
 #include <kprof/kprof.hpp>
 

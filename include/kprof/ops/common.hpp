@@ -157,7 +157,7 @@ constexpr count ceil_div(count a, count b) noexcept { return (a + (b - 1)) / b; 
 
 /// The unit that multiplies matrices of a type, where only one can: tf32 and what has fewer than 16
 /// bits as floating point exist on tensor cores alone. Of other types the shape does not tell.
-constexpr unit matmul_unit(dtype type) noexcept {
+constexpr arithmetic_unit matmul_unit(dtype type) noexcept {
   switch (type) {
     case dtype::tf32:
     case dtype::fp8_e4m3:
