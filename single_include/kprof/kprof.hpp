@@ -21,16 +21,13 @@
 // apart. Define an option before the first kprof header or on the command line; run-time settings
 // are in settings.hpp.
 //
-//   option         default                       meaning of 1
-//   KPROF_ENABLE   1                             guards and session exist; 0 removes every trace of
-//                  them
-//   KPROF_NVTX     1 when <nvtx3/nvToolsExt.h>   scopes are sent to an attached NVTX tool
-//                  can be found, else 0
-//   KPROF_SESSION_ELSEWHERE  0                   kprof.hpp declares the session and the report;
-//                            they are compiled in the one
-//                                                file of the binary that has
-//   KPROF_SESSION_HERE       0                   kprof.hpp compiles them for all files of the
-//                            binary
+//   option                   default      meaning of 1
+//   KPROF_ENABLE             1            guards and session exist; 0 removes every trace of them
+//   KPROF_NVTX               1 when       scopes are sent to an attached NVTX tool
+//                            <nvtx3/nvToolsExt.h> can be found, else 0
+//   KPROF_SESSION_ELSEWHERE  0            kprof.hpp declares the session and the report; they are
+//                                         compiled in the one file of the binary that has
+//   KPROF_SESSION_HERE       0            kprof.hpp compiles them for all files of the binary
 //
 // With neither of the last two, each file that includes kprof.hpp compiles all of kprof.
 
