@@ -335,7 +335,7 @@ TEST_CASE("session.the_timeline_holds_single_scopes_in_order") {
 TEST_CASE("session.call_sites_are_kept") {
   REQUIRE(kprof::start());
   { KPROF_OP(Silent, {1}); }
-  const int line = __LINE__;
+  const int line = __LINE__ - 1;
   { kprof::op_guard guard{Silent{2}}; }
   const kprof::profile p = kprof::snapshot();
   CHECK(only(p, "Silent k=1").line == static_cast<std::uint32_t>(line));
