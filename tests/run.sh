@@ -21,7 +21,7 @@ say() { printf '\n== %s\n' "$*"; }
 
 install_packages() {
   command -v dpkg-query > /dev/null || { echo "no dpkg here: the packages are taken to be installed"; return 0; }
-  local wanted=(g++ clang libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind python3 binutils) missing=() package
+  local wanted=(g++ clang clang-format-14 libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind python3 binutils) missing=() package
   case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] || missing+=("$package")

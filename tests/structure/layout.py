@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks how the sources are laid out.
+
+    layout.py limits <repository>     no file has more than MAX_LINES lines, or a line of more than
+                                      MAX_COLUMNS columns
+    layout.py format <repository>     C++ and CUDA sources are as clang-format 14 writes them; ends
+                                      with 77 where there is no clang-format 14
+    layout.py --self-test
+
+Generated and recorded files (GENERATED) have no limits. Three things have no limit of columns: rows
+of Markdown's tables, Markdown's code blocks of program output (those without a language, and
+```text), and what cannot be broken, such as a long address. The recorded output at the end of an
+example is a report 100 columns wide behind the mark of a comment.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MAX_LINES = 350
+MAX_COLUMNS = 100
+FOLDERS = """.github bench cmake docs examples include packaging tests tools""".split()
+CXX = {".hpp", ".h", ".cpp", ".cu", ".cuh"}
+SUFFIXES = CXX | {".py", ".sh", ".cmake", ".in", ".yml", ".md"}
+GENERATED = (
+    "bench/results/",
+    "docs/catalogue_reference.md",
+    "single_include/",
+    "tests/golden/",
+    "tests/gpu/records/",
+)
+# Files that do not keep the limits yet.
+PENDING = set(
+    """
+    CHANGELOG.md CMakeLists.txt README.md bench/CMakeLists.txt bench/device.cpp
+    bench/include_cost.py bench/peer_lttng_events.h bench/results.py bench/run.sh
+    bench/scale.cpp bench/soak.cpp cmake/amalgamate.py cmake/kprofConfig.cmake.in
+    cmake/kprofDependencies.cmake docs/architecture.md docs/catalogue.md docs/configuration.md
+    docs/gpu.md docs/guards.md docs/nvtx.md docs/operators.md docs/performance.md
+    docs/quickstart.md docs/reports.md docs/troubleshooting.md docs/what_cupti_does.md
+    examples/CMakeLists.txt examples/check_output.py examples/check_resnet50.py examples/demo.sh
+    examples/resnet50_onednn.cpp include/kprof/attribute/attribution.hpp
+    include/kprof/build_options.hpp include/kprof/collect/cupti.hpp
+    include/kprof/declare/traits.hpp include/kprof/emit/nvtx.hpp
+    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/ops/blas.hpp
+    include/kprof/ops/conv.hpp include/kprof/ops/gemm.hpp include/kprof/ops/pointwise.hpp
+    include/kprof/ops/pool.hpp include/kprof/record/recorder.hpp
+    include/kprof/record/thread_log.hpp include/kprof/session/session_state.hpp
+    tests/CMakeLists.txt tests/accept_golden.sh tests/budget/CMakeLists.txt
+    tests/budget/call_site_size.py tests/budget/disabled.py tests/budget/instructions.py
+    tests/compile_fail/CMakeLists.txt tests/compile_fail/base_class.cpp
+    tests/compile_fail/c_array.cpp tests/compile_fail/catalogue_senseless.cpp
+    tests/compile_fail/check.cmake tests/compile_fail/coverage.py
+    tests/compile_fail/duplicate_name.cpp tests/compile_fail/network_formulas.cpp
+    tests/compile_fail/not_a_struct.cpp tests/compile_fail/not_an_aggregate.cpp
+    tests/compile_fail/not_const.cpp tests/compile_fail/not_constexpr.cpp
+    tests/compile_fail/not_trivially_copyable.cpp tests/compile_fail/option_nvtx_missing.cpp
+    tests/compile_fail/option_session_elsewhere.cpp tests/compile_fail/option_session_here.cpp
+    tests/compile_fail/params_too_large.cpp tests/compile_fail/pointer_field.cpp
+    tests/compile_fail/reference_field.cpp tests/compile_fail/unsupported_type.cpp
+    tests/compile_fail/use.hpp tests/compile_fail/wrong_field_names.cpp
+    tests/compile_fail/wrong_fields_list.cpp tests/compile_fail/wrong_return_type.cpp
+    tests/cuda/CMakeLists.txt tests/cupti/CMakeLists.txt tests/cupti/check_abi.py
+    tests/cupti/check_programs.py tests/cupti/check_replay.py tests/cupti/program.cpp
+    tests/docs/CMakeLists.txt tests/docs/catalogue_formulas.py tests/docs/catalogue_page.py
+    tests/docs/check_readme.py tests/docs/check_snippets.py tests/docs/check_text.py
+    tests/docs/pages.py tests/gpu/CMakeLists.txt tests/gpu/README.md tests/gpu/attribution.cu
+    tests/gpu/counters.py tests/gpu/facts.cu tests/gpu/facts.py tests/gpu/graphs.cu
+    tests/gpu/keep.py tests/gpu/launch_cost.py tests/gpu/lifecycle.cu tests/gpu/measuring.py
+    tests/gpu/overhead.py tests/gpu/overhead_peers.py tests/gpu/run.sh tests/gpu/test_keep.py
+    tests/gpu/test_overhead.py tests/gpu/test_run.py tests/gpu/test_truth.py tests/gpu/truth.py
+    tests/integration/CMakeLists.txt tests/integration/check_programs.py
+    tests/nvtx/CMakeLists.txt tests/nvtx/check_nvtx.py tests/package/CMakeLists.txt
+    tests/package/consume.cmake tests/run.sh tests/scripted_cuda/CMakeLists.txt
+    tests/scripted_cuda/README.md tests/scripted_cuda/activity.cpp tests/scripted_cuda/build.sh
+    tests/scripted_cuda/callback_names.py tests/scripted_cuda/graphs.cpp
+    tests/scripted_cuda/selfcheck.cpp tests/structure/CMakeLists.txt tests/structure/alone.py
+    tests/structure/catalogue_cost.py tests/structure/include_graph.py
+    tests/structure/preprocessed_size.py tests/structure/style.py
+    tests/support/device_profiles.hpp tests/support/nvtx_tool.cpp tests/torch/CMakeLists.txt
+    tests/torch/calls.py tests/torch/compare.py tests/torch/environment.py
+    tests/unit/attribution.test.cpp tests/unit/device_summary.test.cpp tests/unit/guard.test.cpp
+    tests/unit/kernel_table.test.cpp tests/unit/ops_attention.test.cpp
+    tests/unit/ops_blas.test.cpp tests/unit/ops_conv.test.cpp tests/unit/ops_gemm.test.cpp
+    tests/unit/ops_lapack.test.cpp tests/unit/ops_norm.test.cpp
+    tests/unit/ops_pointwise.test.cpp tests/unit/ops_pool.test.cpp
+    tests/unit/ops_quantize.test.cpp tests/unit/reflect.test.cpp tests/unit/session.test.cpp
+    tests/unit/summary.test.cpp tests/unit/text.test.cpp tests/unit/text_device.test.cpp
+""".split()
+)
+OUTPUT = "// Output:"
+FORMATTERS = ("clang-format-14", "clang-format")
+
+
+def is_source(path):
+    return path.suffix in SUFFIXES or path.name in ("CMakeLists.txt", ".clang-format")
+
+
+def sources(root):
+    """Every source file below `root` by its name there, without those that were generated."""
+    found = [path for path in root.iterdir() if path.is_file()]
+    for folder in FOLDERS:
+        found += [path for path in (root / folder).rglob("*") if path.is_file()]
+    for path in sorted(found):
+        name = path.relative_to(root).as_posix()
+        if is_source(path) and "__pycache__" not in path.parts:
+            if not name.startswith(GENERATED):
+                yield name, path
+
+
+def lines_of_markdown(lines):
+    """The lines with a limit, each with its number: prose and the code blocks of a language."""
+    language = None
+    for number, line in enumerate(lines, 1):
+        fence = re.match(r" *```(\w*)", line)
+        if fence:
+            language = fence[1] or "text" if language is None else None
+        elif language != "text" and not line.lstrip().startswith("|"):
+            yield number, line, MAX_COLUMNS
+
+
+def lines_of_source(lines):
+    """Every line with its number and its limit."""
+    limit = MAX_COLUMNS
+    for number, line in enumerate(lines, 1):
+        if line == OUTPUT:
+            limit = MAX_COLUMNS + len("// ")
+        yield number, line, limit
+
+
+def is_unbreakable(line):
+    """Whether the line is one word behind its indentation, a comment's mark or a list's."""
+    return " " not in re.sub(r"^\s*(//+<?|#+|[-*]|\d+\.)?\s*", "", line)
+
+
+def check_limits(root, pending=()):
+    errors = []
+    for name, path in sources(root):
+        if name in pending:
+            continue
+        lines = path.read_text().split("\n")
+        if len(lines) - 1 > MAX_LINES:
+            errors.append(
+                f"{name}: {len(lines) - 1} lines, the limit is {MAX_LINES}; it probably holds two "
+                "ideas"
+            )
+        limited = lines_of_markdown if path.suffix == ".md" else lines_of_source
+        for number, line, limit in limited(lines):
+            if len(line) > limit and not is_unbreakable(line):
+                errors.append(f"{name}:{number}: {len(line)} columns, the limit is {limit}")
+    return errors
+
+
+def clang_format():
+    """The program clang-format of version 14, which others lay out differently from, or None."""
+    for name in FORMATTERS:
+        if shutil.which(name):
+            version = subprocess.run([name, "--version"], text=True, capture_output=True).stdout
+            if re.search(r"version 14\.", version):
+                return name
+    return None
+
+
+def check_format(root, program):
+    names = [name for name, path in sources(root) if path.suffix in CXX]
+    run = subprocess.run([program, "--dry-run", *names], text=True, capture_output=True, cwd=root)
+    found = re.findall(r"^(.*?):(\d+):\d+: warning: code should be", run.stderr, re.MULTILINE)
+    errors = [f"{name}:{line}: not as {program} writes it" for name, line in found]
+    if run.returncode != 0 or (run.stderr and not errors):
+        errors.append(run.stderr.strip() or f"{program} ended with {run.returncode}")
+    return errors
+
+
+LONG = "x = " + "1 + " * 30 + "1"
+
+
+def limits_cases():
+    """For each case: a file's name, its text and what is said of it, or None."""
+    table = "| a | b |\n|---|---|\n| " + "word " * 30 + "| b |\n"
+    address = "https://example.org/" + "a" * 100
+    recorded = "int a;\n\n// Output:\n// " + "ab " * 33 + "a\n"
+    return (
+        ("include/kprof/a.hpp", "int a;\n" * MAX_LINES, None),
+        ("include/kprof/a.hpp", "int a;\n" * (MAX_LINES + 1), "351 lines, the limit is 350"),
+        ("tests/a.py", LONG[:MAX_COLUMNS] + "\n", None),
+        ("tests/a.py", "\n" + LONG[: MAX_COLUMNS + 1] + "\n", "a.py:2: 101 columns"),
+        ("tests/a.py", "# " + "\u2500 " * 50 + "\n", "columns"),
+        ("CMakeLists.txt", LONG + "\n", "columns"),
+        ("tests/CMakeLists.txt", LONG + "\n", "columns"),
+        (".github/workflows/a.yml", LONG + "\n", "columns"),
+        ("tests/golden/a.md", LONG + "\n", None),
+        ("single_include/a.hpp", LONG + "\n", None),
+        ("docs/a.md", LONG + "\n", "columns"),
+        ("docs/a.md", table, None),
+        ("docs/a.md", "```\n" + LONG + "\n```\n", None),
+        ("docs/a.md", "```text\n" + LONG + "\n```\n", None),
+        ("docs/a.md", "```cpp\n" + LONG + "\n```\n", "columns"),
+        ("docs/a.md", "```\na\n```\n" + LONG + "\n", "columns"),
+        ("docs/a.md", f"- {address}\n", None),
+        ("docs/a.md", f"See {address}\n", "columns"),
+        ("examples/a.cpp", f"// {address}\n", None),
+        ("examples/a.cpp", recorded, None),
+        ("examples/a.cpp", recorded.replace("ab ", "ab  ", 1), "104 columns, the limit is 103"),
+        ("examples/a.cpp", recorded.replace("// Output:", "//"), "columns"),
+    )
+
+
+def with_file(name, text, judge):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        style = pathlib.Path(__file__).resolve().parents[2] / ".clang-format"
+        (pathlib.Path(folder) / ".clang-format").write_text(style.read_text())
+        return judge(pathlib.Path(folder))
+
+
+def self_test():
+    failures = []
+    for name, text, expected in limits_cases():
+        errors = with_file(name, text, check_limits)
+        if expected is None and errors:
+            failures.append(f"{name} is refused: {errors}")
+        if expected is not None and not any(expected in e for e in errors):
+            failures.append(f"{name}: `{expected}` is not found: {errors}")
+    program = clang_format()
+    if program:
+        for name, text, right in (
+            ("include/a.hpp", "int a = 1;\n", True),
+            ("include/a.hpp", "int  a=1;\n", False),
+            ("examples/a.cu", "int a = 1 ;\n", False),
+            ("tests/golden/a.hpp", "int  a=1;\n", True),
+        ):
+            errors = with_file(name, text, lambda root: check_format(root, program))
+            if right != (not errors):
+                failures.append(f"{name} with `{text.strip()}`: {errors}")
+    return failures
+
+
+def main():
+    what, *rest = sys.argv[1:] or [""]
+    if what == "--self-test":
+        errors = self_test()
+    elif what == "limits":
+        errors = check_limits(pathlib.Path(rest[0]), PENDING)
+    elif what == "format":
+        program = clang_format()
+        if not program:
+            print("skipped: no clang-format 14 here; Debian's package is clang-format-14")
+            sys.exit(77)
+        errors = check_format(pathlib.Path(rest[0]), program)
+    else:
+        sys.exit(__doc__)
+    for error in errors:
+        print(error)
+    print("layout:", f"{len(errors)} errors" if errors else "in order")
+    sys.exit(1 if errors else 0)
+
+
+main()
