@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Writes kprof as one header: amalgamate.py --output <file> | --check <file>
 
-Starts at kprof/kprof.hpp and puts each kprof header in the place of its first #include. Headers of others are included
-where they were, since some stand behind a condition. A header that kprof.hpp does not reach is not part of it.
+Starts at kprof/kprof.hpp and puts each kprof header in the place of its first #include. Headers of
+others are included where they were, since some stand behind a condition. A header that kprof.hpp
+does not reach is not part of it.
 
-The output depends on the headers alone, so that the copy in the repository can be compared with them: --check fails where
-they differ. Each header keeps its include guard, so that a file may include both the one and the other.
+The output depends on the headers alone, so that the copy in the repository can be compared with
+them: --check fails where they differ. Each header keeps its include guard, so that a file may
+include both the one and the other.
 """
 
 import argparse
@@ -20,10 +22,11 @@ LICENCE = "// SPDX-License-Identifier: MIT"
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](kprof/[^>\"]+)[>\"]")
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
 TOP = f"""{LICENCE}
-// kprof as one header: a copy of include/kprof, written by cmake/amalgamate.py. Change the originals, not this file.
+// kprof as one header: a copy of include/kprof, written by cmake/amalgamate.py. Change the
+// originals, not this file.
 //
-// Needs C++20 and Boost.PFR (Boost 1.75 or newer); NVTX headers are used where they can be found. Everything is explained
-// where it is declared, from "{FIRST}" on, which is at the end.
+// Needs C++20 and Boost.PFR (Boost 1.75 or newer); NVTX headers are used where they can be found.
+// Everything is explained where it is declared, from "{FIRST}" on, which is at the end.
 """
 
 
@@ -124,7 +127,8 @@ def main():
             )
             print("\n".join(differences[:40]))
             fail(
-                f"{arguments.check} is not what the headers give; build the target single_header to write it anew"
+                f"{arguments.check} is not what the headers give; build the target single_header "
+                "to write it anew"
             )
         print(f"{arguments.check} is up to date")
 

@@ -4,9 +4,10 @@
 
     check_output.py [--accept] <source> <program> [arguments]
 
-The expected output follows the line "// Output:" at the end of the source; a last line "..." stands for any rest. What
-differs from run to run is not compared: durations, rates and shares are masked, rows may come in any order, and columns that
-only appear where there is room, kprof's account of its own cost and the wrapping of lines are left out. --accept writes the output into the source.
+The expected output follows the line "// Output:" at the end of the source; a last line "..." stands
+for any rest. What differs from run to run is not compared: durations, rates and shares are masked,
+rows may come in any order, and columns that only appear where there is room, kprof's account of its
+own cost and the wrapping of lines are left out. --accept writes the output into the source.
 """
 
 import difflib
@@ -19,7 +20,8 @@ MARK = "// Output:"
 NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {"max", "median", "min", "FLOP/B", "dev total", "gap", "copies"}
 VARIES = re.compile(
-    r"not shown at width|cut at width|short, so partly|device: |  (timeline|own cost|memory|clock|sync|collector) "
+    r"not shown at width|cut at width|short, so partly|device: |"
+    r"  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
     r"^((?:Operators|Call tree|Kernels|Copies|device:|outside|cut) [^\n]*)\n {2}(?=\S)",
@@ -33,7 +35,9 @@ def masked(text):
 
 
 def cells(line, headers):
-    """A row of a table by column: texts and counts as they are, other numbers masked; None if it is no row."""
+    """A row of a table by column: texts and counts as they are, other numbers masked; None if it is
+    no row.
+    """
     fields = re.split(r" {2,}", line)
     if len(fields) != len(headers):
         return None
@@ -136,7 +140,8 @@ def main():
         print(output)
         print("\n".join(difflib.unified_diff(want, got, "expected", "printed", lineterm="")))
         sys.exit(
-            f"the output differs from the last comment of {source}; if it is right, run this with --accept"
+            f"the output differs from the last comment of {source}; if it is right, run this with "
+            "--accept"
         )
 
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the ResNet-50 example against oneDNN's own numbers: check_resnet50.py <resnet50_onednn> [batch] [iterations].
+"""Holds the ResNet-50 example against oneDNN's own numbers.
 
-One run with DNNL_VERBOSE=1 gives two accounts of the same primitives: kprof's, printed by --sums, and oneDNN's, a line
-for each execution with its parameters and its time. Checked are
+    check_resnet50.py <resnet50_onednn> [batch] [iterations]
+
+One run with DNNL_VERBOSE=1 gives two accounts of the same primitives: kprof's, printed by --sums,
+and oneDNN's, a line for each execution with its parameters and its time. Checked are
+
 - the convolutions of a pass: 53, with the parameters oneDNN reports, in both accounts;
-- the time of all convolutions after the warm-up: within 3 %. oneDNN prints its line inside execute() after it has taken
-  the time, so kprof's sum is larger by that; a batch of 8 makes it small. Up to three runs, since a busy machine may
-  preempt a thread between the two clocks;
-- the FLOPs of every convolution, counted here from oneDNN's parameters, and their sum with the classifier's.
+- the time of all convolutions after the warm-up: within 3 %. oneDNN prints its line inside
+  execute() after it has taken the time, so kprof's sum is larger by that; a batch of 8 makes it
+  small. Up to three runs, since a busy machine may preempt a thread between the two clocks;
+- the FLOPs of every convolution, counted here from oneDNN's parameters, and their sum with the
+  classifier's.
 """
 
 import collections
@@ -113,7 +117,8 @@ def check(program, batch, iterations):
     ours = [r for r in rows if r["operator"] == "Conv2d" and r["path"].startswith("inference")]
     if len(ours) != 53 or any(r["calls"] != iterations for r in ours):
         fail(
-            f"kprof shows {len(ours)} convolutions with {sorted({r['calls'] for r in ours})} calls, not 53 with {iterations}"
+            f"kprof shows {len(ours)} convolutions with {sorted({r['calls'] for r in ours})} "
+            f"calls, not 53 with {iterations}"
         )
 
     calls = collections.Counter(conv for conv, _ in theirs)
@@ -122,13 +127,15 @@ def check(program, batch, iterations):
         shown[of_kprof(r["parameters"])] += r["calls"]
         if r["flops"] != sum(flops_of(of_kprof(r["parameters"]))):
             fail(
-                f"{r['path']} {r['parameters']}: {r['flops']} FLOPs, expected {sum(flops_of(of_kprof(r['parameters'])))}"
+                f"{r['path']} {r['parameters']}: {r['flops']} FLOPs, expected "
+                f"{sum(flops_of(of_kprof(r['parameters'])))}"
             )
         if not (r["total_ns"] > 0 and r["bytes"] > 0):
             fail(f"{r['path']} {r['parameters']} has no rate: {r}")
     if calls != shown:
         fail(
-            f"parameters differ; only oneDNN has {dict(calls - shown)}, only kprof has {dict(shown - calls)}"
+            f"parameters differ; only oneDNN has {dict(calls - shown)}, only kprof has "
+            f"{dict(shown - calls)}"
         )
 
     linear = [r for r in rows if r["operator"] == "Linear" and r["path"].startswith("inference")]
@@ -155,13 +162,15 @@ def main():
     for attempt in range(ATTEMPTS):
         kprof_ms, onednn_ms, apart = check(sys.argv[1], batch, iterations)
         print(
-            f"{53 * iterations} convolutions, batch {batch}: kprof {kprof_ms:.3f} ms, oneDNN {onednn_ms:.3f} ms, {apart:+.3%}",
+            f"{53 * iterations} convolutions, batch {batch}: kprof {kprof_ms:.3f} ms, oneDNN "
+            f"{onednn_ms:.3f} ms, {apart:+.3%}",
             flush=True,
         )
         if abs(apart) <= TOLERANCE:
             return
     fail(
-        f"in {ATTEMPTS} runs the two sums were never within {TOLERANCE:.0%}; is the machine overloaded?"
+        f"in {ATTEMPTS} runs the two sums were never within {TOLERANCE:.0%}; is the machine "
+        "overloaded?"
     )
 
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that each message of the headers is expected by a test: coverage.py <include folder> <folder of the tests>
+"""Checks that each message of the headers is expected by a test.
 
-A message is the text of a static_assert or #error that begins with "kprof:". One test must expect it in full, so that no
-word of it changes unseen; and no test may expect a message that the headers do not have.
+    coverage.py <include folder> <folder of the tests>
+
+A message is the text of a static_assert or #error that begins with "kprof:". One test must expect
+it in full, so that no word of it changes unseen; and no test may expect a message that the headers
+do not have.
 """
 
 import pathlib

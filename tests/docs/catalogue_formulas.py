@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""The formulas that the comments of the catalogue's operators state: a small language, read and evaluated exactly.
+"""The formulas that the comments of the catalogue's operators state: a small language, read and
+evaluated exactly.
 
-    2 batch M N K                      what stands side by side is multiplied; / is exact; ^ is a power
-    2 N K P Q + [bias] N K P Q         [condition] is 1 where it holds, else 0; conditions have = != < <= > >= and or not;
-                                       [n != 0] ceil(x / n) is 0 where n is
-    bytes(M K, dtypeW or type)         bytes of so many elements, packed; "or": the first type that is known, the first size that is not 0
-    [f in (eq, ne)] boolean            an enumeration that is one of these; types stand for themselves: here none, where f is another
-    sum(i < Sq: min(i + 1, Sk))        over i = 0 ... Sq - 1;  sum(groups: M N K) over a list, whose fields are then names
-    sum(n in inputs: bytes(n, type))   over a list of numbers
-    prod(n - 2 r)                      a list less a number: each of its sizes is
+    2 batch M N K                    what stands side by side is multiplied; / is exact;
+                                     ^ is a power
+    2 N K P Q + [bias] N K P Q       [condition] is 1 where it holds, else 0; conditions have
+                                     = != < <= > >= and or not
+                                     [n != 0] ceil(x / n) is 0 where n is
+    bytes(M K, dtypeW or type)       bytes of so many elements, packed; "or": the first type that
+                                     is known, the first size that is not 0
+    [f in (eq, ne)] boolean          an enumeration that is one of these; types stand for
+                                     themselves: here none, where f is another
+    sum(i < Sq: min(i + 1, Sk))      over i = 0 ... Sq - 1
+    sum(groups: M N K)               over a list, whose fields are then names
+    sum(n in inputs: bytes(n, type)) over a list of numbers
+    prod(n - 2 r)                    a list less a number: each of its sizes is
 
-Functions: bytes bits ceil floor round min max gcd log2 dims prod last numel broadcast; fma(type), mul(type) and add(type) are the FLOPs of a
-multiply-add, a multiplication and an addition: 2, 1, 1, of complex types 8, 6, 2.
+Functions: bytes bits ceil floor round min max gcd log2 dims prod last numel broadcast. fma(type),
+mul(type) and add(type) are the FLOPs of a multiply-add, a multiplication and an addition: 2, 1 and
+1; of complex types 8, 6 and 2.
 """
 
 import decimal

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles headers as a user's first include: alone.py <mode> <enable[,enable]> <header[,header...]> <compiler> [flags...]
+"""Compiles headers as a user's first include.
+
+    alone.py <mode> <enable[,enable]> <header[,header...]> <compiler> [flags...]
 
 mode:
   alone      the header alone, and twice
   poisoned   all the headers, with short macro names that others define in front of them
-  worse      the same with names that the standard headers themselves use: for headers that include next to none of them
+  worse      the same with names that the standard headers themselves use: for headers that include
+             next to none of them
   cuda       as alone, by nvcc as a .cu file
 enable: 1 for kprof enabled, 0 for kprof compiled out. The compiler's warnings are errors.
 """
@@ -107,7 +110,8 @@ def main():
         if not good:
             failed = True
             print(
-                f"KPROF_ENABLE={enable}: {headers[0] if len(headers) == 1 else 'the headers'} does not compile ({mode}):\n{output[:4000]}"
+                f"KPROF_ENABLE={enable}: {headers[0] if len(headers) == 1 else 'the headers'} does "
+                f"not compile ({mode}):\n{output[:4000]}"
             )
     if not failed:
         print(f"{len(headers)} header(s) in order ({mode})")

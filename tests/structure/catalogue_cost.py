@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What including the catalogue costs who does not use it: catalogue_cost.py binary|front_end <include folder> <compiler> [flags...]
+"""Measures what a source pays that includes the catalogue and does not use it.
 
-binary     The object file of a source that only includes it has the symbols that op.hpp, or registry.hpp, leaves anyway.
-front_end  All of it costs the compiler at most four times what <boost/pfr/core.hpp> does, in instructions, which are the same
-           in every run. That header takes 50 ms on the machine where the catalogue may take 400. Exits with 77, which CTest
-           takes for a skip, where there is no Valgrind.
+    catalogue_cost.py binary|front_end <include folder> <compiler> [flags...]
+
+binary     The object file has no symbols but those that op.hpp, or registry.hpp, leaves anyway.
+front_end  The compiler needs at most four times the instructions that <boost/pfr/core.hpp> takes,
+           which are the same in every run. That header takes 50 ms on the machine where the
+           catalogue may take 400. Without Valgrind the script ends with 77, a skip for CTest.
 """
 
 import pathlib
@@ -45,7 +47,8 @@ def check_binary(headers, compile_command):
     for more, base in ((headers, ["kprof/op.hpp"]), (["kprof/ops.hpp"], ["kprof/registry.hpp"])):
         left = symbols(base + more, compile_command) - symbols(base, compile_command)
         print(
-            f"{len(more)} header(s), {more[0]} the first: {len(left)} symbols beside those of {base[0]}"
+            f"{len(more)} header(s), {more[0]} the first: {len(left)} symbols beside those of "
+            f"{base[0]}"
         )
         errors += [
             f"including {'a family' if more is headers else 'ops.hpp'} leaves {name} in the binary"
@@ -89,7 +92,8 @@ def check_front_end(compile_command):
     core = instructions("boost/pfr/core.hpp", compile_command) - nothing
     ratio = (instructions("kprof/ops.hpp", compile_command) - nothing) / core
     print(
-        f"kprof/ops.hpp costs the front end {ratio:.2f} times what boost/pfr/core.hpp does ({core / 1e6:.0f} M instructions), limit {FRONT_END}"
+        f"kprof/ops.hpp costs the front end {ratio:.2f} times what boost/pfr/core.hpp does "
+        f"({core / 1e6:.0f} M instructions), limit {FRONT_END}"
     )
     return ["the catalogue is too large for the front end"] if ratio > FRONT_END else []
 

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Checks which header includes which: include_graph.py [--self-test] [include folder]
 
-- Every header lies in a room: the folder of its name, or the room that FRONT gives a header directly in kprof/.
-- A header includes its own room or one of an earlier row of ROOMS. Rooms of one row stand beside one another and do not
-  include each other.
+- Every header lies in a room: the folder of its name, or the room that FRONT gives a header
+  directly in kprof/.
+- A header includes its own room or one of an earlier row of ROOMS. Rooms of one row stand beside
+  one another and do not include each other.
 - report does not reach collect, nor model collect or attribute: not through other headers either.
-- A header is public if it lies directly in kprof/ or in a folder of PUBLIC; the list is PUBLIC_HEADERS.
-- There is no cycle, every kprof header that is included exists, and every header that is not public is included.
-- op.hpp and guard.hpp reach none of the standard headers in HEAVY by an include of kprof's own. What the standard
-  headers include among themselves is measured by preprocessed_size.py.
+- A header is public if it lies directly in kprof/ or in a folder of PUBLIC; the list is
+  PUBLIC_HEADERS.
+- There is no cycle, every kprof header that is included exists, and every header that is not public
+  is included.
+- op.hpp and guard.hpp reach none of the standard headers in HEAVY by an include of kprof's own.
+  What the standard headers include among themselves is measured by preprocessed_size.py.
 """
 
 import pathlib
@@ -52,29 +55,35 @@ FRONT = {
 # Folders whose own headers (not those of their subfolders) are public, beside kprof/ itself.
 PUBLIC = ("ops", "report", "bridge")
 PUBLIC_HEADERS = """
-    build_options.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp registry.hpp session.hpp settings.hpp
-    status.hpp tables.hpp version.hpp
-    ops/activation.hpp ops/attention.hpp ops/blas.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/fft.hpp
-    ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/loss.hpp ops/moe.hpp ops/movement.hpp ops/network.hpp ops/norm.hpp
-    ops/optimizer.hpp ops/pointwise.hpp ops/pool.hpp ops/primitives.hpp ops/quantize.hpp ops/reduction.hpp ops/rnn.hpp ops/shape.hpp ops/softmax.hpp
-    ops/sparse.hpp ops/stencil.hpp ops/window.hpp
+    build_options.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp registry.hpp
+    session.hpp settings.hpp status.hpp tables.hpp version.hpp
+    ops/activation.hpp ops/attention.hpp ops/blas.hpp ops/collective.hpp ops/common.hpp
+    ops/conv.hpp ops/fft.hpp ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/loss.hpp
+    ops/moe.hpp ops/movement.hpp ops/network.hpp ops/norm.hpp ops/optimizer.hpp
+    ops/pointwise.hpp ops/pool.hpp ops/primitives.hpp ops/quantize.hpp ops/reduction.hpp
+    ops/rnn.hpp ops/shape.hpp ops/softmax.hpp ops/sparse.hpp ops/stencil.hpp ops/window.hpp
     report/options.hpp report/output.hpp report/text.hpp
 """.split()
 UNREACHABLE = (("report", ("collect",)), ("model", ("collect", "attribute", "report")))
-# The smallest set: each takes 10,000 lines or more, or has no business in a header that every file includes.
+# The smallest set: each takes 10,000 lines or more, or has no business in a header that every file
+# includes.
 HEAVY = set(
     """
-    algorithm any array atomic bitset charconv chrono condition_variable deque exception filesystem format fstream
-    functional future iomanip ios iosfwd iostream istream iterator list locale map memory memory_resource mutex numeric
-    optional ostream queue random ranges ratio regex set shared_mutex span sstream stack stdexcept stop_token streambuf
-    string string_view system_error thread tuple typeindex unordered_map unordered_set valarray variant vector
+    algorithm any array atomic bitset charconv chrono condition_variable deque exception
+    filesystem format fstream functional future iomanip ios iosfwd iostream istream iterator
+    list locale map memory memory_resource mutex numeric optional ostream queue random ranges
+    ratio regex set shared_mutex span sstream stack stdexcept stop_token streambuf string
+    string_view system_error thread tuple typeindex unordered_map unordered_set valarray variant
+    vector
 """.split()
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
 def read(root):
-    """Each header's includes, by path below kprof/; kprof headers without their prefix, others with angle brackets."""
+    """Each header's includes, by path below kprof/; kprof headers without their prefix, others with
+    angle brackets.
+    """
     graph = {}
     for path in sorted((root / "kprof").rglob("*.hpp")):
         found = INCLUDE.findall(path.read_text())
@@ -135,7 +144,8 @@ def check_arrows(graph, errors):
         here = room_of(header)
         if here not in RANK:
             errors.append(
-                f"{header}: in no room; name its room in FRONT, or move it into the folder of its stage"
+                f"{header}: in no room; name its room in FRONT, or move it into the folder of its "
+                "stage"
             )
             continue
         for name in names:
@@ -149,7 +159,8 @@ def check_arrows(graph, errors):
                 RANK[there] > RANK[here] or (RANK[there] == RANK[here] and there != here)
             ):
                 errors.append(
-                    f"{header} ({here}) includes {name} ({there}), which is not its own room or an earlier one"
+                    f"{header} ({here}) includes {name} ({there}), which is not its own room or an "
+                    "earlier one"
                 )
 
 
@@ -157,7 +168,8 @@ def check_public(graph, public_headers, errors):
     public = {header for header in graph if is_public(header)}
     for header in sorted(public - set(public_headers)):
         errors.append(
-            f"{header} is public by where it lies and not in PUBLIC_HEADERS; add it, or move it to its stage"
+            f"{header} is public by where it lies and not in PUBLIC_HEADERS; add it, or move it to "
+            "its stage"
         )
     for header in sorted(set(public_headers) - public):
         errors.append(f"{header} is in PUBLIC_HEADERS, but is no public header of the tree")

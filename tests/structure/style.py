@@ -93,14 +93,15 @@ def check_macros(defined, errors):
     internal = {n for n in names if n.startswith("KPROF_DETAIL")}
     for name in sorted(internal - SURVIVORS):
         errors.append(
-            f"{name} is still defined after all headers; undefine it where it ends, or list it as a "
-            "survivor with the reason"
+            f"{name} is still defined after all headers; undefine it where it ends, or list it as "
+            "a survivor with the reason"
         )
     user = {re.sub(r"^(KPROF_VERSION)_.*", r"\1", n) for n in names - internal}
     print(f"macros for users: {len(user)} of {MAX_USER_MACROS}: {' '.join(sorted(user))}")
     if len(user) > MAX_USER_MACROS:
         errors.append(
-            f"{len(user)} macros for users, the limit is {MAX_USER_MACROS}: {' '.join(sorted(user))}"
+            f"{len(user)} macros for users, the limit is {MAX_USER_MACROS}: "
+            f"{' '.join(sorted(user))}"
         )
 
 

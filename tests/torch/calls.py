@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Calls of PyTorch's operators with shapes drawn at random, what PyTorch's flop counter counts for each, and the line that asks
-kprof for the same; for compare.py.
+"""Calls of PyTorch's operators with shapes drawn at random, what PyTorch's flop counter counts for
+each, and the line that asks kprof for the same; for compare.py.
 
-Tensors are on the meta device, which has shapes and no data, so that GPUs' attention is reached too; only flash_for_cpu runs. Every
-formula is reached through the operator that it belongs to: none is called by hand.
+Tensors are on the meta device, which has shapes and no data, so that GPUs' attention is reached
+too; only flash_for_cpu runs. Every formula is reached through the operator that it belongs to: none
+is called by hand.
 """
 
 import collections
@@ -35,7 +36,9 @@ REAL = ("f16", "bf16", "f32", "f64")
 
 @dataclasses.dataclass
 class Call:
-    """The line that asks kprof, what PyTorch counted, the bytes of the tensors, the differences to expect and what they need to know."""
+    """The line that asks kprof, what PyTorch counted, the bytes of the tensors, the differences to
+    expect and what they need to know.
+    """
 
     family: str
     line: str
@@ -89,7 +92,9 @@ reached = collections.Counter()
 
 
 def counted(call, *by):
-    """What the call gives, and its FLOPs, all of them counted by the formulas of these operators of aten."""
+    """What the call gives, and its FLOPs, all of them counted by the formulas of these operators of
+    aten.
+    """
     with FlopCounterMode(display=False) as mode:
         result = call()
     names = {
@@ -290,7 +295,9 @@ AXES = {
 
 
 def axis(s, transposed, most):
-    """Input, taps, padding, output padding, stride and dilation of one dimension that has an output."""
+    """Input, taps, padding, output padding, stride and dilation of one dimension that has an
+    output.
+    """
     while True:
         taps, stride, dilation = s.size(7), s.size(4), s.size(3)
         extent, padding = s.size(most), s.random.randint(0, dilation * (taps - 1) + 1)
@@ -428,7 +435,9 @@ VARIANTS = {
 
 
 def window_of(s, Sq, Sk):
-    """Fields of a sliding window that leaves something, and how many scores, counted in a mask of PyTorch's."""
+    """Fields of a sliding window that leaves something, and how many scores, counted in a mask of
+    PyTorch's.
+    """
     while True:
         left, right = s.choose(-1, s.random.randint(0, Sk)), s.choose(
             -1, 0, s.random.randint(0, Sk)
@@ -564,7 +573,9 @@ FAMILIES |= {"decode": (decode, 200), "mla_decode": (mla_decode, 200)}
 
 
 def wgrad_counts_groups():
-    """Whether this version counts weight gradients of groups as often as there are groups; nothing between is accepted."""
+    """Whether this version counts weight gradients of groups as often as there are groups; nothing
+    between is accepted.
+    """
     x, w = empty(1, 2, 1), empty(2, 1, 1, gradient=True)
     _, flops = counted(gradients(F.conv1d(x, w, groups=2), w), "convolution_backward")
     if flops not in (4, 8):

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compares the catalogue with PyTorch's flop counter: compare.py PROGRAM [SEED]
 
-PyTorch runs operators of random shapes under torch.utils.flop_counter.FlopCounterMode (calls.py), and PROGRAM (catalogue.cpp) says
-what kprof's operator of the same parameters counts. FLOPs are equal, or differ by what DIFFERENCES lists, to the last one. Bytes
-are those of the tensors that PyTorch took and gave, which hold kprof's extents of outputs against PyTorch's.
+PyTorch runs operators of random shapes under torch.utils.flop_counter.FlopCounterMode (calls.py),
+and PROGRAM (catalogue.cpp) says what kprof's operator of the same parameters counts. FLOPs are
+equal, or differ by what DIFFERENCES lists, to the last one. Bytes are those of the tensors that
+PyTorch took and gave, which hold kprof's extents of outputs against PyTorch's.
 """
 
 import collections
@@ -73,14 +74,17 @@ def apply(differences, number, call, met):
 
 
 def ask(program, lines):
-    """FLOPs, bytes read and bytes written for each line, or None where kprof refuses the parameters."""
+    """FLOPs, bytes read and bytes written for each line, or None where kprof refuses the
+    parameters.
+    """
     asked = subprocess.run(
         [program], input="".join(line + "\n" for line in lines), capture_output=True, text=True
     )
     answers = asked.stdout.splitlines()
     if asked.returncode != 0 or len(answers) != len(lines):
         raise SystemExit(
-            f"{program} answered {len(answers)} of {len(lines)} lines, exit status {asked.returncode}: {asked.stderr.strip()}"
+            f"{program} answered {len(answers)} of {len(lines)} lines, exit status "
+            f"{asked.returncode}: {asked.stderr.strip()}"
         )
     return [None if answer == "invalid" else tuple(map(int, answer.split())) for answer in answers]
 
@@ -97,7 +101,8 @@ def check(call, answer, met):
     ]
     named = ", ".join(call.differs)
     return [
-        f"{call.line}: {what}: kprof {own}{f', {made} with {named}' if made != own else ''}; PyTorch {theirs}"
+        f"{call.line}: {what}: kprof {own}{f', {made} with {named}' if made != own else ''}; "
+        f"PyTorch {theirs}"
         for what, own, made, theirs in numbers
         if made != theirs
     ]

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Makes a virtual environment with PyTorch for compare.py: environment.py FOLDER COMPILER
 
-PyPI's PyTorch for Linux is the one for CUDA and asks for two gigabytes of CUDA's libraries. The loader wants them, but nothing on the
-CPU calls them. So PyTorch comes alone, with what `import torch` and its flop counter need, and beside it is put one library that goes
-by the names of all of CUDA's: it defines every function that PyTorch's libraries leave open, and answers with 100, no device.
-That is 545 MB to download and 1.3 GB on the disk, once.
+PyPI's PyTorch for Linux is the one for CUDA and asks for two gigabytes of CUDA's libraries. The
+loader wants them, but nothing on the CPU calls them. So PyTorch comes alone, with what `import
+torch` and its flop counter need, and beside it is put one library that goes by the names of all of
+CUDA's: it defines every function that PyTorch's libraries leave open, and answers with 100, no
+device. That is 545 MB to download and 1.3 GB on the disk, once.
 """
 
 import pathlib
@@ -18,7 +19,8 @@ import sys
 PACKAGES = ["torch==2.15.0", "typing-extensions==4.16.0", "sympy==1.14.0", "mpmath==1.3.0"]
 NO_DEVICE = 100
 CUDA_LIBRARY = r"\(NEEDED\).*\[(lib(?:cu|nv|nccl)[^\]]*)\]"
-CUDA_SYMBOL = r" U (_*(?:cu|nv|nccl)\w+)(?:@(\S+))?"  # as nm has it: an open symbol, and its version if it has one
+# As nm prints it: an open symbol, and its version if it has one.
+CUDA_SYMBOL = r" U (_*(?:cu|nv|nccl)\w+)(?:@(\S+))?"
 
 
 def output(*command):
@@ -26,7 +28,9 @@ def output(*command):
 
 
 def stand_in(folder, compiler):
-    """Puts CUDA's libraries, by name, into the folder of PyTorch's, where the loader looks for them."""
+    """Puts CUDA's libraries, by name, into the folder of PyTorch's, where the loader looks for
+    them.
+    """
     libraries = sorted(folder.glob("lib*.so*"))
     names = set(re.findall(CUDA_LIBRARY, output("readelf", "-dW", *libraries)))
     symbols = sorted(set(re.findall(CUDA_SYMBOL, output("nm", "-D", *libraries))))
