@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // CUDA graphs: a small network is captured once, through guards as always, and replayed a thousand
-// times. The host runs no
-// guard in a replay, and still the report knows whose each kernel is: it counts the FLOPs of an
-// operator once for each replay, and shows the replays where they were launched, with the scopes of
-// the capture below.
+// times. The host runs no guard in a replay, and still the report knows whose each kernel is: it
+// counts the FLOPs of an operator once for each replay, and shows the replays where they were
+// launched, with the scopes of the capture below.
 //
 //     nvcc -std=c++20 -O2 -I include examples/10_gpu_graph.cu -o gpu_graph && ./gpu_graph
 

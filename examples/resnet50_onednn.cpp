@@ -69,9 +69,8 @@ constexpr kprof::count product_flops(const resnet50_layers& net) {
 }
 
 // Published: torchvision's resnet50 weights (IMAGENET1K_V1 and V2, the v1.5 network) state 4.089
-// GFLOPS, counting a
-// multiply-add once, bias and batch normalisation not at all. The same convention gives this
-// integer.
+// GFLOPS, counting a multiply-add once, bias and batch normalisation not at all. The same
+// convention gives this integer.
 constexpr std::uint64_t published_multiply_adds = 4'089'184'256;
 // 8,178,368,512: a multiply-add is two
 constexpr std::uint64_t published_flops = 2 * published_multiply_adds;

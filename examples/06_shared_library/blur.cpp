@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The library: it declares an operator and guards it. It includes guard.hpp only, arms nothing,
-// links nothing, and is
-// built with hidden visibility; alone, its guards cost a load and a branch.
+// links nothing, and is built with hidden visibility; alone, its guards cost a load and a branch.
 
 #include <kprof/guard.hpp>
 

@@ -373,8 +373,7 @@ def convolution(s, dimensions, transposed):
 
 
 # Attention. Each variant has the operators that count it, forward and backward, its types, and a
-# call that gives o and, but for math
-# and the CPU's flash, the logsumexp.
+# call that gives o and, but for math and the CPU's flash, the logsumexp.
 
 
 def math_attention(q, k, v, causal, window=None):

@@ -18,12 +18,10 @@ sys.dont_write_bytecode = True
 import calls
 
 # What PyTorch counts otherwise: a name, PyTorch's way and kprof's, and PyTorch's number made from
-# kprof's and the call's facts, FLOPs
-# here and bytes read below. They apply in this order. Each must be met, and nothing else may
-# differ. Not here is where the two agree
-# and others do not: taps in the padding count, transposed convolutions go by the input's extents,
-# grouped queries by the heads of the
-# queries, and attention's backward has five products for flash and four for math.
+# kprof's and the call's facts, FLOPs here and bytes read below. They apply in this order. Each must
+# be met, and nothing else may differ. Not here is where the two agree and others do not: taps in
+# the padding count, transposed convolutions go by the input's extents, grouped queries by the heads
+# of the queries, and attention's backward has five products for flash and four for math.
 DIFFERENCES = {
     "epilogue": (
         "bias, activation and residual are not counted, for kprof one FLOP per output each",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Convolutions: published vectors, loops that move the window, the transposed convolution as the
-// gradient of the other, and
-// parameters that make no sense.
+// gradient of the other, and parameters that make no sense.
 #include <kprof/ops/conv.hpp>
 
 #include "catch.hpp"
@@ -249,8 +248,8 @@ constexpr std::uint64_t half = 1 << 19;
 static_assert(whole.flops_valid() == 2 * (3 * half * half + half));
 
 // Z = (4 + 2 - 4) / 2 + 1 = 2, P = 1, Q = (6 + 4 - 1) / 3 + 1 = 4: 24 outputs of 2 * 6 products.
-// Depth begins at -1, 1, taps 3
-// apart: 2 of 4 meet; height 3 of 3; width at -2, 1, 4, 7: 2 of 4. x 240, w 36.
+// Depth begins at -1, 1, taps 3 apart: 2 of 4 meet; height 3 of 3; width at -2, 1, 4, 7: 2 of 4. x
+// 240, w 36.
 constexpr Conv3d odd{.C = 2,
                      .D = 4,
                      .H = 5,

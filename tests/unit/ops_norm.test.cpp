@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Normalisation: published vectors, the algorithms written out with numbers that count their
-// operations and tensors that
-// know which of their elements were touched, and parameters that make no sense.
+// operations and tensors that know which of their elements were touched, and parameters that make
+// no sense.
 #include <kprof/ops/norm.hpp>
 
 #include "catch.hpp"

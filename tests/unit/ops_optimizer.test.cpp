@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Optimizers: published vectors, and the steps themselves with a number that counts what is done
-// with it and memory that
-// counts what is read and written.
+// with it and memory that counts what is read and written.
 #include <kprof/ops/optimizer.hpp>
 
 #include "catch.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recurrent networks: published vectors, networks unrolled over steps, layers and directions with
-// tensors that know which
-// of their elements were touched, and parameters that make no sense.
+// tensors that know which of their elements were touched, and parameters that make no sense.
 #include <kprof/ops/rnn.hpp>
 
 #include "catch.hpp"

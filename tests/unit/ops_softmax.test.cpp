@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Softmax: published vectors, the algorithms written out with numbers that count their operations,
-// and parameters that make
-// no sense.
+// and parameters that make no sense.
 #include <kprof/ops/softmax.hpp>
 
 #include "catch.hpp"
