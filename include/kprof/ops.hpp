@@ -6,8 +6,8 @@
 // list of them. Each family can be included by itself, kprof/ops/conv.hpp for instance. Declares
 // only: it arms nothing and has no state.
 //
-//   KPROF_OP(kprof::ops::Conv2d, {.N = 32, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7, .ph
-//   = 3, .pw = 3, .U = 2, .V = 2});
+//   KPROF_OP(kprof::ops::Conv2d, {.N = 32, .C = 3, .H = 224, .W = 224, .K = 64, .R = 7, .S = 7,
+//                                 .ph = 3, .pw = 3, .U = 2, .V = 2});
 
 #include <kprof/build_options.hpp>
 #include <kprof/ops/activation.hpp>

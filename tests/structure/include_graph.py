@@ -57,11 +57,13 @@ PUBLIC = ("ops", "report", "bridge")
 PUBLIC_HEADERS = """
     build_options.hpp guard.hpp kprof.hpp nvtx.hpp op.hpp ops.hpp profile.hpp registry.hpp
     session.hpp settings.hpp status.hpp tables.hpp version.hpp
-    ops/activation.hpp ops/attention.hpp ops/blas.hpp ops/collective.hpp ops/common.hpp
-    ops/conv.hpp ops/fft.hpp ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/loss.hpp
+    ops/activation.hpp ops/adaptive_pool.hpp ops/attention.hpp ops/binary.hpp ops/blas.hpp
+    ops/blas3.hpp ops/collective.hpp ops/common.hpp ops/conv.hpp ops/conv_transpose.hpp
+    ops/fft.hpp ops/gemm.hpp ops/indexing.hpp ops/lapack.hpp ops/linear.hpp ops/loss.hpp
     ops/moe.hpp ops/movement.hpp ops/network.hpp ops/norm.hpp ops/optimizer.hpp
     ops/pointwise.hpp ops/pool.hpp ops/primitives.hpp ops/quantize.hpp ops/reduction.hpp
-    ops/rnn.hpp ops/shape.hpp ops/softmax.hpp ops/sparse.hpp ops/stencil.hpp ops/window.hpp
+    ops/rnn.hpp ops/shape.hpp ops/softmax.hpp ops/sparse.hpp ops/stencil.hpp
+    ops/tensor_core_gemm.hpp ops/window.hpp
     report/options.hpp report/output.hpp report/text.hpp
 """.split()
 UNREACHABLE = (("report", ("collect",)), ("model", ("collect", "attribute", "report")))

@@ -45,9 +45,9 @@ PENDING = set(
     examples/resnet50_onednn.cpp include/kprof/attribute/attribution.hpp
     include/kprof/build_options.hpp include/kprof/collect/cupti.hpp
     include/kprof/declare/traits.hpp include/kprof/emit/nvtx.hpp
-    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/ops/blas.hpp
-    include/kprof/ops/conv.hpp include/kprof/ops/gemm.hpp include/kprof/ops/pointwise.hpp
-    include/kprof/ops/pool.hpp include/kprof/record/recorder.hpp
+    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/ops/binary.hpp
+    include/kprof/ops/blas.hpp include/kprof/ops/blas/counts.hpp
+    include/kprof/ops/tensor_core_gemm.hpp include/kprof/record/recorder.hpp
     include/kprof/record/thread_log.hpp include/kprof/session/session_state.hpp
     tests/CMakeLists.txt tests/accept_golden.sh tests/budget/CMakeLists.txt
     tests/budget/call_site_size.py tests/budget/disabled.py tests/budget/instructions.py

@@ -8,6 +8,8 @@
 // counter, CUTLASS and oneDNN have it. An empty product reads nothing.
 
 #include <kprof/ops/common.hpp>
+#include <kprof/ops/linear.hpp>
+#include <kprof/ops/tensor_core_gemm.hpp>
 
 #include <cstddef>
 
@@ -15,8 +17,8 @@ KPROF_DETAIL_BEGIN
 namespace ops {
 
 /// D = A B, and + beta C where `beta`; `batch` times, each time with operands of its own.
-///     KPROF_OP(kprof::ops::Gemm, {.M = m, .N = n, .K = k, .dtypeA = f16, .dtypeB = f16, .dtypeC =
-///     f16});
+///     KPROF_OP(kprof::ops::Gemm, {.M = m, .N = n, .K = k, .dtypeA = f16, .dtypeB = f16,
+///                                 .dtypeC = f16});
 /// FLOPs: 2 M N K batch
 /// read: bytes(batch M K, dtypeA) + bytes(batch K N, dtypeB or dtypeA) + [beta] bytes(batch M N,
 ///   dtypeC or dtypeA)
@@ -123,8 +125,8 @@ struct gemm_shape {
 /// Products of any shapes in one call, at most `Capacity` of them. Empty ones cost nothing, and so
 /// do those that are left out. Where all share N and K, as the experts of a mixture do, RaggedGemm
 /// takes any number of them.
-///     KPROF_OP(kprof::ops::GroupedGemm<2>, {.groups = {{{64, 128, 32}, {16, 128, 32}}}, .dtypeA =
-///     bf16});   // GroupedGemm<>: up to 8
+///     KPROF_OP(kprof::ops::GroupedGemm<2>, {.groups = {{{64, 128, 32}, {16, 128, 32}}},
+///                                           .dtypeA = bf16});  // GroupedGemm<>: up to 8
 /// FLOPs: sum(groups: 2 M N K)
 /// read: sum(groups: [M N > 0] (bytes(M K, dtypeA) + bytes(K N, dtypeB or dtypeA)))
 /// written: sum(groups: bytes(M N, dtypeC or dtypeA))
@@ -267,144 +269,6 @@ struct GemmEpilogue {
       t.read += bytes_for(bias == bias_kind::per_col ? N : M, gemm().typeC());
     if (residual) t.read += bytes_for(count{batch} * M * N, gemm().typeC());
     return t;
-  }
-};
-
-/// A fully connected layer over `tokens` rows: y[T,O] = x[T,I] w[O,I] (+ bias[O]). fprop, dgrad
-/// (dx), wgrad (dw), bgrad (db).
-/// FLOPs(fprop): (2 in_features + [bias]) tokens out_features
-/// FLOPs(dgrad, wgrad): 2 tokens in_features out_features
-/// FLOPs(bgrad): tokens out_features
-/// read(fprop): x + w + [bias] b
-/// read(dgrad): y + w
-/// read(wgrad): x + y
-/// read(bgrad): y
-/// written(fprop): y
-/// written(dgrad): x
-/// written(wgrad): w
-/// written(bgrad): b
-/// parameters: (in_features + [bias]) out_features
-/// where: x = bytes(tokens in_features, type)
-/// where: y = bytes(tokens out_features, type)
-/// where: w = bytes(in_features out_features, dtypeW or type)
-/// where: b = bytes(out_features, dtypeW or type)
-/// source: PyTorch flop_counter.py, DeepSpeed; the bias as in DeepSpeed's convolutions
-/// others: PyTorch, fvcore and DeepSpeed count no bias; PyProf linear.py scales the input alone by
-///   the width of an element
-struct Linear {
-  std::int64_t tokens = 1;                         ///< product of the leading dimensions
-  std::int64_t in_features = 1, out_features = 1;  ///< elements of a row of x; elements of a row
-                                                   ///< of y
-  bool bias = false;  ///< of consequence for fprop: bgrad is a call of its own
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;        ///< of x, y and their gradients
-  dtype dtypeW = dtype::unknown;  ///< of weights, bias and their gradients; unknown: as `type`
-
-  constexpr dtype weight_type() const { return detail::type_or(dtypeW, type); }
-  constexpr bool valid() const {
-    return detail::not_negative(tokens, in_features, out_features) &&
-           detail::multiplies(type, weight_type(), type) && detail::has_weights(pass);
-  }
-  constexpr kprof::arithmetic arithmetic() const {
-    return pass == ops::pass::bgrad ? detail::scalar(type) : detail::matmul(type);
-  }
-  constexpr count flops() const {
-    if (!detail::sensible(valid())) return count::invalid();
-    const count out = count{tokens} * out_features;
-    if (pass == ops::pass::bgrad) return out;
-    return detail::fma_flops(type) * out * in_features +
-           (bias && pass == ops::pass::fprop ? out : 0);
-  }
-  constexpr traffic bytes() const {
-    if (!detail::sensible(valid())) return detail::invalid_traffic;
-    const count x = bytes_for(count{tokens} * in_features, type),
-                y = bytes_for(count{tokens} * out_features, type);
-    const count w = bytes_for(count{in_features} * out_features, weight_type()),
-                b = bytes_for(out_features, weight_type());
-    switch (pass) {
-      case ops::pass::dgrad: return {.read = x == 0 ? 0 : y + w, .written = x};
-      case ops::pass::wgrad: return {.read = w == 0 ? 0 : y + x, .written = w};
-      case ops::pass::bgrad: return {.read = y, .written = b};
-      default: return {.read = y == 0 ? 0 : x + w + (bias ? b : 0), .written = y};
-    }
-  }
-  /// Weights and bias.
-  constexpr count parameters() const {
-    return count{in_features} * out_features + (bias ? out_features : 0);
-  }
-};
-
-/// Gemm whose A has two zeros in each four elements (2:4; one in two for 32-bit types, four in
-/// eight for 4-bit types). FLOPs are those of the dense product, as CUTLASS reports them;
-/// sparse_flops() are those that are executed. Of A the half is read, and its metadata: 2 bits for
-/// each element kept, 4 for 32-bit types, 1 for 4-bit types.
-/// FLOPs: 2 M N K
-/// sparse_flops: M N K
-/// read: bytes(M K / 2, dtypeA) + ceil(M K / 2 metadata_bits / 8) + bytes(K N, dtypeB) + [beta]
-///   bytes(M N, dtypeC)
-/// written: bytes(M N, dtypeC)
-/// where: metadata_bits = 1 + [bits(dtypeA) != 4] + 2 [bits(dtypeA) = 32]
-/// source: CUTLASS sparse_gemm_operation_profiler.cu
-/// others: CUTLASS adds 2 M N for its epilogue
-struct SparseGemm {
-  std::int64_t M = 1, N = 1, K = 4;
-  dtype dtypeA = dtype::f16, dtypeB = dtype::f16, dtypeC = dtype::f16;
-  bool beta = false;
-
-  constexpr bool valid() const {
-    const unsigned bits = bits_of(dtypeA);
-    const std::int64_t step = bits == 32 ? 2 : bits == 4 ? 8 : 4;
-    return detail::not_negative(M, N, K) && detail::real(dtypeA, dtypeB, dtypeC) && bits <= 32 &&
-           K % step == 0;
-  }
-  // no other unit has it
-  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, arithmetic_unit::tensor_core}; }
-  constexpr count flops() const {
-    return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid();
-  }
-  constexpr count sparse_flops() const { return flops() / 2; }
-  constexpr traffic bytes() const {
-    if (!detail::sensible(valid())) return detail::invalid_traffic;
-    if (M == 0 || N == 0) return {};
-    const count kept = count{M} * K / 2, c = bytes_for(count{M} * N, dtypeC);
-    const unsigned metadata_bits = bits_of(dtypeA) == 32 ? 4 : bits_of(dtypeA) == 4 ? 1 : 2;
-    return {.read = bytes_for(kept, dtypeA) + (kept * metadata_bits + 7) / 8 +
-                    bytes_for(count{K} * N, dtypeB) + (beta ? c : 0),
-            .written = c};
-  }
-};
-
-/// Gemm of types below 16 bits whose operands carry a scale of 8 bits for each `block` elements
-/// along K: OCP microscaling (block 32, e8m0) and NVFP4 (block 16, e4m3). Scales are counted
-/// without the padding that CUTLASS's layout adds.
-/// FLOPs: 2 M N K
-/// read: bytes(M K, dtypeA) + bytes(K N, dtypeB) + (M + N) ceil(K / block) + [beta] bytes(M N,
-///   dtypeC)
-/// written: bytes(M N, dtypeC)
-/// source: CUTLASS block_scaled_gemm_operation_profiler.cu
-/// others: CUTLASS pads the scales to 128 x 4 and adds 2 M N for its epilogue
-struct BlockScaledGemm {
-  std::int64_t M = 1, N = 1, K = 32;
-  std::int64_t block = 32;  ///< elements along K that share a scale
-  dtype dtypeA = dtype::fp8_e4m3, dtypeB = dtype::fp8_e4m3, dtypeC = dtype::bf16;
-  bool beta = false;
-
-  constexpr bool valid() const {
-    return detail::not_negative(M, N, K) && detail::positive(block) &&
-           detail::real(dtypeA, dtypeB, dtypeC) && bits_of(dtypeA) < 16 && bits_of(dtypeB) < 16;
-  }
-  constexpr kprof::arithmetic arithmetic() const { return {dtypeA, arithmetic_unit::tensor_core}; }
-  constexpr count flops() const {
-    return detail::sensible(valid()) ? count{2} * M * N * K : count::invalid();
-  }
-  constexpr traffic bytes() const {
-    if (!detail::sensible(valid())) return detail::invalid_traffic;
-    if (M == 0 || N == 0) return {};
-    const count scales = (count{M} + N) * detail::ceil_div(K, block),
-                c = bytes_for(count{M} * N, dtypeC);
-    return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{K} * N, dtypeB) + scales +
-                    (beta ? c : 0),
-            .written = c};
   }
 };
 

@@ -2,58 +2,19 @@
 #ifndef KPROF_OPS_POOL_HPP
 #define KPROF_OPS_POOL_HPP
 
-// Pooling over one, two and three dimensions: the largest or the mean of a window, and the mean
-// over windows that divide the input into an output of given size (global: of size 1). Fields are
-// those of a convolution, without K and g.
+// Pooling over one, two and three dimensions: the largest or the mean of a window, and, in
+// adaptive_pool.hpp, the mean over windows that divide the input into an output of given size
+// (global: of size 1). Fields are those of a convolution, without K and g.
 //
 // A window of R S taps costs R S FLOPs, taps in the padding included: as many compares, or adds and
 // one scale. Padding must be less than the window, else a window lies all in it. Where `ceil_mode`
 // rounds the output's extents up, a last window that would begin behind the input is left out, as
 // in PyTorch: hence the second part of Z, P and Q.
 
-#include <kprof/ops/window.hpp>
+#include <kprof/ops/adaptive_pool.hpp>
+#include <kprof/ops/pool/windows.hpp>
 
 KPROF_DETAIL_BEGIN
-namespace ops::detail {
-
-/// A window that must meet the input, and may end behind the padding where `ceil_mode`.
-struct pool_window {
-  window of;
-  bool ceil_mode = false;
-
-  constexpr bool valid() const { return of.valid() && of.pad < of.span(); }
-  /// Positions. A last one that would begin behind the input is left out, as PyTorch does.
-  constexpr std::int64_t out() const {
-    const std::int64_t room = of.in + 2 * of.pad - of.span();
-    if (!ceil_mode || room % of.stride == 0) return of.out();
-    return of.out() * of.stride < of.in + of.pad ? of.out() + 1 : of.out();
-  }
-};
-
-constexpr bool pool_common_valid(const auto& op) {
-  return not_negative(op.N, op.C) && real(op.type) && is_fprop_or_bprop(op.pass);
-}
-
-/// Windows in which a dimension of `in` elements is divided into `out`: window i from floor(i in /
-/// out) to ceil((i + 1) in / out). Together they hold in + out - gcd(in, out) elements: neighbours
-/// share one where their border falls into it.
-struct division {
-  std::int64_t in = 1, out = 1;
-
-  constexpr bool valid() const { return extents(in, out) && positive(in); }
-  constexpr count taps() const {
-    std::int64_t gcd = in;
-    for (std::int64_t b = out; b != 0;) {
-      const std::int64_t rest = gcd % b;
-      gcd = b;
-      b = rest;
-    }
-    return in + out - gcd;
-  }
-};
-
-}  // namespace ops::detail
-
 namespace ops {
 
 /// y[N,C,Z,P,Q] is the largest of each window of x[N,C,D,H,W]. bprop reads dy and the indices, and
@@ -129,8 +90,8 @@ struct MaxPool3d {
 };
 
 /// MaxPool3d without depth.
-///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3, .ph =
-///     1, .pw = 1, .U = 2, .V = 2});
+///     KPROF_OP(kprof::ops::MaxPool2d, {.N = 32, .C = 64, .H = 112, .W = 112, .R = 3, .S = 3,
+///                                      .ph = 1, .pw = 1, .U = 2, .V = 2});
 /// like: MaxPool3d
 struct MaxPool2d {
   std::int64_t N = 1, C = 1, H = 1, W = 1;
@@ -362,84 +323,6 @@ struct AvgPool1d {
             .type = type};
   }
   constexpr count Q() const { return pool3d().Q(); }
-  constexpr bool valid() const { return pool3d().valid(); }
-  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
-  constexpr count flops() const { return pool3d().flops(); }
-  constexpr traffic bytes() const { return pool3d().bytes(); }
-};
-
-/// The mean of x[N,C,D,H,W] over windows that divide it into y[N,C,Z,P,Q]: R = H / P and so on
-/// where it divides, else the windows of PyTorch, which overlap: along D they hold D + Z - gcd(D,
-/// Z) taps together. An output of size 1, the default, is global average pooling.
-/// FLOPs: N C (D + Z - gcd(D, Z)) (H + P - gcd(H, P)) (W + Q - gcd(W, Q))
-/// read(fprop): x
-/// read(bprop): y
-/// written(fprop): y
-/// written(bprop): x
-/// where: x = bytes(N C D H W, type)
-/// where: y = bytes(N C Z P Q, type)
-/// source: AvgPool3d's, over PyTorch's windows
-/// others: DeepSpeed and fvcore count one for each element of x
-struct AdaptiveAvgPool3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t Z = 1, P = 1, Q = 1;  ///< depth of y; height of y; width of y
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
-
-  constexpr bool valid() const {
-    return detail::pool_common_valid(*this) && depth().valid() && height().valid() &&
-           width().valid();
-  }
-  constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
-  constexpr count flops() const {
-    return detail::sensible(valid())
-               ? count{N} * C * depth().taps() * height().taps() * width().taps()
-               : count::invalid();
-  }
-  constexpr traffic bytes() const {
-    if (!detail::sensible(valid())) return detail::invalid_traffic;
-    const count x = bytes_for(count{N} * C * D * H * W, type),
-                y = bytes_for(count{N} * C * Z * P * Q, type);
-    if (pass == ops::pass::bprop) return {.read = y, .written = x};
-    return {.read = y == 0 ? 0 : x, .written = y};
-  }
-
- private:
-  constexpr detail::division depth() const { return {D, Z}; }
-  constexpr detail::division height() const { return {H, P}; }
-  constexpr detail::division width() const { return {W, Q}; }
-};
-
-/// AdaptiveAvgPool3d without depth.
-/// like: AdaptiveAvgPool3d
-struct AdaptiveAvgPool2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t P = 1, Q = 1;
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
-
-  constexpr AdaptiveAvgPool3d pool3d() const {
-    return {
-        .N = N, .C = C, .D = 1, .H = H, .W = W, .Z = 1, .P = P, .Q = Q, .pass = pass, .type = type};
-  }
-  constexpr bool valid() const { return pool3d().valid(); }
-  constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
-  constexpr count flops() const { return pool3d().flops(); }
-  constexpr traffic bytes() const { return pool3d().bytes(); }
-};
-
-/// AdaptiveAvgPool3d along W alone.
-/// like: AdaptiveAvgPool3d
-struct AdaptiveAvgPool1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t Q = 1;
-  ops::pass pass = ops::pass::fprop;
-  dtype type = dtype::f32;
-
-  constexpr AdaptiveAvgPool3d pool3d() const {
-    return {
-        .N = N, .C = C, .D = 1, .H = 1, .W = W, .Z = 1, .P = 1, .Q = Q, .pass = pass, .type = type};
-  }
   constexpr bool valid() const { return pool3d().valid(); }
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }

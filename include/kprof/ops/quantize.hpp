@@ -120,8 +120,8 @@ struct Dequantize {
 
 /// D[M,N] = A[M,K] B[K,N], and + beta C where `beta`, of operands with scales of their own: W4A16
 /// by default. Microscaling and NVFP4 are BlockScaledGemm.
-///     KPROF_OP(kprof::ops::GemmQuant, {.M = m, .N = n, .K = k, .dtypeA = fp8_e4m3, .dtypeB =
-///     fp8_e4m3, .dtypeC = bf16,
+///     KPROF_OP(kprof::ops::GemmQuant, {.M = m, .N = n, .K = k, .dtypeA = fp8_e4m3,
+///                                      .dtypeB = fp8_e4m3, .dtypeC = bf16,
 ///                                      .scaleA = scaling::tensor, .scaleB = scaling::tensor,
 ///                                      .dtypeScale = f32});
 /// FLOPs: 2 M N K

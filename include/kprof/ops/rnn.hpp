@@ -247,8 +247,8 @@ struct Rnn {
 };
 
 /// LSTM layers over a sequence, as Rnn: four gates, and two tensors of state, h and c.
-///     KPROF_OP(kprof::ops::Lstm, {.B = 32, .input_size = 512, .H = 1024, .seq_len = 50, .layers =
-///     2, .type = f16});
+///     KPROF_OP(kprof::ops::Lstm, {.B = 32, .input_size = 512, .H = 1024, .seq_len = 50,
+///                                 .layers = 2, .type = f16});
 /// like: Rnn, gates = 4, states = 2
 struct Lstm {
   std::int64_t B = 1, input_size = 1, H = 1;

@@ -50,8 +50,8 @@ using shape = size_list<std::int64_t, 6>;
 
 /// The sizes of a framework's tensor: any range with size() and []. Without sizes it is a scalar;
 /// more than six make the call invalid.
-///     KPROF_OP(kprof::ops::Add, {.a = kprof::ops::shape_of(x.sizes()), .b =
-///     kprof::ops::shape_of(y.sizes())});
+///     KPROF_OP(kprof::ops::Add, {.a = kprof::ops::shape_of(x.sizes()),
+///                                .b = kprof::ops::shape_of(y.sizes())});
 template <class Sizes>
   requires requires(const Sizes& s) {
     s.size();
