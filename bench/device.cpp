@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
       if (++count == 64) joined.take(some, std::exchange(count, 0));
     }
     joined.take(some, count);
-    joined.settle();
+    joined.retry_pending();
     reading += seconds_since(begin);
     done += per_buffer;
   }

@@ -65,11 +65,11 @@ class replay {
       launch(in);
     } else if (what == "node") {
       std::uint64_t node = 0;
-      std::uint32_t where = 0, leads = 0;
-      in >> node >> where >> leads;
+      std::uint32_t where = 0, scopes_started_here = 0;
+      in >> node >> where >> scopes_started_here;
       std::uint32_t captured = 0;
       inside(where, [&] { captured = scopes::api().capture(); });
-      joined_.graphs().made(node, {captured, leads});
+      joined_.graphs().made(node, {captured, scopes_started_here});
     } else if (what == "cloned") {
       std::uint64_t node = 0, original = 0, when = 0;
       in >> node >> original >> when;
@@ -88,8 +88,8 @@ class replay {
 
   void print() {
     take_launches();
-    joined_.settle();
-    joined_.give_up_waiting();
+    joined_.retry_pending();
+    joined_.count_pending_as_unknown();
     timebase time;
     time.reset(calibrate<kprof::detail::system_clock>());
     const kprof::profile p = build_profile(threads_, &joined_, {time, 0, false});
@@ -209,7 +209,7 @@ class replay {
     }
     take_launches();
     joined_.take(&a, 1);
-    joined_.settle();
+    joined_.retry_pending();
     return !in.fail();
   }
   void take_launches() {

@@ -84,7 +84,7 @@ class program {
  private:
   struct node {
     std::vector<std::string> around;
-    std::uint32_t leads;  // scopes from the innermost that it is the first of
+    std::uint32_t scopes_started_here;  // scopes from the innermost that it is the first of
     std::string what;
   };
   struct captured {
@@ -160,10 +160,10 @@ class program {
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
       for (unsigned i = 0, many = 1 + draw(3); i < many; ++i) {
-        const std::uint32_t leads = i != 0    ? 0
+        const std::uint32_t scopes_started_here = i != 0    ? 0
                                     : op != 0 ? 1
                                               : static_cast<std::uint32_t>(around) + 1;
-        made.nodes.push_back({scopes_, leads, launch_on(streams_[1])});
+        made.nodes.push_back({scopes_, scopes_started_here, launch_on(streams_[1])});
       }
       scopes_.pop_back();
     }
@@ -191,7 +191,7 @@ class program {
       for (std::size_t i = common; i < n.around.size(); ++i) {
         where += "/" + n.around[i];
         // Adopted scopes are another thread's calls: a replay here does not call them.
-        if (n.around.size() - i <= n.leads && i >= adopted_) ++truth_.replays[where];
+        if (n.around.size() - i <= n.scopes_started_here && i >= adopted_) ++truth_.replays[where];
       }
       ++truth_.runs[where + ": " + n.what];
     }

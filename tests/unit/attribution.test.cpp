@@ -78,11 +78,11 @@ struct engine {
   }
   void read(std::vector<activity> some) {
     joined.take(some.data(), some.size());
-    joined.settle_if_worth_it();
+    joined.retry_pending_if_due();
   }
   kprof::profile profile() {
     take_launches();
-    joined.settle();
+    joined.retry_pending();
     timebase time;
     time.reset(calibrate<kprof::detail::system_clock>());
     return build_profile(threads, &joined, {time, 0, false});
@@ -222,7 +222,7 @@ TEST_CASE("attribution.what_never_meets_is_counted_and_listed_by_name") {
   end(t);
   e.take_launches();
   e.read({kernel(8, "lost"), kernel(9, "lost"), kernel(1)});
-  e.joined.give_up_waiting();
+  e.joined.count_pending_as_unknown();
   const kprof::profile p = e.profile();
   CHECK(p.device.complete.unknown == 2);
   CHECK(p.device.complete.open == 1);
@@ -234,7 +234,7 @@ TEST_CASE("attribution.work_launched_before_the_recording_or_in_a_pause_is_left_
   engine e;
   e.joined.restart(1000, 1 << 20);
   e.read({kernel(9001, "early", 900), kernel(9002, "late", 1100)});
-  e.joined.give_up_waiting();
+  e.joined.count_pending_as_unknown();
   const scope_token t = begin_op(2);
   const std::uint32_t id = 9003;
   e.threads.note_launch(&id, 1, 1, true);
@@ -415,7 +415,7 @@ TEST_CASE("attribution.graphs_that_are_gone_are_known_for_a_while_and_then_forgo
       g.made(at(i, n), {static_cast<std::uint32_t>(i), 0});
       g.copied(at(i + 1, n), at(i, n), 0);
     }
-    for (std::uint64_t n = 0; n < 10; ++n) g.gone(at(i, n)), g.gone(at(i + 1, n));
+    for (std::uint64_t n = 0; n < 10; ++n) g.destroyed(at(i, n)), g.destroyed(at(i + 1, n));
     REQUIRE_FALSE(g.find(at(i, 3), 0, where));  // no record names a graph that cannot be launched
     REQUIRE(g.find(at(i + 1, 3), 0, where));
     REQUIRE(where.path == i);
@@ -662,7 +662,7 @@ class schedule {
   struct graph_node {
     std::uint64_t id;
     std::vector<std::string> around;  // scopes, from the outermost
-    std::uint32_t leads;
+    std::uint32_t scopes_started_here;
   };
 
   unsigned draw(std::size_t below) { return static_cast<unsigned>(random_() % below); }
@@ -718,7 +718,7 @@ class schedule {
       const scope_token t = begin_op(name.back() - '0' + 10);
       for (unsigned i = 0, n = 1 + draw(3); i < n; ++i) {
         graph_node made{graph + nodes.size(), scopes_, i == 0 ? 1U : 0U};
-        if (op == 0 && i == 0) made.leads = 1 + static_cast<std::uint32_t>(scopes_.size());
+        if (op == 0 && i == 0) made.scopes_started_here = 1 + static_cast<std::uint32_t>(scopes_.size());
         made.around.push_back(name);
         e_.node(made.id);
         nodes.push_back(made);
@@ -750,7 +750,7 @@ class schedule {
       std::string where = base;
       for (std::size_t i = common; i < n.around.size(); ++i) {
         where += "/" + n.around[i];
-        if (n.around.size() - i <= n.leads) ++replays_[where];
+        if (n.around.size() - i <= n.scopes_started_here) ++replays_[where];
       }
       ++truth_[where + ": k"];
     }

@@ -2,15 +2,18 @@
 #ifndef KPROF_ATTRIBUTE_ATTRIBUTION_HPP
 #define KPROF_ATTRIBUTE_ATTRIBUTION_HPP
 
-// Joins what devices did to the scopes that launched it: launches, which threads note in their
-// logs, and activities, which come later and in any order, meet here by correlation id and are
-// added to the totals of the launching thread. Knows no source of activities in particular. Memory
-// is bounded; what never meets is counted and kept by name.
+// Joins what devices did to the scopes that launched it. Threads note launches in their logs;
+// activities come later and in any order. Attribution matches the two by correlation id and adds
+// each activity to the totals of the launching thread. It knows no collector in particular. Its
+// memory is bounded; an activity that never finds its launch is counted and listed by name.
 
 #include <kprof/attribute/busy_time.hpp>
+#include <kprof/attribute/device_rows.hpp>
 #include <kprof/attribute/graph_nodes.hpp>
 #include <kprof/attribute/kernel_names.hpp>
 #include <kprof/attribute/launch_table.hpp>
+#include <kprof/attribute/log_cursor.hpp>
+#include <kprof/attribute/pending_activities.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/device_profile.hpp>
@@ -20,66 +23,38 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The row of the totals in which an activity of the scope `node` is counted.
-inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
-                                const activity& a) noexcept {
-  device_key k;
-  k.node = node;
-  k.name = name;
-  k.kind = static_cast<std::uint32_t>(a.kind);
-  k.device = a.device;
-  k.stream = a.stream;
-  k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
-  for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
-  k.static_shared = a.static_shared;
-  k.dynamic_shared = a.dynamic_shared;
-  k.registers = a.registers;
-  return k;
-}
-
-/// What is added up of an activity. `launched`: when the call that launched it began, in the clock
-/// of the records; 0: that is not known.
-inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
-  device_run run{.timed = a.timed(), .bytes = a.bytes};
-  if (!run.timed) return run;
-  run.ns = a.end - a.start;
-  run.launch_seen = launched != 0;
-  // Two clocks: a start may seem to come before its launch.
-  if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
-  return run;
-}
-
-// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the
-// recorder's locks.
 class KPROF_DETAIL_LOCAL attribution {
  public:
   attribution(recorder& threads, tree_budget& budget)
       : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
 
+  /// Guards everything here but the graph nodes, which have a lock of their own. Locked before the
+  /// recorder's locks.
   std::mutex& mutex() noexcept { return mutex_; }
   graph_nodes& graphs() noexcept { return graphs_; }
 
-  // Everything below needs the lock.
+  /// Bytes of a session's `memory` that attribution takes, unless launches pile up.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
-  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in
-  /// CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  // The caller of everything below holds the lock.
+
+  /// Begins a recording at `now`, in CLOCK_REALTIME ns: forgets what was counted, and ignores the
+  /// activities of launches made before. `memory`: bytes of the session.
   void restart(std::uint64_t now, std::size_t memory) {
-    since_ = now;
-    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a
-    // launch may go by two ids.
+    recording_since_ = now;
+    // Unread records take an eighth of the memory at most, 88 bytes each at least, and a launch may
+    // go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
-    most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
-    waiting_.reserve(most_waiting_);
+    pending_.set_limit(memory);
     launches_.ignore_all(launch_note::ignored);
-    waiting_.clear();
+    pending_.clear();
     unknown_.clear();
     names_.clear();  // only rows refer to them
     for (device& d : devices_) d.busy = {};
@@ -102,145 +77,82 @@ class KPROF_DETAIL_LOCAL attribution {
     });
   }
 
-  /// Counts activities, under the scopes of their launches.
+  /// Counts activities under the scopes of their launches.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
-      cursor at(find_log);
+      log_cursor at(find_log);
       for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
     });
-    taken_ += count;
+    pending_.count_records(count);
   }
 
-  /// Looks again for the launches of what waits: a call may take longer than the work it launched,
-  /// and is noted at its end.
-  void settle() {
-    if (waiting_.empty()) return;
+  /// Looks again for the launches of all pending activities.
+  void retry_pending() {
+    if (pending_.empty()) return;
     threads_.with_threads([&](auto find_log) {
-      cursor at(find_log);
-      look_again(at);
+      log_cursor at(find_log);
+      retry_pending(at);
     });
   }
-  /// The same if there is not more to look for than was taken since: what waits in vain costs a
-  /// look a record at the most.
-  void settle_if_worth_it() {
-    if (taken_ >= waiting_.size()) settle();
+  /// The same if enough new records have come to pay for it.
+  void retry_pending_if_due() {
+    if (pending_.retry_is_due()) retry_pending();
   }
-  /// No more launches will come: whatever waits has none.
-  void give_up_waiting() { give_up_oldest(waiting_.size()); }
+  /// No more launches will come: counts all pending activities as of unknown launch.
+  void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
   void describe(const device_description& d) {
-    device& known = device_of(d.id);
-    known.info.described = true;
-    known.info.name = d.name == nullptr ? "" : d.name;
-    known.info.compute_major = d.compute_major;
-    known.info.compute_minor = d.compute_minor;
-    known.info.multiprocessors = d.multiprocessors;
-    known.info.memory_bytes = d.memory_bytes;
-    known.info.memory_bytes_per_s = d.memory_bytes_per_s;
-    known.info.clock_hz = d.clock_hz;
+    device_info& known = device_of(d.id).info;
+    known.described = true;
+    known.name = d.name == nullptr ? "" : d.name;
+    known.compute_major = d.compute_major;
+    known.compute_minor = d.compute_minor;
+    known.multiprocessors = d.multiprocessors;
+    known.memory_bytes = d.memory_bytes;
+    known.memory_bytes_per_s = d.memory_bytes_per_s;
+    known.clock_hz = d.clock_hz;
   }
   void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
+  /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
-  /// Bytes that this takes of `memory`, unless launches pile up.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
-
-  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of
-  /// no thread.
+  /// Writes all but the rows of threads, which are with their logs. Calls unknown(row) for each row
+  /// of work whose launch is not known; pending activities are counted there for now.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
-    for (device& d : devices_) {
-      if (!d.info.described && d.busy.sum() == 0) continue;
-      d.info.busy_ns = static_cast<double>(d.busy.busy());
-      d.info.sum_ns = static_cast<double>(d.busy.sum());
-      d.info.busy_is_exact = d.busy.exact();
-      out.devices.push_back(d.info);
-    }
-    std::sort(out.devices.begin(), out.devices.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    describe_devices(out);
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
-    for (const waiting_activity& w : waiting_) {
-      if (is_of_before(w.what)) continue;
+    for (const pending_activity& p : pending_) {
+      if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
-      rows.add(device_key_of(call_tree::root, w.name, w.what), device_run_of(w.what, 0));
+      rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
     }
     rows.each(unknown);
-    const std::uint64_t seen = complete_.attributed + complete_.outside;
-    out.complete.open = complete_.launches > seen ? complete_.launches - seen : 0;
+    const std::uint64_t with_record = complete_.attributed + complete_.outside;
+    out.complete.open = complete_.launches > with_record ? complete_.launches - with_record : 0;
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() {
-    return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes();
-  }
+  /// Bytes held now.
+  std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
 
  private:
-  struct waiting_activity {
-    activity what;  // but for its name's text, which is CUPTI's
-    std::uint32_t name;
-  };
   struct device {
     device_info info;
     busy_time busy;
   };
 
-  /// The log that is written to, locked; most activities in a row are of one thread.
-  template <class FindLog>
-  class cursor {
-   public:
-    explicit cursor(FindLog find) : find_(find) {}
-    ~cursor() { unlock(); }
-    cursor(const cursor&) = delete;
-    cursor& operator=(const cursor&) = delete;
-
-    thread_log* of(std::uint32_t thread) {
-      if (log_ != nullptr && thread == thread_) return log_;
-      unlock();
-      thread_ = thread;
-      log_ = find_(thread);
-      if (log_ != nullptr) log_->mutex().lock();
-      path_ = checked_ = ~std::uint32_t{0};
-      return log_;
-    }
-    /// The node of a path in the log.
-    std::uint32_t node(std::uint32_t path) {
-      if (path != path_) node_ = log_->node_of(path), path_ = path;
-      return node_;
-    }
-    /// Whether the node is an operator or in one.
-    bool in_operator(std::uint32_t n, const site_table& sites) {
-      if (n == checked_) return checked_is_in_;
-      checked_ = n;
-      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr;
-           n = log_->tree[n].parent) {}
-      return checked_is_in_ = n != call_tree::root;
-    }
-
-   private:
-    void unlock() {
-      if (log_ != nullptr) log_->mutex().unlock();
-      log_ = nullptr;
-    }
-
-    FindLog find_;
-    thread_log* log_ = nullptr;
-    std::uint32_t thread_ = 0;
-    std::uint32_t path_ = 0;
-    std::uint32_t node_ = 0;
-    std::uint32_t checked_ = 0;
-    bool checked_is_in_ = false;
-  };
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
       case activity_kind::kernel:
       case activity_kind::copy:
-      case activity_kind::set: break;
+      case activity_kind::set: return take_work(a, at);
       case activity_kind::synchronization:
         ++complete_.synchronizations;
         if (a.timed()) complete_.synchronizing_ns += static_cast<double>(a.end - a.start);
@@ -250,12 +162,15 @@ class KPROF_DETAIL_LOCAL attribution {
         return;
       case activity_kind::odd: ++complete_.odd; return;
     }
+  }
+  template <class Cursor>
+  void take_work(const activity& a, Cursor& at) {
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation))
       return attribute(a, name, *launch, at);
-    if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
-    if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
-    waiting_.push_back({a, name});
+    if (pending_.is_full() && pending_.retry_may_make_room()) retry_pending(at);
+    if (pending_.is_full()) count_as_unknown(pending_.take_oldest());
+    pending_.add(a, name);
   }
 
   template <class Cursor>
@@ -265,21 +180,24 @@ class KPROF_DETAIL_LOCAL attribution {
       return;
     }
     count(a);
-    thread_log* const log = at.of(launch.thread);
-    // no such thread: the recording began anew meanwhile
+    thread_log* const log = at.move_to(launch.thread);
+    // There is no such thread when another recording has begun meanwhile.
     if (log == nullptr) return add_unknown(a, name);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
-      node = at.node(launch.path);
+      node = at.node_of(launch.path);
     } else if (graphs_.find(a.graph_node, launch.when, captured)) {
       node = log->replayed_node(launch.path, captured.path);
     } else {
       node = log->foreign_graph_node(launch.path);
       ++complete_.foreign_graphs;
     }
-    if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
+    if (a.graph_node != 0) {
+      count_replayed_scopes(log->tree, node, captured.scopes_started_here);
+      if (!first.seen) count_replayed_graph(log->tree, node);
+    }
     if (!std::exchange(first.seen, true))
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
@@ -288,44 +206,45 @@ class KPROF_DETAIL_LOCAL attribution {
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
-  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of
-  /// this launch.
-  void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
-    call_tree& tree = log.tree;
-    const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node);
-         --leads, node = tree[node].parent)
+  static bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
+    return tree[node].site == site_table::graph_site;
+  }
+  /// A graph's node has run: each scope that this node is the first work of was called once more.
+  static void count_replayed_scopes(call_tree& tree, std::uint32_t node,
+                                    std::uint32_t scopes_started_here) {
+    for (; scopes_started_here != 0 && node != call_tree::root && !is_graph(tree, node);
+         --scopes_started_here, node = tree[node].parent)
       ++tree[node].device_calls;
-    if (!first) return;
-    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent)))
+  }
+  /// The first record of a graph's launch has come: the outermost graph around `node` was called
+  /// once more.
+  static void count_replayed_graph(call_tree& tree, std::uint32_t node) {
+    while (node != call_tree::root && !(is_graph(tree, node) && !is_graph(tree, tree[node].parent)))
       node = tree[node].parent;
     if (node != call_tree::root) ++tree[node].device_calls;
   }
 
-  bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
+  bool started_before_recording(const activity& a) const noexcept {
+    return a.timed() && a.start < recording_since_;
+  }
 
   template <class Cursor>
-  void look_again(Cursor& at) {
-    taken_ = 0;
-    std::vector<waiting_activity> before;
-    before.swap(waiting_);
-    for (const waiting_activity& w : before) {
-      if (known_launch* launch = launches_.find(w.what.correlation))
-        attribute(w.what, w.name, *launch, at);
-      else waiting_.push_back(w);
+  void retry_pending(Cursor& at) {
+    for (const pending_activity& p : pending_.take_for_retry()) {
+      if (known_launch* launch = launches_.find(p.what.correlation))
+        attribute(p.what, p.name, *launch, at);
+      else pending_.add(p.what, p.name);
     }
   }
-  void give_up_oldest(std::size_t how_many) {
-    for (std::size_t i = 0; i < how_many; ++i) {
-      const waiting_activity& w = waiting_[i];
-      if (is_of_before(w.what)) {
+  void count_as_unknown(const std::vector<pending_activity>& some) {
+    for (const pending_activity& p : some) {
+      if (started_before_recording(p.what)) {
         ++complete_.ignored;
         continue;
       }
-      count(w.what);
-      add_unknown(w.what, w.name);
+      count(p.what);
+      add_unknown(p.what, p.name);
     }
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(how_many));
   }
   void add_unknown(const activity& a, std::uint32_t name) {
     ++complete_.unknown;
@@ -344,21 +263,30 @@ class KPROF_DETAIL_LOCAL attribution {
     made.info.id = id;
     return made;
   }
+  /// The devices that are known or did something, by their numbers.
+  void describe_devices(device_profile& out) {
+    for (device& d : devices_) {
+      if (!d.info.described && d.busy.sum() == 0) continue;
+      d.info.busy_ns = static_cast<double>(d.busy.busy());
+      d.info.sum_ns = static_cast<double>(d.busy.sum());
+      d.info.busy_is_exact = d.busy.exact();
+      out.devices.push_back(d.info);
+    }
+    std::sort(out.devices.begin(), out.devices.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+  }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // see mutex()
   recorder& threads_;
   tree_budget& budget_;
   graph_nodes graphs_;
   launch_table launches_;
-  std::vector<waiting_activity> waiting_;  // for their launches
-  std::size_t most_waiting_ = 1024;
-  // records, since it was looked for the launches of these
-  std::size_t taken_ = 0;
+  pending_activities pending_;
   kernel_names names_;
-  device_totals unknown_;  // work whose launch was not seen
+  device_totals unknown_;  // work whose launch is not known
   std::vector<device> devices_;
   device_completeness complete_;
-  std::uint64_t since_ = 0;
+  std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
   std::uint64_t reading_ns_ = 0;
 };
 

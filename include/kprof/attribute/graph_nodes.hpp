@@ -2,13 +2,13 @@
 #ifndef KPROF_ATTRIBUTE_GRAPH_NODES_HPP
 #define KPROF_ATTRIBUTE_GRAPH_NODES_HPP
 
-// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones
-// among them, have nodes of their own that stand for the same scopes. Filled by callbacks on the
-// program's threads.
+// Under which scope each node of a CUDA graph was captured. A copy of a graph, such as an executable
+// one, has nodes of its own, which belong to the scopes of the original's nodes. The collector's
+// callbacks fill this on the program's threads.
 //
-// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update,
-// before those of its launches are read. So graphs that are gone are known for a while, and what a
-// node stood for before an update too.
+// Records come late: before the records of a launch are read, the program may have destroyed the
+// graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
+// for a while, and so are the scopes that a node belonged to before an update.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/thread_log.hpp>
@@ -27,29 +27,31 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of
-  /// the graphs that have not been used for longest are forgotten.
+  /// Keeps so many nodes of destroyed graphs, and four times as many in all. Beyond that, the graphs
+  /// that have not been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
-    kept_gone_ = std::max<std::size_t>(nodes, 4096);
+    kept_destroyed_ = std::max<std::size_t>(nodes, 4096);
   }
 
-  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its
-  /// nodes both ways.
+  /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a graph
+  /// reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
     const std::lock_guard lock(mutex_);
     node& n = node_of(id);
     if (!n.copied) n.where = where;
   }
-  /// `now`: from when on, in the clock of launches.
+  /// The node became a copy of `original` at `now`, in the clock of launches.
   void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
     const node* const from = used(original);
-    // A copy of what was captured before the recording is not known, whatever a node of its number
-    // was.
+    // The original may have been captured before the recording. Then the copy's scope is not known
+    // either, even if an earlier node had the same number.
     const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
     node& n = node_of(id);
-    if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
+    const bool same =
+        n.where.path == where.path && n.where.scopes_started_here == where.scopes_started_here;
+    if (n.copied && !same) {
       std::deque<version>& older = updates_[id];
       older.push_back({now, n.where});
       if (older.size() > kept_versions) older.pop_front();
@@ -57,22 +59,23 @@ class graph_nodes {
     n.where = where;
     n.copied = true;
   }
-  void gone(std::uint64_t id) {
+  /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
+  void destroyed(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
-    gone_nodes_ += at->second.nodes.size();
-    at->second.is_gone = true;
-    gone_.push_back(at->first);
-    while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
-      forget(gone_.front());
-      gone_.pop_front();
+    destroyed_nodes_ += at->second.nodes.size();
+    at->second.is_destroyed = true;
+    destroyed_.push_back(at->first);
+    while (destroyed_nodes_ > kept_destroyed_ && destroyed_.size() > 1) {
+      forget(destroyed_.front());
+      destroyed_.pop_front();
     }
   }
 
-  /// What the node stood for when a launch was made; false when that is not known.
+  /// The scope that the node belonged to when a launch was made; false when that is not known.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
@@ -85,7 +88,7 @@ class graph_nodes {
     }
     return where.path != unknown_path;
   }
-  /// Nodes that are known.
+  /// Nodes that are remembered.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return nodes_;
@@ -99,7 +102,7 @@ class graph_nodes {
     for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
     return sum;
   }
-  /// Graphs that were not known to be gone and are forgotten.
+  /// How many graphs were forgotten though their destruction was not seen.
   std::uint64_t forgotten() {
     const std::lock_guard lock(mutex_);
     return forgotten_;
@@ -118,8 +121,8 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
-    bool is_gone = false;   // and in gone_
-    bool was_used = false;  // since it was last asked whether to forget it
+    bool is_destroyed = false;  // and in destroyed_
+    bool was_used = false;      // since forget_beyond last considered it
   };
   struct version {
     std::uint64_t until;
@@ -134,7 +137,7 @@ class graph_nodes {
 
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
-    if (is_new) forget_beyond(4 * kept_gone_, at->first);
+    if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
@@ -157,13 +160,13 @@ class graph_nodes {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;
     nodes_ -= at->second.nodes.size();
-    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
+    if (at->second.is_destroyed) destroyed_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
   }
-  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is
-  /// spared once for having been used.
+  /// CUPTI does not report the destruction of every graph: the least recently used ones are assumed
+  /// to be destroyed. A graph that was used since the last time is kept once more.
   void forget_beyond(std::size_t most, std::uint64_t made) {
     order_.push_back(made);
     while (nodes_ > most && order_.size() > 1) {
@@ -174,7 +177,7 @@ class graph_nodes {
       if (std::exchange(at->second.was_used, false) || oldest == made) {
         order_.push_back(oldest);
       } else {
-        if (!at->second.is_gone) ++forgotten_;
+        if (!at->second.is_destroyed) ++forgotten_;
         forget(oldest);
       }
     }
@@ -182,16 +185,17 @@ class graph_nodes {
       std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards all of it
   std::unordered_map<std::uint64_t, graph> graphs_;
-  // what nodes stood for before, oldest first
+  // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;
-  std::deque<std::uint64_t> order_;  // graphs as they were made, or were spared
-  std::deque<std::uint64_t> gone_;
+  std::deque<std::uint64_t>
+      order_;  // graphs, in the order in which they were made or kept once more
+  std::deque<std::uint64_t> destroyed_;
   std::uint64_t forgotten_ = 0;
   std::size_t nodes_ = 0;
-  std::size_t gone_nodes_ = 0;
-  std::size_t kept_gone_ = 65536;
+  std::size_t destroyed_nodes_ = 0;
+  std::size_t kept_destroyed_ = 65536;
 };
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 #ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 #define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 
-// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those
-// that have had their record before those that wait for it.
+// The launches whose records may still come, by correlation id. The table is bounded: it forgets
+// the oldest launches first, and those whose record has come before those that wait for theirs.
 
 #include <kprof/build_options.hpp>
 
@@ -15,22 +15,23 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// A launch as threads noted it, under one of its correlation ids.
 struct known_launch {
   std::uint32_t correlation = 0;
   std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
   std::uint32_t thread = 0;  // number of its log
-  std::uint32_t older = 0;   // position of the one before it in its bucket, plus 1
+  std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
   std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
-  // it is another id of the launch this many places before it; 0: it is none
+  // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint32_t alias_by = 0;
   bool seen = false;           // a record of it has come
-  bool may_have_more = false;  // it launched a graph: others may come
-  std::uint8_t spared = 0;     // how often, for that
+  bool may_have_more = false;  // it launched a graph: more records may come
+  std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
 };
 
 class launch_table {
  public:
-  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  /// Remembers `some` launches, and up to `most` while so many wait for their records.
   void set_limit(std::size_t some, std::size_t most) {
     std::size_t size = 1024;
     while (size < some) size *= 2;
@@ -45,7 +46,7 @@ class launch_table {
     for (std::uint32_t& b : buckets_) b = 0;
   }
 
-  /// What was launched so far is of no interest any more, but is still known when its records come.
+  /// Gives all launches so far this path: their records are still recognised when they come.
   void ignore_all(std::uint32_t ignored_path) noexcept {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
@@ -72,7 +73,7 @@ class launch_table {
   known_launch& primary(known_launch& l) noexcept {
     const auto position = static_cast<std::size_t>(&l - ring_.data());
     known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
-    // the first may have been forgotten
+    // the launch's first id may have been forgotten, and its place used again
     return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
   }
 
@@ -81,8 +82,8 @@ class launch_table {
   }
 
  private:
-  /// Whether no more records of it will come; another id of a launch is the oldest only once the
-  /// launch has gone.
+  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only once
+  /// the launch itself has been forgotten.
   static bool is_done(const known_launch& l) noexcept {
     return l.alias_by != 0 || (l.seen && !is_spared(l));
   }

@@ -2,14 +2,15 @@
 #ifndef KPROF_ATTRIBUTE_TRANSCRIPT_HPP
 #define KPROF_ATTRIBUTE_TRANSCRIPT_HPP
 
-// Writes down, as text, all that a collector tells: with it, a run on one machine's GPU is
-// attributed again on another machine without one. On where the environment variable
-// KPROF_TRANSCRIPT names a file. A line each:
+// Writes everything that a collector tells to a text file, when the environment variable
+// KPROF_TRANSCRIPT names one. A machine without a GPU can attribute the run again from that file.
+// One line for each:
 //
 //   path NUMBER PARENT op|region NAME          scopes; 0 is none
 //   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in
 //                                                  records
-//   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
+//   node NUMBER PATH SCOPES                    a graph's node; SCOPES as in
+//                                              captured_scope::scopes_started_here
 //   cloned NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
@@ -63,7 +64,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     write_path(threads, where.path);
     std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path,
-                 where.leads);
+                 where.scopes_started_here);
   }
   void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
     const std::lock_guard lock(mutex_);

@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_ACTIVITY_HPP
 #define KPROF_COLLECT_ACTIVITY_HPP
 
-// What passes between a collector of device work and the session: plain records, and the functions
-// by which a collector tells what it sees. Behind this door nothing knows CUPTI; another source of
+// What passes between a collector and the session: plain records of device work, and the functions
+// that a collector calls to report it. Nothing outside collect/ knows CUPTI; another source of
 // records is another collector.
 
 #include <kprof/build_options.hpp>
@@ -26,7 +26,7 @@ struct activity {
   std::uint8_t to = 0;         // of a copy or a set: a memory_place
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
-  // of the call that launched it; all work of a graph has that of the graph's launch
+  // of the call that launched it; all activities of a graph have the id of the graph's launch
   std::uint32_t correlation = 0;
   std::uint64_t start = 0;
   std::uint64_t end = 0;         // before start, or 0: there is no timing
@@ -54,19 +54,18 @@ struct device_description {
   const char* name = nullptr;
 };
 
-/// What a collector tells the session. The first group comes on the program's own threads, from
-/// within its CUDA calls, and only notes what it is told; the second on whatever thread reads
-/// records, one thread at a time.
+/// What a collector calls. The first group is called on the program's own threads, from within its
+/// CUDA calls; the second on the thread that reads records, one thread at a time.
 struct device_listener {
   std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
-  /// A call that launches work and began at `when` has succeeded. It may go by several correlation
-  /// ids: its own and those of calls that it made.
+  /// A call that launches work and began at `when` has succeeded. It may have several correlation
+  /// ids: its own and those of the calls that it made.
   void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
                    std::uint64_t when) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
-  void (*graph_node_gone)(std::uint64_t node) noexcept;
+  void (*graph_node_destroyed)(std::uint64_t node) noexcept;
   void (*context_made)() noexcept;  // the program begins to use a device
 
   void (*begin_reading)() noexcept;
@@ -76,13 +75,12 @@ struct device_listener {
   void (*end_reading)() noexcept;
 };
 
-/// A source of activities. One is at work at a time; the caller takes care that no two of these run
-/// at once.
+/// A source of activities. The caller lets no two of these functions run at once, but for version()
+/// and memory().
 struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is
-  /// wrong for good.
-  status (*start)(const device_listener& tell, std::size_t memory);
-  void (*flush)();  // reads all that was launched so far, waiting for the devices
+  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is final.
+  status (*start)(const device_listener& listener, std::size_t memory);
+  void (*flush)();  // reads the records of all work launched so far, waiting for the devices
   void (*stop)();
   void (*end)();               // as stop, and for good: the program ends
   void (*abandon)() noexcept;  // in the child of a fork, where no device can be used

@@ -3,11 +3,12 @@
 #define KPROF_COLLECT_BUFFER_POOL_HPP
 
 // The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when
-// full. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits
-// or calls CUPTI.
+// CUPTI gives them back. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so nothing
+// here waits or calls CUPTI.
 
 #include <kprof/build_options.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,26 +24,26 @@ struct alignas(64) buffer {
   buffer* next = nullptr;
   std::size_t size = 0;    // bytes
   std::size_t filled = 0;  // of these, with records
-  bool spare = false;      // beyond the limit
+  bool spare = false;      // beyond the limit: its records are only counted
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
 
 class buffer_pool {
  public:
-  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold
-  /// one.
+  /// `bytes`: of all buffers together. They are many and small, since each thread that uses CUDA may
+  /// hold one.
   void set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t size = largest;
     while (size > smallest && bytes / size < 64) size /= 2;
     size_ = size;
     limit_ = bytes < 4 * size ? 4 * size : bytes;
-    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
+    behind_ = limit_ / (4 * size);
   }
 
-  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for
-  /// instance, a small one; nullptr when all of it is.
+  /// An empty buffer; a small one once half of the memory is in use, as when many threads hold one
+  /// each; nullptr when all of it is.
   buffer* take() noexcept {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
@@ -55,41 +56,39 @@ class buffer_pool {
     const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
     return held_ + size <= limit_ ? make(size) : nullptr;
   }
-  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to
-  /// get none.
+  /// A small buffer beyond the limit, for a CUPTI that crashes when it gets none.
   buffer* take_spare() noexcept {
     const std::lock_guard lock(mutex_);
     buffer* b = make(small_size);
     if (b != nullptr) b->spare = true;
     return b;
   }
-  /// The buffer whose records begin there, or nullptr: another client's may come back here.
+  /// The buffer whose records begin there; nullptr for another client's, which may come here too.
   buffer* find(std::uint8_t* records) noexcept {
     const std::lock_guard lock(mutex_);
     for (buffer* b : all_)
       if (b->records() == records) return b;
     return nullptr;
   }
-  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
+  /// Queues a buffer that CUPTI has given back, to be read.
   void queue(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
     b->next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = b;
     last_ = b;
-    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
+    ++queued_;
   }
-  /// The buffer that has waited longest, or nullptr.
+  /// Takes the buffer that was queued first; nullptr when none is. give_back() it after reading.
   buffer* next() noexcept {
     const std::lock_guard lock(mutex_);
     buffer* b = first_;
     if (b == nullptr) return nullptr;
     first_ = b->next;
     if (first_ == nullptr) last_ = nullptr;
-    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
+    --queued_;
     ++being_read_;
     return b;
   }
-  /// After next().
   void give_back(buffer* b) noexcept {
     const std::lock_guard lock(mutex_);
     --being_read_;
@@ -102,14 +101,14 @@ class buffer_pool {
     const std::lock_guard lock(mutex_);
     return queued_ != 0;
   }
-  /// Whether a buffer is about to come back.
+  /// Whether take() will succeed once what is queued has been read.
   bool will_have_one() noexcept {
     const std::lock_guard lock(mutex_);
     return free_ != nullptr || queued_ + being_read_ != 0;
   }
   /// Whether the reader is falling behind. Asked at every launch, so without the lock.
   bool filling_up() const noexcept {
-    return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED);
+    return queued_.load(std::memory_order_relaxed) > behind_.load(std::memory_order_relaxed);
   }
   std::size_t bytes_held() noexcept {
     const std::lock_guard lock(mutex_);
@@ -120,7 +119,7 @@ class buffer_pool {
   static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U,
                                small_size = std::size_t{1} << 13U;
 
-  // With the lock.
+  // The caller holds the lock.
   buffer* make(std::size_t size) noexcept {
     void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
     if (memory == nullptr) return nullptr;
@@ -136,12 +135,12 @@ class buffer_pool {
     std::free(b);
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards all of it; the atomic counts are only written under it
   buffer* free_ = nullptr;
   buffer* first_ = nullptr;  // to be read, oldest first
   buffer* last_ = nullptr;
-  std::size_t queued_ = 0;  // written with the lock
-  std::size_t many_ = 1;    // that wait to be read: a quarter of the limit
+  std::atomic<std::size_t> queued_{0};
+  std::atomic<std::size_t> behind_{1};  // so many queued buffers are a quarter of the limit
   std::size_t being_read_ = 0;
   std::vector<buffer*> all_;
   std::size_t held_ = 0;  // bytes

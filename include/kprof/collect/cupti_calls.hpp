@@ -2,9 +2,8 @@
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
 #define KPROF_COLLECT_CUPTI_CALLS_HPP
 
-// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what
-// this thread is in the midst of. Names and not numbers: a new CUDA version brings new launch
-// calls, and CUPTI tells how they are called.
+// Which CUDA calls matter to attribution, and which of them this thread is in. Calls are classified
+// by the names that CUPTI gives them, not by number: a new CUDA version brings new launch calls.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
@@ -22,7 +21,7 @@ enum class call : std::uint8_t {
   launch,  // of a kernel, a copy, a memset or a graph
   begin_capture,
   end_capture,
-  copy_graph,    // what it makes are copies of nodes that are known
+  copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
 };
 
@@ -38,7 +37,7 @@ inline call classify(std::string_view name) noexcept {
     return call::copy_graph;
   if (has("GraphLaunch")) return call::launch;
   if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
-  // nodes of graphs; a function of the host
+  // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
 }
@@ -46,7 +45,7 @@ inline call classify(std::string_view name) noexcept {
 /// The calls of one domain, by their number.
 class call_table {
  public:
-  /// Asks for all names. `domain` ends where CUPTI has no more.
+  /// Asks CUPTI for the names of all calls of the domain.
   void fill(const functions& f, std::uint32_t domain) {
     calls_.assign(1, call::other);
     const char* name = nullptr;
@@ -70,24 +69,23 @@ class call_table {
   std::vector<call> calls_;
 };
 
-/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and
-/// either's id may be the one on the device's record: they are told apart from a second launch by
-/// being inside the first.
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
+/// id of either may be on the device's record. A call inside another one is no second launch.
 struct call_state {
   // a call of the runtime rarely makes more than one of the driver
   static constexpr std::uint32_t max_ids = 6;
 
   std::uint32_t ids[max_ids] = {};
   std::uint32_t count = 0;
-  std::uint32_t launching = 0;    // how deep
-  std::uint32_t capturing = 0;    // in calls that begin or end a capture
-  std::uint32_t copying = 0;      // in calls that copy graphs
+  std::uint32_t launching = 0;    // depth of calls that launch
+  std::uint32_t capturing = 0;    // depth of calls that begin or end a capture
+  std::uint32_t copying = 0;      // depth of calls that copy graphs
   std::uint32_t round = 0;        // of the collector that saw the call begin
-  bool captured = false;          // it became a node of a graph
+  bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
 
-  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
+  /// Forgets calls that began in an earlier round of collecting: their ends were not seen.
   void enter_round(std::uint32_t now) noexcept {
     if (round != now) *this = call_state{}, round = now;
   }

@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
 #define KPROF_COLLECT_CUPTI_LIBRARY_HPP
 
-// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to
-// 13, and where it is missing the reason is one line of the report.
+// Finds libcupti at run time. Nothing links against it, so one program serves CUDA 11.8 to 13, and
+// where it is missing the report gives the reason in one line.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
@@ -22,13 +22,13 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it,
-/// then where the CUDA Toolkit, which does not tell the loader, puts it.
+/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is loaded,
+/// then where the loader finds one, then where the CUDA Toolkit puts it.
 inline std::vector<std::string> library_names() {
   if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
     return {named};
   std::vector<std::string> names;
-  // One that the program has loaded already, since two in a process do not get on.
+  // A libcupti that the program has loaded already: two in one process do not work together.
   const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
     const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
     if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))

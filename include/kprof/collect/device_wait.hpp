@@ -2,9 +2,9 @@
 #ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
-// Waits until the devices have done all that was launched, since CUPTI keeps back the records of
-// what still runs. Uses the CUDA that the program has loaded, whichever; where there is none,
-// nothing waits.
+// Waits until the devices have finished all launched work, since CUPTI keeps back the records of
+// work that still runs. Uses the CUDA driver or runtime that the program has loaded; where it has
+// loaded none, nothing waits.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/lock_within.hpp>
@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -22,7 +23,7 @@ namespace detail::cupti {
 
 class device_wait {
  public:
-  // From CUPTI's callbacks.
+  // CUPTI's callbacks call these.
   void add(void* context) {
     const std::lock_guard lock(mutex_);
     if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
@@ -36,20 +37,21 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
   }
-  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that
-  /// breaks captures, but not for long: what the devices wait for may be this thread.
+  /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread first
+  /// lets a wait finish that is under way; but for 20 ms at most, since the device may itself be
+  /// waiting for this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
     const std::lock_guard lock(mutex_);
     capturing_.push_back(stream);
   }
-  /// The capture has ended or failed, or the stream is no more.
+  /// The capture has ended or failed, or the stream is destroyed.
   void end_capture(void* stream) {
     const std::lock_guard lock(mutex_);
     std::erase(capturing_, stream);
   }
 
-  /// Not while a stream is being captured: the records of what is running are had another time.
+  /// Waits, unless a stream is being captured: then the records of running work are read later.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
     if (is_capturing()) return;
@@ -60,24 +62,24 @@ class device_wait {
       static_cast<void>(wait());
     }
   }
-  /// Gives up after a while: a program may end with work that never does.
+  /// Gives up after that long, and returns false: a program may end with work that never does.
   bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
-      bool done = false;
+      std::atomic<bool> done{false};
     };
-    auto* const j = new job{this};  // whoever is late must still find it
+    // A thread that has been given up still writes to it, so then it is never freed.
+    auto* const j = new job{this};
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->wait->for_all_devices();
-      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
+      its->done = true;
       return nullptr;
     };
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
-    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); }))
-      return false;
+    if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
     delete j;
     return true;
   }
@@ -102,10 +104,11 @@ class device_wait {
       const std::lock_guard lock(mutex_);
       contexts = contexts_;
     }
-    void* own = nullptr;  // may be older than the subscription, and without a launch since
+    // This thread's context may be older than the subscription, with no launch since.
+    void* own = nullptr;
     if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
     for (void* context : contexts) {
-      if (is_capturing()) return;  // that began while this thread waited
+      if (is_capturing()) return;  // it began while this thread waited
       if (context == own || push(context) != 0) continue;
       static_cast<void>(wait());
       void* popped = nullptr;
@@ -118,10 +121,10 @@ class device_wait {
     return !capturing_.empty();
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the two lists
   std::vector<void*> contexts_;
   std::vector<void*> capturing_;  // streams
-  std::mutex waiting_;            // no CUPTI call is made under it
+  std::mutex waiting_;            // held while a thread waits; no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti

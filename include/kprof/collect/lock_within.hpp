@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
 #define KPROF_COLLECT_LOCK_WITHIN_HPP
 
-// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread
-// sanitizer does not know.
+// Waiting that ends after a while. It polls instead of using std::timed_mutex, since g++ 12's thread
+// sanitizer does not intercept pthread_mutex_clocklock.
 
 #include <kprof/build_options.hpp>
 
@@ -14,7 +14,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Whether condition() held at some time within the limit.
+/// Polls until condition() holds; false if it did not within that time.
 template <class Condition>
 bool holds_within(int milliseconds, Condition condition) {
   for (int i = 0; i < 10 * milliseconds; ++i) {
@@ -24,7 +24,7 @@ bool holds_within(int milliseconds, Condition condition) {
   return condition();
 }
 
-/// A lock that is held, or not after that long.
+/// Locks the mutex; the result owns no lock if that took longer.
 inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
   std::unique_lock lock(mutex, std::defer_lock);
   static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));

@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_USES_CUDA_HPP
 #define KPROF_COLLECT_USES_CUDA_HPP
 
-// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not
-// should not pay for.
+// Whether the program uses CUDA. Loading CUPTI loads the driver, which a program without CUDA should
+// not pay for.
 
 #include <kprof/build_options.hpp>
 
@@ -12,8 +12,7 @@
 #include <cstddef>
 #include <string_view>
 
-// Present where this binary holds device code, calls the runtime or calls the driver, linked in or
-// loaded.
+// Not null where this module holds device code or calls the runtime or the driver.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__(
     "__cudaRegisterFatBinary");
@@ -24,7 +23,7 @@ extern "C" {
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// True also when a library is loaded that is of use with CUDA only.
+/// Whether this module uses CUDA, or a library is loaded that only programs with CUDA load.
 inline bool uses_cuda() {
   if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
       &kprof_detail_driver != nullptr)

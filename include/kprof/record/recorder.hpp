@@ -194,15 +194,15 @@ class KPROF_DETAIL_LOCAL recorder {
     return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number;
   }
 
-  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first
-  /// that does work in a scope.
-  captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
+  /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
+  /// first work of a scope.
+  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) {
     if (my_log == &no_log || inside_kprof) return {};
     const staying_inside guard;
     settle_child();
     auto* const log = static_cast<thread_log*>(my_log);
     const std::lock_guard lock(log->mutex());
-    if (leads) return log->capture_for(graph);
+    if (does_work) return log->capture_for(graph);
     return {log->capture(), 0};
   }
 

@@ -52,8 +52,8 @@ struct launch_note {
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
   std::uint32_t path = 0;
-  // how many scopes, from the innermost outwards, have this node as their first in the graph
-  std::uint32_t leads = 0;
+  // how many scopes, from the innermost outwards, have this node as their first work in the graph
+  std::uint32_t scopes_started_here = 0;
 };
 
 class KPROF_DETAIL_LOCAL thread_log : public log_head {
@@ -235,7 +235,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
     for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
-         ++out.leads)
+         ++out.scopes_started_here)
       stack[i].graph = graph + 1;
     return out;
   }

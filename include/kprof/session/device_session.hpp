@@ -2,24 +2,23 @@
 #ifndef KPROF_SESSION_DEVICE_SESSION_HPP
 #define KPROF_SESSION_DEVICE_SESSION_HPP
 
-// The session's device part: starts and stops a collector, and gives what it tells to the recorder
-// and to attribution. Belongs to the session, which never frees it. The collector is of the binary
-// that made the session; other binaries reach it by its functions.
-//
-// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a
-// thread that is opening a library may be waiting for the session.
+// The session's device part: starts and stops a collector, and passes what it tells on to the
+// recorder and to attribution. Belongs to the session, which never frees it. The collector is the
+// owner's; other modules reach it by its functions.
 
 #include <kprof/attribute/attribution.hpp>
 #include <kprof/attribute/transcript.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/collect/lock_within.hpp>
-#include <kprof/profile.hpp>
+#include <kprof/profile/device_profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/session/session_clock.hpp>
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,82 +29,85 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// While it is held, no activity is attributed.
+using attribution_lock = std::unique_lock<std::mutex>;
+
 class KPROF_DETAIL_LOCAL device_session {
  public:
-  /// What only the binary that made the session can give: its own code.
-  struct maker_code {
+  /// Addresses of the owner's code.
+  struct owner_functions {
     const collector_api* collector;
-    device_listener tell;
+    device_listener listener;
     void (*at_exit)();
   };
 
-  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
+  explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
-  /// This binary's code serves the process from now on.
+  /// Makes this module the owner.
   void own() noexcept { own_device = this; }
-
-  static maker_code code(const collector_api& collector) noexcept {
+  static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied,
-             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); },
-             []() noexcept { own_device->register_exit(); }, &begin_reading, &read,
-             &describe_device, &count_dropped, &end_reading},
+            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,
+             &context_made, &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
             [] { own_device->end(); }};
   }
-  void set_code(const maker_code& code) noexcept { code_ = code; }
+  void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
-  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
+  /// Bytes of a session's `memory` that buffers and tables take; the rest is for logs and totals.
   static constexpr std::size_t share(std::size_t memory) noexcept {
     return buffers_share(memory) + attribution::share(memory);
   }
 
-  // ---- without the session's lock
+  // Collectors open libraries and call drivers, and a thread that is opening a library may be
+  // waiting for the session: the session calls these without its lock.
 
-  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
-  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Launches made before another thread is through with this would not be seen.
-    const auto lock = control();
-    if (!lock || abandoned_) return;
-    if (!wanted) {
-      if (collecting_) finish(code_.collector->stop);
-      set_state(why_not);
-      return;
-    }
-    if (collecting_) return;
-    uses_counter_ = uses_counter;
+  /// Begins to collect, or goes on. A failure is part of describe().
+  void collect(std::size_t memory, bool uses_counter) {
+    // Launches made before another thread has started the collector would not be seen.
+    const auto lock = lock_control();
+    if (!lock || abandoned_ || collecting_) return;
+    clock_.use_counter(uses_counter);
     {
-      const std::lock_guard own(joined_.mutex());
-      const calibration_point at = calibrate_now();
-      time_.reset(at);
+      const attribution_lock own(attribution_.mutex());
+      const calibration_point at = clock_.read();
+      clock_.restart(at);
       // launches may come before the recording begins
-      if (!has_collected()) joined_.restart(at.realtime_ns, memory);
+      if (!has_collected_) attribution_.restart(at.realtime_ns, memory);
     }
     transcript_.open();
-    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
-    const status s = code_.collector->start(code_.tell, buffers_share(memory));
-    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
-    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
-    set_state(s ? code_.collector->version() : s.message);
-    if (s) register_exit();
+    opening_ = true;
+    const status s = owner_.collector->start(owner_.listener, buffers_share(memory));
+    opening_ = false;
+    collecting_ = s.ok();
+    set_state(s ? owner_.collector->version() : s.message);
+    if (!s) return;
+    has_collected_ = true;
+    register_exit();
   }
-  /// Has all that was launched so far read. Waits for the devices.
+  /// Ends collecting, if it is on. `reason`: what describe() says from now on.
+  void collect_nothing(const char* reason) {
+    const auto lock = lock_control();
+    if (!lock || abandoned_) return;
+    if (collecting_) finish(owner_.collector->stop);
+    set_state(reason);
+  }
+  /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
-    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
+    if (const auto lock = lock_control(); lock && collecting_) owner_.collector->flush();
   }
   void stop() {
-    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
+    if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
   }
-  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a
-  /// device that never ends is not waited for.
+  /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
+  /// after 5 s if another thread is waiting for a device that never finishes.
   void end() {
-    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_);
-        lock && collecting_)
-      finish(code_.collector->end);
+    if (abandoned_) return;
+    if (const auto lock = lock_within(5000, control_); lock && collecting_)
+      finish(owner_.collector->end);
   }
 
-  /// The program was not found to use CUDA when the recording began, and now is.
-  void note_late() {
+  /// The recording began when the program did not use CUDA, and now it does.
+  void note_cuda_came_late() {
     const std::lock_guard lock(state_mutex_);
     if (state_.empty())
       state_ =
@@ -113,73 +115,64 @@ class KPROF_DETAIL_LOCAL device_session {
           "or kprof::start() once it is loaded";
   }
 
-  // ---- with it
+  // The session calls these with its lock.
 
-  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is
-  /// attributed between the two.
-  template <class RestartThreads>
-  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
-    const std::lock_guard own(joined_.mutex());
-    // also of threads that have ended: what they launched may still run
-    if (has_collected()) take_launches();
-    restart_threads();
-    if (has_collected()) joined_.restart(realtime_ns, memory);
-    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED),
-                     __ATOMIC_RELAXED);
+  /// Takes all launches noted so far, and holds attribution still.
+  attribution_lock lock_attribution() {
+    attribution_lock lock(attribution_.mutex());
+    if (has_collected_) take_launches();
+    return lock;
+  }
+  /// What is attributed in this recording; nullptr where nothing is collected.
+  attribution* attributed(const attribution_lock&) {
+    if (has_collected_) attribution_.retry_pending();
+    return in_recording_ ? &attribution_ : nullptr;
+  }
+  /// A recording begins at `realtime_ns`. The threads' logs have begun anew under the same lock.
+  void restart(const attribution_lock&, std::uint64_t realtime_ns, std::size_t memory) {
+    if (has_collected_) attribution_.restart(realtime_ns, memory);
+    in_recording_ = collecting_.load();
   }
   /// Launches made while this is false are ignored.
-  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
-  /// In this process, and in this recording.
-  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
-  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
+  void set_recording(bool on) noexcept { recording_ = on; }
+  /// Whether anything was ever collected in this process.
+  bool has_collected() const noexcept { return has_collected_; }
 
-  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
-  template <class Build>
-  profile build(Build make) {
-    const std::lock_guard own(joined_.mutex());
-    if (has_collected()) {
-      take_launches();
-      joined_.settle();
-    }
-    profile out = make(in_recording() ? &joined_ : nullptr);
-    out.device.collecting = in_recording();
-    {
-      const std::lock_guard lock(state_mutex_);
-      out.device.state = in_recording() ? code_.collector->version() : state_;
-    }
-    return out;
+  /// Writes whether the recording has device activity, and why not.
+  void describe(device_profile& out) {
+    out.collecting = in_recording_;
+    const std::lock_guard lock(state_mutex_);
+    out.state = in_recording_ ? owner_.collector->version() : state_;
   }
   std::size_t memory_held() {
-    if (!has_collected()) return 0;
-    const std::lock_guard own(joined_.mutex());
-    return joined_.bytes() + code_.collector->memory();
+    if (!has_collected_) return 0;
+    const attribution_lock own(attribution_.mutex());
+    return attribution_.bytes() + owner_.collector->memory();
   }
-
-  // ---- fork
 
   void before_fork() {
     transcript_.flush();  // or the child would write it once more
-    joined_.mutex().lock();
-    joined_.graphs().mutex().lock();
+    attribution_.mutex().lock();
+    attribution_.graphs().mutex().lock();
     state_mutex_.lock();
   }
   void after_fork() {
     state_mutex_.unlock();
-    joined_.graphs().mutex().unlock();
-    joined_.mutex().unlock();
+    attribution_.graphs().mutex().unlock();
+    attribution_.mutex().unlock();
   }
   /// Neither CUDA nor its tools work in the child of a fork.
   void in_child(std::uint64_t realtime_ns) {
     after_fork();
-    const bool is_busy = !control_.try_lock();  // with another thread, which is not here
-    if (!is_busy) control_.unlock();
-    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
+    const bool in_use = !control_.try_lock();  // by another thread, which is not in the child
+    if (!in_use) control_.unlock();
+    if (owner_.collector == nullptr || (!has_collected_ && !in_use)) return;
     abandoned_ = true;
     collecting_ = false;
-    code_.collector->abandon();
-    joined_.restart(realtime_ns, 0);
-    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
+    owner_.collector->abandon();
+    attribution_.restart(realtime_ns, 0);
+    has_collected_ = false;
+    in_recording_ = false;
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
@@ -191,138 +184,130 @@ class KPROF_DETAIL_LOCAL device_session {
     state_ = std::move(state);
   }
 
-  /// The lock of who starts, flushes or stops the collector; none where that cannot be had.
-  /// Flushing takes as long as the devices do. But a thread that opens CUPTI may wait for a library
-  /// that this one is loading.
-  std::unique_lock<std::mutex> control() {
+  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long as
+  /// the devices work. But a thread that is opening CUPTI may be waiting for a library that this
+  /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
+  std::unique_lock<std::mutex> lock_control() {
     std::unique_lock lock(control_, std::defer_lock);
     for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
       static_cast<void>(usleep(100));
-      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
+      waited = opening_ ? waited + 1 : 0;
     }
     return lock;
   }
 
-  void finish(void (*how)()) {
-    how();
-    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
+  /// Ends collecting by a function of the collector. The caller holds control_.
+  void finish(void (*end_collecting)()) {
+    end_collecting();
+    collecting_ = false;
     transcript_.flush();
-    const std::lock_guard own(joined_.mutex());
-    take_launches();
-    joined_.settle();
-    joined_.give_up_waiting();
+    const attribution_lock own = lock_attribution();
+    attribution_.retry_pending();
+    attribution_.count_pending_as_unknown();
   }
 
-  // The handlers run in the opposite order, so that one registered once CUDA has registered its own
-  // comes before it.
+  // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
+  // a context, so that one registered after that runs before CUDA's.
   void register_exit() noexcept {
-    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
+    if (exit_handlers_++ < 4) std::atexit(owner_.at_exit);
   }
 
-  calibration_point calibrate_now() const noexcept {
-    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
-  }
-
-  /// With the lock of joined_.
+  /// The caller holds attribution's lock.
   void take_launches() {
-    time_.add(calibrate_now());
-    const double rate = time_.ns_per_tick();
-    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
-  }
-  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
-  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
-    const double ago =
-        static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
-    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+    clock_.calibrate_again();
+    const double rate = clock_.time().ns_per_tick();
+    attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
   void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
                     bool ignored) {
     std::uint64_t realtime = 0;
     {
-      const std::lock_guard own(joined_.mutex());
-      time_.add(calibrate_now());
-      realtime = realtime_of(when, time_.ns_per_tick());
+      const attribution_lock own(attribution_.mutex());
+      clock_.calibrate_again();
+      realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
     }
     transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
                        own_recorder->capture_for_graph(0, false).path, ignored);
   }
 
-  // ---- what the collector calls
+  // ---- what the collector calls, in the owner
 
-  static std::uint64_t now() noexcept {
-    return own_device->uses_counter_ ? counter_clock::now() : system_clock::now();
-  }
+  static std::uint64_t now() noexcept { return own_device->clock_.now(); }
   static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
-    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
+    device_session& own = *own_device;
+    const bool ignored = !own.recording_.load(std::memory_order_relaxed);
     own_recorder->note_launch(ids, count, when, ignored);
-    // launches may have no records that would make kprof look at them
+    // Launches without records, such as of empty copies, would never make kprof take launches.
     if ((++launches_noted & 0xFFFU) == 0) {
       const staying_inside guard;
-      const std::lock_guard own(own_device->joined_.mutex());
-      own_device->take_launches();
+      static_cast<void>(own.lock_attribution());
     }
-    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
+    if (own.transcript_.is_open()) own.write_launch(ids, count, when, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
     if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    own_device->joined_.graphs().made(node, where);
+    own_device->attribution_.graphs().made(node, where);
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
     if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
-    own_device->joined_.graphs().copied(node, original, when);
+    own_device->attribution_.graphs().copied(node, original, when);
   }
+  static void graph_node_destroyed(std::uint64_t node) noexcept {
+    own_device->attribution_.graphs().destroyed(node);
+  }
+  static void context_made() noexcept { own_device->register_exit(); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const staying_inside guard;  // where a launching thread reads, its allocator may have guards
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->take_launches();
+    const staying_inside guard;  // a launching thread may read, whose allocator may have guards
+    static_cast<void>(own_device->lock_attribution());
   }
   static void read(const activity* some, std::size_t count) noexcept {
-    if (own_device->transcript_.is_open())
-      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
+    device_session& own = *own_device;
+    if (own.transcript_.is_open())
+      for (std::size_t i = 0; i < count; ++i) own.transcript_.read(some[i]);
     const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.take(some, count);
+    const attribution_lock lock(own.attribution_.mutex());
+    own.attribution_.take(some, count);
   }
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.describe(d);
+    const attribution_lock lock(own_device->attribution_.mutex());
+    own_device->attribution_.describe(d);
   }
   static void count_dropped(std::uint64_t records) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.count_dropped(records);
+    const attribution_lock lock(own_device->attribution_.mutex());
+    own_device->attribution_.count_dropped(records);
   }
   static void end_reading() noexcept {
+    device_session& own = *own_device;
     const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.settle_if_worth_it();
-    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
+    const attribution_lock lock(own.attribution_.mutex());
+    own.attribution_.retry_pending_if_due();
+    own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 
   static thread_local constinit std::uint32_t launches_noted;  // by this thread
-  static device_session* own_device;  // in the binary that made the session
+  static device_session* own_device;                           // in the owner
 
-  attribution joined_;
-  timebase time_;  // guarded by joined_'s lock
-  maker_code code_{};
-  std::mutex control_;  // one at a time starts, flushes or stops the collector
-  bool collecting_ = false;
-  bool abandoned_ = false;
-  bool opening_ = false;  // a library, maybe
-  bool has_collected_ = false;
-  bool in_recording_ = false;
-  bool recording_ = false;
-  bool uses_counter_ = false;
-  int exits_ = 0;
-  std::uint64_t reading_since_ = 0;  // of the one thread that reads
+  owner_functions owner_{};  // written before another module finds the session
+  attribution attribution_;
+  session_clock clock_;  // guarded by attribution_'s lock
+  std::mutex control_;   // held to start, flush or stop the collector
+  std::atomic<bool> collecting_{false};
+  std::atomic<bool> abandoned_{false};  // in the child of a fork
+  std::atomic<bool> opening_{false};    // the thread with control_ may be opening a library
+  std::atomic<bool> has_collected_{false};
+  std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
+  std::atomic<bool> recording_{false};
+  std::atomic<int> exit_handlers_{0};
+  std::uint64_t reading_since_ = 0;  // only one thread at a time reads
   device_transcript transcript_;
-  std::mutex state_mutex_;
-  std::string state_;
+  std::mutex state_mutex_;  // guards state_
+  std::string state_;       // why nothing is collected, or the collector's version
 };
 KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;

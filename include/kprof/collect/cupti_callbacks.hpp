@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_CUPTI_CALLBACKS_HPP
+#define KPROF_COLLECT_CUPTI_CALLBACKS_HPP
+
+// What kprof does when CUPTI calls it at the begin and end of a CUDA call, or when a context, a
+// stream or a graph's node is made or destroyed. That is on the program's threads, and CUPTI's
+// locks may be held: nothing here waits for a lock under which kprof calls CUPTI.
+
+#include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
+#include <kprof/collect/cupti_abi.hpp>
+#include <kprof/collect/cupti_calls.hpp>
+#include <kprof/collect/cupti_reader.hpp>
+#include <kprof/collect/device_wait.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class callback_handler {
+ public:
+  callback_handler(const device_listener& listener, const functions& f, device_wait& wait,
+                   record_reader& reader)
+      : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
+
+  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
+  void enable(subscriber who) {
+    ++round_;
+    for (const std::uint32_t id :
+         {context_created, context_destroy_starting, stream_destroy_starting, graph_node_created,
+          graph_node_destroy_starting, graph_node_cloned, graph_node_updated})
+      static_cast<void>(f_.enable_callback(1, who, resource, id));
+    runtime_.fill(f_, runtime_api);
+    driver_.fill(f_, driver_api);
+    runtime_.each(
+        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
+    driver_.each(
+        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, driver_api, id)); });
+  }
+  const call_table& runtime_calls() const noexcept { return runtime_; }
+  const call_table& driver_calls() const noexcept { return driver_; }
+  /// Whether the program has updated an executable graph.
+  bool graphs_were_updated() const noexcept { return graphs_were_updated_; }
+
+  void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
+    if (domain == runtime_api) api_call(runtime_[id], data);
+    else if (domain == driver_api) api_call(driver_[id], data);
+    else if (domain == resource) resource_event(id, data);
+  }
+
+ private:
+  void api_call(call what, const void* data) noexcept {
+    call_state& s = this_call;
+    s.enter_round(round_.load(std::memory_order_relaxed));
+    const bool enters = field<std::uint32_t>(data, callback_data::site) == api_enter;
+    const auto leaves = [enters](std::uint32_t& depth) {
+      return enters ? (++depth, false) : depth != 0 && --depth == 0;
+    };
+    switch (what) {
+      case call::launch:
+        if (enters) begin_launch(s, data);
+        if (leaves(s.launching) && succeeded(data)) launched(s);
+        break;
+      case call::begin_capture:
+        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (leaves(s.capturing) && !succeeded(data)) wait_.end_capture(stream_of(data));
+        break;
+      case call::end_capture:
+        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        break;
+      case call::update_graph:
+        if (!enters && succeeded(data)) graphs_were_updated_ = true;
+        break;
+      case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::other: break;
+    }
+  }
+  void begin_launch(call_state& s, const void* data) noexcept {
+    if (s.launching == 0) s.count = 0, s.captured = false, s.when = listener_.now();
+    s.add(field<std::uint32_t>(data, callback_data::correlation));
+    // A context that is older than the subscription becomes known by the launches in it.
+    void* const context = field<void*>(data, callback_data::context);
+    if (context != s.context && context != nullptr) wait_.add(context);
+    s.context = context;
+  }
+  void launched(const call_state& s) noexcept {
+    if (!s.captured) listener_.launched(s.ids, s.count, s.when);
+    reader_.help_if_behind();
+  }
+  /// The first parameter of all calls that begin or end a capture.
+  static void* stream_of(const void* data) noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    return params == nullptr ? nullptr : field<void*>(params, 0);
+  }
+  static bool succeeded(const void* data) noexcept {
+    const void* const value = field<const void*>(data, callback_data::return_value);
+    return value == nullptr || field<int>(value, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
+  }
+
+  void resource_event(std::uint32_t id, const void* data) noexcept {
+    switch (id) {
+      case context_created:
+        wait_.add(field<void*>(data, resource_data::context));
+        return listener_.context_made();
+      case context_destroy_starting:
+        return wait_.remove(field<void*>(data, resource_data::context));
+      case stream_destroy_starting:
+        return wait_.end_capture(field<void*>(data, resource_data::stream));
+      default: graph_event(id, field<const void*>(data, resource_data::descriptor));
+    }
+  }
+  void graph_event(std::uint32_t id, const void* graph) noexcept {
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
+    switch (id) {
+      case graph_node_created:
+        return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
+      case graph_node_cloned:
+      case graph_node_updated:
+        if (node_id(graph, graph_data::original_node, original))
+          listener_.graph_node_copied(node, original);
+        return;
+      case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
+      default: return;
+    }
+  }
+  void node_made(std::uint64_t node, bool does_work) noexcept {
+    call_state& s = this_call;
+    s.enter_round(round_.load(std::memory_order_relaxed));
+    if (s.launching != 0) s.captured = true;
+    if (s.copying == 0) listener_.graph_node_made(node, does_work);
+  }
+  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
+    void* const node = field<void*>(graph, offset);
+    return node != nullptr && f_.graph_node_id(node, &id) == success;
+  }
+
+  const device_listener& listener_;
+  const functions& f_;
+  device_wait& wait_;
+  record_reader& reader_;
+  call_table runtime_, driver_;
+  std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
+  std::atomic<bool> graphs_were_updated_{false};
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif

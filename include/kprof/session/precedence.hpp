@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_PRECEDENCE_HPP
+#define KPROF_SESSION_PRECEDENCE_HPP
+
+// Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
+// off what the program wants (the recording, NVTX, device activity), choose whether device activity
+// is collected, and ask for a report at exit: a user changes a run without a rebuild. Everything
+// else is as the program says. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/settings.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct effective_settings {
+  settings value;
+  const char* off_reason = "";        // why nothing is recorded; "" where something is
+  const char* cupti_off_reason = "";  // why no device activity is collected although it could be
+};
+
+/// `program` and `environment` are the same where the program gives no settings.
+inline effective_settings combine(const settings& program, const settings& environment) {
+  effective_settings out{program};
+  settings& value = out.value;
+  value.enabled = program.enabled && environment.enabled;
+  if (!environment.enabled) out.off_reason = "off (KPROF=off)";
+  else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
+  value.nvtx = program.nvtx && environment.nvtx;
+  if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
+  if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
+  else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";
+  return out;
+}
+
+/// What the report at exit shows: as KPROF says where it asks for one.
+inline const report_options& exit_report_options(const settings& program,
+                                                 const settings& environment) noexcept {
+  return environment.report_at_exit ? environment.report : program.report;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

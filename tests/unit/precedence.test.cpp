@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "catch.hpp"
+
+#include <kprof/session/precedence.hpp>
+
+#include <string>
+
+using kprof::cupti_choice;
+using kprof::settings;
+using kprof::detail::combine;
+using kprof::detail::effective_settings;
+
+TEST_CASE("precedence.the_program_decides_where_the_environment_says_nothing") {
+  const settings program{.nvtx = false,
+                         .cupti = cupti_choice::on,
+                         .memory = 12345678,
+                         .clock = kprof::clock_choice::system,
+                         .report_at_exit = true,
+                         .report = {.top = 3}};
+  const effective_settings all = combine(program, {});
+  CHECK(all.value.enabled);
+  CHECK_FALSE(all.value.nvtx);
+  CHECK(all.value.cupti == cupti_choice::on);
+  CHECK(all.value.memory == 12345678);
+  CHECK(all.value.clock == kprof::clock_choice::system);
+  CHECK(all.value.report_at_exit);
+  CHECK(all.value.report.top == 3);
+  CHECK(all.off_reason == std::string());
+  CHECK(all.cupti_off_reason == std::string());
+}
+
+TEST_CASE("precedence.either_turns_recording_and_nvtx_off_and_the_reason_names_who") {
+  CHECK_FALSE(combine({}, {.enabled = false}).value.enabled);
+  CHECK(combine({}, {.enabled = false}).off_reason == std::string("off (KPROF=off)"));
+  CHECK(combine({.enabled = false}, {.enabled = false}).off_reason ==
+        std::string("off (KPROF=off)"));
+  CHECK_FALSE(combine({.enabled = false}, {}).value.enabled);
+  CHECK(combine({.enabled = false}, {}).off_reason ==
+        std::string("off (settings::enabled is false)"));
+  CHECK(combine({}, {}).value.nvtx);
+  CHECK_FALSE(combine({}, {.nvtx = false}).value.nvtx);
+  CHECK_FALSE(combine({.nvtx = false}, {}).value.nvtx);
+}
+
+TEST_CASE("precedence.the_environment_chooses_whether_cupti_is_used") {
+  const auto choice = [](cupti_choice program, cupti_choice environment) {
+    return combine({.cupti = program}, {.cupti = environment}).value.cupti;
+  };
+  CHECK(choice(cupti_choice::off, cupti_choice::on) == cupti_choice::on);
+  CHECK(choice(cupti_choice::on, cupti_choice::off) == cupti_choice::off);
+  CHECK(choice(cupti_choice::off, cupti_choice::automatic) == cupti_choice::off);
+  CHECK(choice(cupti_choice::automatic, cupti_choice::automatic) == cupti_choice::automatic);
+  CHECK(combine({.cupti = cupti_choice::off}, {}).cupti_off_reason ==
+        std::string("off (settings::cupti is off)"));
+  CHECK(combine({.cupti = cupti_choice::off}, {.cupti = cupti_choice::off}).cupti_off_reason ==
+        std::string("off (KPROF=cupti=off)"));
+  CHECK(combine({.cupti = cupti_choice::off}, {.cupti = cupti_choice::on}).cupti_off_reason ==
+        std::string());
+}
+
+TEST_CASE("precedence.the_report_at_exit_is_the_environments_where_it_asks_for_one") {
+  const settings program{.report_at_exit = true, .report = {.top = 3}};
+  const settings environment{.report_at_exit = true, .report = {.top = 7}};
+  CHECK(kprof::detail::exit_report_options(program, environment).top == 7);
+  CHECK(kprof::detail::exit_report_options(program, {}).top == 3);
+  CHECK(kprof::detail::exit_report_options({}, environment).top == 7);
+}
