@@ -340,8 +340,9 @@ void print_sums(const kprof::profile& p) {
   for (const kprof::scope_node& n : p.nodes)
     if (n.kind == kprof::scope_kind::op)
       std::printf("sum\t%s\t%s\t%s\t%llu\t%.0f\t%llu\t%llu\n", path_of(p, n).c_str(),
-                  n.name.c_str(), n.parameters.c_str(), static_cast<unsigned long long>(n.calls),
-                  n.total_ns, static_cast<unsigned long long>(n.work.flops),
+                  n.name.c_str(), parameter_text(p, n).c_str(),
+                  static_cast<unsigned long long>(n.calls), n.total_ns,
+                  static_cast<unsigned long long>(n.work.flops),
                   static_cast<unsigned long long>(n.work.bytes_read + n.work.bytes_written));
 }
 

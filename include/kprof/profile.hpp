@@ -9,10 +9,13 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
 #include <kprof/profile/device_profile.hpp>
+#include <kprof/profile/parameter_text.hpp>
+#include <kprof/profile/parameters.hpp>
 #include <kprof/record/histogram.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -50,8 +53,9 @@ struct scope_node {
   bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
                         ///< memory
   std::string name;     ///< operator or region
-  std::string parameters;  ///< "n=1024 type=f32"; empty for a region
-  std::string file;        ///< call site; empty for a guard that has none
+  std::uint32_t op = none;  ///< of a call: index in profile::operators
+  parameter_values values;  ///< of its parameters; none where `merged`
+  std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
 
@@ -80,11 +84,12 @@ struct thread_info {
                              ///< thread
 };
 
-/// A finished scope of the timeline.
+/// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
+/// and become nanoseconds by clock_info::to_ns().
 struct timeline_scope {
   std::uint32_t node = 0;  ///< index in profile::nodes
-  double start_ns = 0;     ///< since the session's start
-  double duration_ns = 0;
+  std::int64_t start = 0;  ///< since the session's start
+  std::uint64_t duration = 0;
 };
 
 struct clock_info {
@@ -95,6 +100,13 @@ struct clock_info {
                            ///< the last; negative: unknown, there are only these two
   std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
                                         ///< CUPTI's records
+
+  double to_ns(std::int64_t ticks) const noexcept {
+    return static_cast<double>(ticks) * ns_per_tick;
+  }
+  double to_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(ticks) * ns_per_tick;
+  }
 };
 
 /// What was seen and what was not. Every count is of scopes unless it says otherwise.
@@ -135,6 +147,7 @@ struct profile {
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
   std::vector<thread_info> threads;
+  std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
   device_profile device;                 ///< what the GPU did
@@ -142,7 +155,26 @@ struct profile {
   completeness complete;
   own_cost cost;
   std::vector<std::string> notes;  ///< one line each: what is degraded, and what to do about it
+
+  /// The operator of a node; nullptr where it is no call of one.
+  const operator_info* operator_of(const scope_node& n) const noexcept {
+    return n.op < operators.size() ? &operators[n.op] : nullptr;
+  }
+  /// A parameter's typed value, by the field's name or a path as in parameter_at(); none where the
+  /// node has no such field or its parameters were not kept.
+  ///     run.value(node, "shape[0]").as_signed()
+  parameter_value value(const scope_node& n, std::string_view field) const {
+    const operator_info* const op = operator_of(n);
+    return op == nullptr || n.merged ? parameter_value{} : parameter_at(*op, n.values, field);
+  }
 };
+
+/// The parameters of a node as reports print them: "n=1024 type=f32"; empty for a region and where
+/// they were not kept.
+inline std::string parameter_text(const profile& p, const scope_node& n) {
+  const operator_info* const op = p.operator_of(n);
+  return op == nullptr || n.values.empty() ? std::string{} : parameter_text(*op, n.values);
+}
 
 KPROF_DETAIL_END
 

@@ -55,7 +55,7 @@ void plain() {
 
   const auto of = [&](std::uint32_t blocks) {
     return tally_if(p, [&](const kprof::device_work& w) {
-      return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], "Touch id=3") &&
+      return w.scope != kprof::device_work::none && is_called(p, p.nodes[w.scope], "Touch id=3") &&
              w.grid[0] == blocks && w.block[0] == 256 && w.grid[1] == 1 && w.grid[2] == 1 &&
              w.block[1] == 1 && w.block[2] == 1;
     });
@@ -167,7 +167,7 @@ tally copies(const kprof::profile& p, const char* name, kprof::copy_direction di
              kprof::memory_place from, kprof::memory_place to) {
   return tally_if(p, [&](const kprof::device_work& w) {
     return w.task == kprof::device_task::copy && w.scope != kprof::device_work::none &&
-           is_called(p.nodes[w.scope], name) && w.direction == direction && w.from == from &&
+           is_called(p, p.nodes[w.scope], name) && w.direction == direction && w.from == from &&
            w.to == to;
   });
 }

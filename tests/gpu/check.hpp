@@ -176,18 +176,20 @@ tally tally_if(const kprof::profile& p, Wanted wanted) {
   return sum;
 }
 
-inline std::string title(const kprof::scope_node& n) {
-  return n.parameters.empty() ? n.name : n.name + ' ' + n.parameters;
+inline std::string title(const kprof::profile& p, const kprof::scope_node& n) {
+  const std::string parameters = parameter_text(p, n);
+  return parameters.empty() ? n.name : n.name + ' ' + parameters;
 }
 
 /// `title`: a name alone, or one with all its parameters, "Touch id=1 n=1024".
-inline bool is_called(const kprof::scope_node& n, const std::string& name) {
+inline bool is_called(const kprof::profile& p, const kprof::scope_node& n,
+                      const std::string& name) {
   return n.kind != kprof::scope_kind::root && n.kind != kprof::scope_kind::graph &&
-         (n.name == name || title(n) == name);
+         (n.name == name || title(p, n) == name);
 }
 inline bool is_within(const kprof::profile& p, std::uint32_t node, const std::string& name) {
   for (; node != kprof::scope_node::none; node = p.nodes[node].parent)
-    if (is_called(p.nodes[node], name)) return true;
+    if (is_called(p, p.nodes[node], name)) return true;
   return false;
 }
 
@@ -197,7 +199,7 @@ inline tally everything(const kprof::profile& p) {
 /// Work whose innermost scope is called so.
 inline tally directly_in(const kprof::profile& p, const std::string& name) {
   return tally_if(p, [&](const kprof::device_work& w) {
-    return w.scope != kprof::device_work::none && is_called(p.nodes[w.scope], name);
+    return w.scope != kprof::device_work::none && is_called(p, p.nodes[w.scope], name);
   });
 }
 /// The same, and what is in scopes below.
@@ -222,7 +224,7 @@ struct scope_counts {
 inline scope_counts scopes(const kprof::profile& p, const std::string& name) {
   scope_counts sum;
   for (const kprof::scope_node& n : p.nodes)
-    if (is_called(n, name))
+    if (is_called(p, n, name))
       sum.calls += n.calls, sum.captured += n.captured, sum.replays += n.replays;
   return sum;
 }

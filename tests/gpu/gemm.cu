@@ -63,7 +63,7 @@ void measure(kprof::dtype type, const std::function<void()>& gemm) {
   const tally t = directly_in(p, "Gemm");
   std::uint64_t flops = 0;
   for (const kprof::scope_node& node : p.nodes)
-    if (is_called(node, "Gemm")) flops += node.calls * node.work.flops;
+    if (is_called(p, node, "Gemm")) flops += node.calls * node.work.flops;
   CHECK_EQUAL("FLOPs of all calls", flops, 2ULL * n * n * n * repeats);
   CHECK("each call has a kernel", t.kernels >= repeats);
   CHECK_EQUAL("work in the operator is all that there is", t.runs(), everything(p).runs());

@@ -232,12 +232,12 @@ void updated() {
   CHECK_EQUAL("kernels before the update", within(p, "before").kernels, 20U);
   CHECK_EQUAL("kernels after the update", within(p, "after").kernels, 40U);
   const auto counted = [&](const char* region, const char* one, const char* other) {
-    return tally_if(
-               p,
-               [&](const kprof::device_work& w) {
-                 return w.scope != kprof::device_work::none && is_within(p, w.scope, region) &&
-                        (is_called(p.nodes[w.scope], one) || is_called(p.nodes[w.scope], other));
-               })
+    return tally_if(p,
+                    [&](const kprof::device_work& w) {
+                      return w.scope != kprof::device_work::none && is_within(p, w.scope, region) &&
+                             (is_called(p, p.nodes[w.scope], one) ||
+                              is_called(p, p.nodes[w.scope], other));
+                    })
         .kernels;
   };
   CHECK_EQUAL("kernels before the update, in the operators of the first capture",

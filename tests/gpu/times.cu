@@ -188,7 +188,7 @@ void clocks() {
   check_complete(p);
   double host = 0;
   for (const kprof::scope_node& n : p.nodes)
-    if (is_called(n, "Spin")) host += n.total_ns;
+    if (is_called(p, n, "Spin")) host += n.total_ns;
   const tally t = directly_in(p, "Spin");
   CHECK_WITHIN("the device's time, as a share of the host's around it", t.ns / host, 0.95, 1.0);
   CHECK_WITHIN("us from a launch to the start", t.gap_ns / 1e3 / static_cast<double>(t.gaps), 0,

@@ -71,12 +71,17 @@ inline double tolerance_of(kprof::dtype type) { return type == kprof::dtype::f32
 
 /// What a report would say of a call: from an empty one, recorded by kprof. CUPTI is left to the
 /// profiler that counts.
+struct recorded_call {
+  kprof::scope_node node;
+  std::string parameters;
+};
 template <class Op>
-kprof::scope_node recorded(const Op& op) {
+recorded_call recorded(const Op& op) {
   CHECK("kprof starts", kprof::start({.nvtx = false, .cupti = kprof::cupti_choice::off}).ok());
   { KPROF_OP(Op, op); }
-  for (const kprof::scope_node& node : kprof::snapshot().nodes)
-    if (node.kind == kprof::scope_kind::op) return node;
+  const kprof::profile run = kprof::snapshot();
+  for (const kprof::scope_node& node : run.nodes)
+    if (node.kind == kprof::scope_kind::op) return {node, parameter_text(run, node)};
   report_check(false, "the call is recorded", "the profile has no operator");
   return {};
 }
@@ -87,7 +92,7 @@ kprof::scope_node recorded(const Op& op) {
 /// "tf32", "bf16" and "f16" those of the tensor cores with operands of that type.
 template <class Op, class Call>
 void count(const Op& op, const char* unit, const Call& call) {
-  const kprof::scope_node node = recorded(op);
+  const auto [node, parameters] = recorded(op);
   CHECK("the operator declares FLOPs and bytes",
         node.work.valid && node.work.has_flops && node.work.has_bytes);
   std::uint64_t transcendentals = 0;
@@ -104,7 +109,7 @@ void count(const Op& op, const char* unit, const Call& call) {
       "\"bytes_read\": %llu, \"bytes_written\": %llu, "
       "\"transcendentals\": %llu, \"unit\": \"%s\"}\n",
       check_prefix.substr(check_prefix.find('.') + 1).c_str(), node.name.c_str(),
-      node.parameters.c_str(), number(node.work.flops), number(node.work.bytes_read),
+      parameters.c_str(), number(node.work.flops), number(node.work.bytes_read),
       number(node.work.bytes_written), number(transcendentals), unit);
   std::fflush(stdout);
 }

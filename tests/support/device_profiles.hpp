@@ -287,7 +287,9 @@ inline kprof::profile random_device_profile(unsigned seed) {
   std::mt19937 random(seed + 1'000'000);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const std::vector<std::string> names = hostile_names();
-  kprof::profile p = random_profile(seed);
+  profile_builder b;
+  b.p = random_profile(seed);
+  kprof::profile& p = b.p;
   for (kprof::scope_node& n : p.nodes)
     if (n.kind == kprof::scope_kind::op && below(4) == 0)
       n.captured = n.calls > 0 ? below(static_cast<std::size_t>(n.calls % 1000) + 1) : 0;
@@ -299,7 +301,7 @@ inline kprof::profile random_device_profile(unsigned seed) {
                                        kprof::scope_kind::op, kprof::scope_kind::region};
     n.kind = kinds[below(4)];
     n.name = n.kind == kprof::scope_kind::graph ? "graph" : names[below(names.size())];
-    if (n.kind == kprof::scope_kind::op) n.parameters = names[below(names.size())];
+    if (n.kind == kprof::scope_kind::op) b.set_parameters(n, names[below(names.size())]);
     n.replays = below(3) > 0 ? below(1'000'000) : 0;
     n.work = {.has_flops = below(4) > 0,
               .has_bytes = below(4) > 0,

@@ -9,13 +9,17 @@
 #include <string>
 #include <vector>
 
+/// "inner n=1": name and parameters of a node.
+inline std::string label_of(const kprof::profile& p, const kprof::scope_node& n) {
+  const std::string parameters = parameter_text(p, n);
+  return n.name + (parameters.empty() ? "" : " " + parameters);
+}
+
 /// "outer/inner n=1" for a node: names and parameters from the thread's root down.
 inline std::string path_of(const kprof::profile& p, std::uint32_t node) {
   if (p.nodes[node].kind == kprof::scope_kind::root) return {};
   const std::string above = path_of(p, p.nodes[node].parent);
-  const kprof::scope_node& n = p.nodes[node];
-  return above + (above.empty() ? "" : "/") + n.name +
-         (n.parameters.empty() ? "" : " " + n.parameters);
+  return above + (above.empty() ? "" : "/") + label_of(p, p.nodes[node]);
 }
 
 /// All nodes with this path, one a thread and call site.
@@ -25,7 +29,7 @@ inline std::vector<const kprof::scope_node*> find_all(const kprof::profile& p,
   for (std::uint32_t i = 0; i < p.nodes.size(); ++i) {
     const kprof::scope_node& n = p.nodes[i];
     // The end first: whole paths of deep recursions are long.
-    const std::string last = n.name + (n.parameters.empty() ? "" : " " + n.parameters);
+    const std::string last = label_of(p, n);
     if (n.kind == kprof::scope_kind::root || path.size() < last.size() ||
         path.compare(path.size() - last.size(), last.size(), last) != 0)
       continue;

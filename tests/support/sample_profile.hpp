@@ -8,10 +8,12 @@
 #include <kprof/profile.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,7 @@ class profile_builder {
     n.thread = p.nodes[parent].thread;
     n.kind = kind;
     n.name = std::move(name);
-    n.parameters = std::move(parameters);
+    if (kind == kprof::scope_kind::op) set_parameters(n, parameters);
     p.nodes.push_back(n);
     return static_cast<std::uint32_t>(p.nodes.size() - 1);
   }
@@ -51,6 +53,23 @@ class profile_builder {
   }
   std::uint32_t region(std::uint32_t parent, std::string name) {
     return scope(parent, kprof::scope_kind::region, std::move(name));
+  }
+
+  /// Makes `n` a call of the operator of its name with these fields: "M=4 type=f32" has an integer
+  /// and a text, what is no such list is a text by the name of `text`.
+  void set_parameters(kprof::scope_node& n, std::string_view parameters) {
+    kprof::operator_info op{n.name, n.name, {}};
+    n.values = {};
+    if (!add_fields(op, n.values.packed, parameters)) {
+      op.fields.assign(1, {});
+      op.fields[0].name = "text";
+      op.fields[0].kind = kprof::parameter_kind::text;
+      n.values = {};
+      add_text(n.values.packed, parameters);
+    }
+    const auto known = std::find(p.operators.begin(), p.operators.end(), op);
+    n.op = static_cast<std::uint32_t>(known - p.operators.begin());
+    if (known == p.operators.end()) p.operators.push_back(std::move(op));
   }
 
   /// Adds `calls` calls of `ns` each.
@@ -90,6 +109,41 @@ class profile_builder {
     p.complete.recorded = 0;
     for (const auto& n : p.nodes) p.complete.recorded += n.calls;
     return p;
+  }
+
+ private:
+  static void add_text(std::string& packed, std::string_view text) {
+    std::size_t rest = text.size();
+    for (; rest >= 128; rest /= 128) packed += static_cast<char>(rest % 128 | 128U);
+    packed += static_cast<char>(rest);
+    packed += text;
+  }
+
+  /// false where the text is no list of fields and values.
+  static bool add_fields(kprof::operator_info& op, std::string& packed, std::string_view list) {
+    while (!list.empty()) {
+      const std::string_view field = list.substr(0, list.find(' '));
+      list.remove_prefix(std::min(list.size(), field.size() + 1));
+      const std::size_t equals = field.find('=');
+      if (equals == 0 || equals == std::string_view::npos) return false;
+      const std::string_view value = field.substr(equals + 1);
+      for (const char c : field.substr(0, equals))
+        if (c < '0' || c > 'z') return false;
+      kprof::operator_field& f = op.fields.emplace_back();
+      f.name = field.substr(0, equals);
+      std::int64_t number = 0;
+      const char* const end = value.data() + value.size();
+      if (std::from_chars(value.data(), end, number).ptr == end && !value.empty()) {
+        f.kind = kprof::parameter_kind::signed_integer;
+        f.bits = 64;
+        f.is_signed = true;
+        packed.append(reinterpret_cast<const char*>(&number), sizeof number);
+      } else {
+        f.kind = kprof::parameter_kind::text;
+        add_text(packed, value);
+      }
+    }
+    return true;
   }
 };
 

@@ -118,16 +118,6 @@ TEST_CASE("kernel_table.the_region_is_the_innermost_inside_or_outside_of_the_ope
 }
 
 TEST_CASE("kernel_table.the_pass_is_a_field_of_the_innermost_operator_that_has_one") {
-  using kprof::detail::pass_in;
-  CHECK(pass_in("N=1 pass=wgrad type=f32") == "wgrad");
-  CHECK(pass_in("pass=fprop") == "fprop");
-  CHECK(pass_in("bypass=2 pass=b") == "b");
-  CHECK(pass_in("epilogue={pass=no} x=[1,2] pass=yes") == "yes");
-  CHECK(pass_in("pass={a=1 b=2} n=1") == "{a=1 b=2}");
-  CHECK(pass_in("n=1 passes=2").empty());
-  CHECK(pass_in("a=} pass=x").empty() == false);
-  CHECK(pass_in("pass= n=1").empty());
-  CHECK(pass_in("").empty());
   device_builder b;
   const auto main = b.thread("main", 1);
   const auto outer = b.op(main, "A", "pass=dgrad"), region = b.region(outer, "r"),
@@ -400,7 +390,7 @@ TEST_CASE("kernel_table.formulas_are_evaluated_no_more_often_than_there_were_cal
     std::map<std::string, std::uint64_t> calls, runs;
     for (const scope_node& n : p.nodes)
       if (n.kind == kprof::scope_kind::op)
-        calls[n.name + '\1' + n.parameters] += n.calls - n.captured + n.replays + n.open;
+        calls[n.name + '\1' + parameter_text(p, n)] += n.calls - n.captured + n.replays + n.open;
     for (const kernel_row& row : kernel_table(p))
       if (row.flops.known()) runs[row.op + '\1' + row.parameters] += row.calls;
     for (const auto& [name, n] : runs) {

@@ -223,8 +223,8 @@ TEST_CASE("summary.a_table_of_some_calls_sums_these_alone") {
   b.work(large, 800, 80, 0).work(small, 400, 40, 0);
   b.p.nodes[large].work.valid = false;
   const kprof::profile p = b.done();
-  const auto rows =
-      operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters == "n=4"; });
+  const auto rows = operator_table(
+      p, grouping::op, [&](const scope_node& n) { return p.value(n, "n").as_signed() == 4; });
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].name == "Sort");
   CHECK(rows[0].variants == 1);
@@ -235,8 +235,8 @@ TEST_CASE("summary.a_table_of_some_calls_sums_these_alone") {
   CHECK(rows[0].flops.value == Approx(2 * 400));
   CHECK(rows[0].self_ns == Approx(100 + 200));
   CHECK(rows[0].share == Approx(0.3));  // of all scopes
-  const auto rest =
-      operator_table(p, grouping::op, [](const scope_node& n) { return n.parameters != "n=4"; });
+  const auto rest = operator_table(
+      p, grouping::op, [&](const scope_node& n) { return p.value(n, "n").as_signed() != 4; });
   REQUIRE(rest.size() == 1);
   CHECK(rest[0].self_ns == Approx(500 + 100));  // not the region in the call left out
   CHECK(operator_table(p, grouping::op, [](const scope_node&) { return false; }).empty());

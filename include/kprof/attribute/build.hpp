@@ -3,7 +3,7 @@
 #define KPROF_ATTRIBUTE_BUILD_HPP
 
 // Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
-// text. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
+// typed values. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
 // is read here.
 
 #include <kprof/attribute/attribution.hpp>
@@ -13,7 +13,9 @@
 #include <kprof/record/recorder.hpp>
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -67,8 +69,30 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   return out;
 }
 
+/// Gives the operators of a profile their numbers, in the order in which nodes refer to them.
+class operator_numbers {
+ public:
+  explicit operator_numbers(std::vector<operator_info>& table) : table_(table) {}
+
+  /// `site`: the number of the call site that `op` is called from.
+  std::uint32_t of(std::uint32_t site, const op_info& op) {
+    if (site >= by_site_.size()) by_site_.resize(site + std::size_t{1}, scope_node::none);
+    std::uint32_t& number = by_site_[site];
+    if (number != scope_node::none) return number;
+    const auto [entry, is_new] =
+        by_operator_.try_emplace(&op, static_cast<std::uint32_t>(table_.size()));
+    if (is_new) table_.push_back(to_operator(op));
+    return number = entry->second;
+  }
+
+ private:
+  std::vector<operator_info>& table_;
+  std::vector<std::uint32_t> by_site_;
+  std::unordered_map<const op_info*, std::uint32_t> by_operator_;
+};
+
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
-                          double ns_per_tick) {
+                          operator_numbers& operators, double ns_per_tick) {
   scope_node out;
   const payload p = tree.payload_of(n);
   if (n.site != 0) {
@@ -82,8 +106,9 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
     } else {
       out.kind = scope_kind::op;
       out.name = where.op->name;
+      out.op = operators.of(n.site, *where.op);
       if (!n.merged) {
-        out.parameters = write_fields(where.op->fields, p.bytes);
+        out.values = pack_parameters(*where.op, p.bytes);
         out.work = to_work(n.values);
       }
     }
@@ -101,14 +126,14 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
 }
 
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
-                       const moment& at) {
+                       operator_numbers& operators, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
   out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
                          log.merged_threads});
   for (const tree_node& n : log.tree.nodes()) {
-    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
+    scope_node node = to_node(n, log.tree, sites, operators, ns_per_tick);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
     if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
@@ -135,8 +160,8 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, at.time.since_start_ns(start),
-                              end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+      out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
+                              end > start ? end - start : 0});
     });
 }
 
@@ -148,7 +173,8 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));
     });
-  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
+  operator_numbers operators(out.operators);
+  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();

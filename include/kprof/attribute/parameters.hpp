@@ -2,14 +2,16 @@
 #ifndef KPROF_ATTRIBUTE_PARAMETERS_HPP
 #define KPROF_ATTRIBUTE_PARAMETERS_HPP
 
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5}
-// tag=first". An enumeration whose value is called `unknown`, as a type that is left open, says
-// nothing and is left out. Pure.
+// Turns what the recorder holds of an operator, its fields and the raw bytes of its parameters,
+// into the typed values of a profile. Pure.
 
 #include <kprof/build_options.hpp>
+#include <kprof/profile/parameters.hpp>
 #include <kprof/record/op_info.hpp>
 
-#include <charconv>
+#include <bit>
+#include <cfloat>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -18,80 +20,95 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-template <class T>
-T read_as(const char* from) noexcept {
-  T value{};
-  std::memcpy(&value, from, sizeof value);
-  return value;
+static_assert(std::endian::native == std::endian::little,
+              "kprof: packed parameters are little-endian; a big-endian machine has to swap them");
+
+inline parameter_kind to_kind(field_kind kind) noexcept {
+  switch (kind) {
+    case field_kind::signed_integer: return parameter_kind::signed_integer;
+    case field_kind::unsigned_integer: return parameter_kind::unsigned_integer;
+    case field_kind::floating: return parameter_kind::floating;
+    case field_kind::boolean: return parameter_kind::boolean;
+    case field_kind::enumeration: return parameter_kind::enumeration;
+    case field_kind::string: return parameter_kind::text;
+    case field_kind::aggregate: return parameter_kind::aggregate;
+  }
+  return parameter_kind::none;
 }
 
-inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::int8_t>(from);
-    case 2: return read_as<std::int16_t>(from);
-    case 4: return read_as<std::int32_t>(from);
-    default: return read_as<std::int64_t>(from);
+inline std::vector<operator_field> to_fields(const std::vector<field_info>& from) {
+  std::vector<operator_field> out;
+  for (const field_info& f : from) {
+    operator_field& to = out.emplace_back();
+    to.name = f.name;
+    to.kind = to_kind(f.kind);
+    to.extent = f.extent;
+    if (f.kind != field_kind::string && f.kind != field_kind::aggregate)
+      to.bits = 8 * value_bytes(f);
+    to.is_signed = f.kind == field_kind::signed_integer || f.is_signed;
+    to.fields = to_fields(f.nested);
+    for (const enumerator_info& e : f.enumerators) to.enumerators.push_back({e.value, e.name});
+  }
+  return out;
+}
+
+inline operator_info to_operator(const op_info& from) {
+  return {from.name, from.declared_name, to_fields(from.fields)};
+}
+
+/// Appends a floating value; all NaNs of one sign become the same, since their text is the same.
+inline void pack_floating(std::string& out, const char* from, std::uint32_t size) {
+  const std::size_t at = out.size();
+  out.append(from, size);
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, from, size < 8 ? size : 8);
+  if (size > 8) std::memcpy(&high, from + 8, size - 8);
+  const auto put = [&](std::uint64_t word, std::uint32_t where, std::uint32_t bytes) {
+    std::memcpy(out.data() + at + where, &word, bytes);
+  };
+  constexpr std::uint64_t one = 1;
+  if (size == 4 && (low & 0x7FFFFFFFU) > 0x7F800000U) {
+    put((low & 0x80000000U) | 0x7FC00000U, 0, 4);
+  } else if (size == 8 && (low & ~(one << 63U)) > 0x7FF0000000000000U) {
+    put((low & one << 63U) | 0x7FF8000000000000U, 0, 8);
+  } else if (size == 10 && (high & 0x7FFFU) == 0x7FFFU && (low << 1U) != 0) {
+    put(one << 63U | one << 62U, 0, 8);
+  } else if (size == 16 && (high >> 48U & 0x7FFFU) == 0x7FFFU && (high << 16U | low) != 0) {
+    put(0, 0, 8);
+    put((high & one << 63U) | 0x7FFF800000000000U, 8, 8);
   }
 }
-inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::uint8_t>(from);
-    case 2: return read_as<std::uint16_t>(from);
-    case 4: return read_as<std::uint32_t>(from);
-    default: return read_as<std::uint64_t>(from);
-  }
-}
 
-/// The shortest decimal that reads back as `value`, whatever the locale.
-template <class T>
-std::string shortest(T value) {
-  char out[64];
-  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
-  return {out, end.ptr};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
-
-inline std::string write_value(const field_info& f, const char* from) {
-  switch (f.kind) {
-    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
-    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
-    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
-    case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
-      return shortest(read_as<long double>(from));
-    case field_kind::string: return {from, strnlen(from, f.size)};
-    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
-    case field_kind::enumeration: {
-      const std::int64_t value = f.is_signed
-                                     ? read_signed(from, f.size)
-                                     : static_cast<std::int64_t>(read_unsigned(from, f.size));
-      for (const enumerator_info& e : f.enumerators)
-        if (e.value == value) return e.name;
-      return f.is_signed ? std::to_string(value)
-                         : std::to_string(static_cast<std::uint64_t>(value));
-    }
-  }
-  return {};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
-  std::string out;
+inline void pack_fields(std::string& out, const std::vector<field_info>& fields, const char* from) {
   for (const field_info& f : fields) {
-    const std::string single = f.extent == 0 ? write_value(f, from + f.offset) : std::string();
-    if (f.kind == field_kind::enumeration && single == "unknown") continue;
-    if (!out.empty()) out += ' ';
-    out += f.name;
-    out += '=';
-    out += single;
-    if (f.extent == 0) continue;
-    for (std::uint32_t e = 0; e < f.extent; ++e) {
-      out += e == 0 ? '[' : ',';
-      out += write_value(f, from + f.offset + e * f.size);
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    const char* at = from + f.offset;
+    for (std::uint32_t i = 0; i < elements; ++i, at += f.size) {
+      switch (f.kind) {
+        case field_kind::aggregate: pack_fields(out, f.nested, at); break;
+        case field_kind::boolean: out += *at != 0 ? '\1' : '\0'; break;
+        case field_kind::floating: pack_floating(out, at, value_bytes(f)); break;
+        case field_kind::string: {
+          std::size_t size = strnlen(at, f.size);
+          for (std::size_t rest = size;; rest >>= 7U) {
+            const bool last = rest < 0x80U;
+            out += static_cast<char>((rest & 0x7FU) | (last ? 0U : 0x80U));
+            if (last) break;
+          }
+          out.append(at, size);
+          break;
+        }
+        default: out.append(at, f.size);
+      }
     }
-    out += ']';
   }
+}
+
+/// The packed values of parameters as the recorder holds them.
+inline parameter_values pack_parameters(const op_info& op, const char* from) {
+  parameter_values out;
+  out.packed.reserve(op.params_size);
+  pack_fields(out.packed, op.fields, from);
   return out;
 }
 

@@ -21,6 +21,7 @@
 #include <kprof/attribute/parameters.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
+#include <kprof/profile/parameter_text.hpp>
 #include <kprof/record/recorder.hpp>
 
 #include <cinttypes>
@@ -129,7 +130,9 @@ class KPROF_DETAIL_LOCAL device_transcript {
     std::string name = s.bytes;
     if (where.op != nullptr) {
       const std::string parameters =
-          s.merged ? "(not kept)" : write_fields(where.op->fields, s.bytes.data());
+          s.merged
+              ? "(not kept)"
+              : parameter_text(to_operator(*where.op), pack_parameters(*where.op, s.bytes.data()));
       name = where.op->name + (parameters.empty() ? "" : " " + parameters);
     }
     for (char& c : name)

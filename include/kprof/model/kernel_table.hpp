@@ -38,11 +38,13 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
   launch_place place = launch_place::unknown;
-  std::string op;                  ///< innermost operator around the launch; empty outside of all
-  std::string parameters;          ///< of its calls; empty where variants > 1
-  std::uint64_t variants = 0;      ///< sets of parameters in this row
-  bool parameters_merged = false;  ///< calls whose parameters were not kept
-  bool invalid = false;            ///< calls whose parameters are invalid
+  std::string op;          ///< innermost operator around the launch; empty outside of all
+  std::string parameters;  ///< of its calls, as text; empty where variants > 1
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the operator's first call
+                                          ///< in the row; none outside of all operators
+  std::uint64_t variants = 0;             ///< sets of parameters in this row
+  bool parameters_merged = false;         ///< calls whose parameters were not kept
+  bool invalid = false;                   ///< calls whose parameters are invalid
   std::string region;         ///< innermost region around the launch, in the operator or around it;
                               ///< empty: none
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
@@ -79,17 +81,20 @@ struct kernel_sum {
   kernel_row row;
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
+  std::uint32_t first_pass = 0;  // its number
 
-  void begin(const profile& p, const device_work& w, const work_place& at,
+  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
              const std::string& kernel) {
     row.place = at.place;
+    first_pass = at.pass;
     if (at.op != scope_node::none) {
       const scope_node& op = p.nodes[at.op];
       row.op = op.name;
-      row.parameters = op.parameters;
+      row.node = at.op;
+      row.parameters = parameter_text(p, op);
       row.parameters_merged = op.merged;
     }
-    row.pass = at.pass;
+    row.pass = pass;
     row.kernel = kernel;
     row.device = w.device;
     std::copy(w.grid, w.grid + 3, row.grid);
@@ -100,7 +105,7 @@ struct kernel_sum {
 
   void add(const profile& p, const device_work& w, const work_place& at,
            const operator_kernels* of) {
-    row.several_passes = row.several_passes || at.pass != row.pass;
+    row.several_passes = row.several_passes || at.pass != first_pass;
     row.several_devices = row.several_devices || w.device != row.device;
     row.several_configurations =
         row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
@@ -184,7 +189,7 @@ class kernel_summing {
     const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
     const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
     if (is_new)
-      sums_.emplace_back().begin(p_, w, at,
+      sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
                                  kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
     const operator_kernels* const of = places_.kernels_of(at);
@@ -221,7 +226,7 @@ class kernel_summing {
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
     const std::uint32_t memory = memories_
                                      .of({{w.registers, w.static_shared + w.dynamic_shared,
-                                           w.device, w.merged ? 1U : 0U, at.pass_number}})
+                                           w.device, w.merged ? 1U : 0U, at.pass}})
                                      .first;
     const std::uint32_t where = wheres_
                                     .of({{by_ >= grouping::call_site ? at.region_name : 0,

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,8 +35,7 @@ struct work_place {
   // node of the innermost region, inside or outside of the operator
   std::uint32_t region = scope_node::none;
   std::uint32_t region_name = 0;  // number of its name; 0: there is none
-  std::string_view pass;
-  std::uint32_t pass_number = 0;
+  std::uint32_t pass = 0;         // number of its text; 0: there is none
 };
 
 /// What the calls of an operator with one set of parameters run, and what its formulas do not say.
@@ -66,22 +66,23 @@ struct operator_kernels {
   }
 };
 
-/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is
-/// none.
-inline std::string_view pass_in(std::string_view parameters) noexcept {
-  std::size_t depth = 0, value = 0;  // value: where that of the field begins
-  for (std::size_t at = 0; at < parameters.size(); ++at) {
-    const char c = parameters[at];
-    if (c == '{' || c == '[') ++depth;
-    else if ((c == '}' || c == ']') && depth > 0) --depth;
-    if (depth > 0) continue;
-    if (c == ' ' && value > 0) return parameters.substr(value, at - value);
-    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass="))
-      value = at + 5;
+/// The text of the operator's field `pass`; empty where there is none.
+inline std::string pass_of(const profile& p, const scope_node& n) {
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.values.empty()) return {};
+  parameter_cursor values(n.values.packed);
+  for (const operator_field& f : op->fields) {
+    if (f.name != "pass") {
+      values.skip_all(f);
+      continue;
+    }
+    std::string text;
+    return append_field(text, f, values) ? text : std::string{};
   }
-  return value > 0 ? parameters.substr(value) : std::string_view{};
+  return {};
 }
 
+/// The place of each node and each work of a profile, which must outlive it.
 class launch_places {
  public:
   explicit launch_places(const profile& p) : p_(p) {
@@ -100,12 +101,21 @@ class launch_places {
     return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
   }
 
+  const std::string& pass_of(const work_place& at) const noexcept { return passes_[at.pass]; }
+
  private:
+  // There are few: a direction or two an operator.
+  std::uint32_t number_of_pass(const std::string& pass) {
+    const auto known = std::find(passes_.begin(), passes_.end(), pass);
+    const auto number = static_cast<std::uint32_t>(known - passes_.begin());
+    if (known == passes_.end()) passes_.push_back(pass);
+    return number;
+  }
+
   void find_places() {
-    text_numbers names, parameters(p_.nodes.size()), passes;
+    text_numbers names, parameters(p_.nodes.size());
     key_numbers variants(p_.nodes.size());
     names.of({});  // the number 0 is no name at all
-    passes.of({});
     places_.resize(p_.nodes.size());
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
@@ -122,12 +132,10 @@ class launch_places {
         at.op = static_cast<std::uint32_t>(i);
         at.op_name = names.of(n.name);
         at.variant =
-            variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
-        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters);
-            !pass.empty()) {
-          at.pass = pass;
-          at.pass_number = passes.of(pass);
-        }
+            variants.of({{at.op_name, parameters.of(n.values.packed), operator_part(n)}}).first;
+        if (const std::string pass = n.merged ? std::string{} : detail::pass_of(p_, n);
+            !pass.empty())
+          at.pass = number_of_pass(pass);
         if (at.variant == kernels_.size()) kernels_.emplace_back();
         kernels_[at.variant].describe(n);
       }
@@ -162,6 +170,7 @@ class launch_places {
   }
 
   const profile& p_;
+  std::vector<std::string> passes_{std::string{}};
   std::vector<work_place> places_;         // by node
   std::vector<operator_kernels> kernels_;  // by operator and parameters
 };

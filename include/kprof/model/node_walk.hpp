@@ -113,6 +113,12 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
+/// The part of a row's key by which calls of the same operator's name differ beside their values:
+/// the operator itself, and whether the values were not kept.
+inline std::uint32_t operator_part(const scope_node& n) noexcept {
+  return (n.op + 1) << 1U | (n.merged ? 1U : 0U);
+}
+
 /// Whether no call of the node ever ended, is open or was replayed: it only leads to what its
 /// thread did for another, whose path it is.
 inline bool is_placeholder(const scope_node& n) noexcept {

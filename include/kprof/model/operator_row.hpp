@@ -38,10 +38,12 @@ KPROF_DETAIL_BEGIN
 /// formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
   std::string name;
-  std::string parameters;           ///< as the profile has them; empty where variants > 1
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool merged = false;              ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
+  std::string parameters;                 ///< their text; empty where variants > 1
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first call: its
+                                          ///< operator and, where variants is 1, its typed values
+  std::uint64_t variants = 0;             ///< sets of parameters in this row
+  bool merged = false;                    ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;        ///< finished calls whose parameters are invalid
   bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
   std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
@@ -150,10 +152,12 @@ struct row_sum {
   bool typed = false;
   std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
 
-  void begin(const scope_node& n, std::uint64_t variants) {
+  void begin(const profile& p, std::uint32_t node, std::uint64_t variants) {
+    const scope_node& n = p.nodes[node];
     row.name = n.name;
+    row.node = node;
     row.variants = variants;
-    if (variants == 1) row.parameters = n.parameters;
+    if (variants == 1) row.parameters = parameter_text(p, n);
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;

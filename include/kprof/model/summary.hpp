@@ -47,7 +47,7 @@ struct row_numbers {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
       if (n.kind != scope_kind::op || !keep(n)) continue;
-      const row_key variant{{names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U}};
+      const row_key variant{{names.of(n.name), parameters.of(n.values.packed), operator_part(n)}};
       row_key key{{variant.part[0]}};
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
@@ -102,7 +102,7 @@ class row_summing {
       variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+      sums_[i].begin(p, numbers_.first[i], numbers_.variants[i]);
     walk(
         p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }

@@ -23,8 +23,10 @@ KPROF_DETAIL_BEGIN
 struct tree_row {
   scope_kind kind = scope_kind::region;
   std::string name;
-  std::string parameters;
-  bool merged = false;  ///< its calls' parameters were not kept
+  std::string parameters;                 ///< their text
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first node: its
+                                          ///< operator and typed values
+  bool merged = false;                    ///< its calls' parameters were not kept
   bool invalid = false;
   std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
                                             ///< the top
@@ -85,13 +87,14 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const std::uint32_t parent =
         parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
     const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name),
-                       parameters.of(n.parameters), n.merged ? 1U : 0U, root ? n.thread : 0U}};
+                       parameters.of(n.values.packed), operator_part(n), root ? n.thread : 0U}};
     const auto [number, is_new] = numbers.of(key);
     row_of[i] = number;
     if (is_new) {
       rows.push_back({.kind = n.kind,
                       .name = n.name,
-                      .parameters = n.parameters,
+                      .parameters = parameter_text(p, n),
+                      .node = static_cast<std::uint32_t>(i),
                       .merged = n.merged,
                       .parent = parent});
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;

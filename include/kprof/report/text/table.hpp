@@ -55,7 +55,7 @@ struct chosen_rows {
     std::vector<bool> matches(p.nodes.size());
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       matches[i] = p.nodes[i].kind == scope_kind::op &&
-                   plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+                   plan.filter.matches(p.nodes[i].name, parameter_text(p, p.nodes[i]));
     const auto match = [&](const scope_node& n) {
       return matches[static_cast<std::size_t>(&n - p.nodes.data())];
     };

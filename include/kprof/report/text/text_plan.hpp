@@ -103,7 +103,7 @@ inline std::vector<bool> matching_operators(const profile& p, const name_filter&
   std::vector<bool> matches(p.nodes.size());
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const std::uint32_t op = operators[i];  // itself or one that comes before
-    if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+    if (op == i) matches[i] = filter.matches(p.nodes[i].name, parameter_text(p, p.nodes[i]));
     else if (op != scope_node::none) matches[i] = matches[op];
   }
   return matches;
