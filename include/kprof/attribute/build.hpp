@@ -3,8 +3,8 @@
 #define KPROF_ATTRIBUTE_BUILD_HPP
 
 // Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
-// typed values. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
-// is read here.
+// typed values. Linear in the number of call-tree nodes; the scopes themselves were folded before.
+// No clock is read here.
 
 #include <kprof/attribute/attribution.hpp>
 #include <kprof/attribute/parameters.hpp>

@@ -3,14 +3,13 @@
 #define KPROF_ATTRIBUTE_PARAMETERS_HPP
 
 // Turns what the recorder holds of an operator, its fields and the raw bytes of its parameters,
-// into the typed values of a profile. Pure.
+// into the typed values of a profile. Values are copied as the machine has them, little-endian on
+// all that kprof supports. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile/parameters.hpp>
 #include <kprof/record/op_info.hpp>
 
-#include <bit>
-#include <cfloat>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,9 +18,6 @@
 
 KPROF_DETAIL_BEGIN
 namespace detail {
-
-static_assert(std::endian::native == std::endian::little,
-              "kprof: packed parameters are little-endian; a big-endian machine has to swap them");
 
 inline parameter_kind to_kind(field_kind kind) noexcept {
   switch (kind) {
