@@ -10,10 +10,11 @@
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text.hpp>
+#include <kprof/report/write.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
-#include <kprof/report/output.hpp>
+#include <kprof/session/exit_outputs.hpp>
 #if KPROF_ENABLE
 #include <kprof/session/find_session.hpp>
 #endif
@@ -130,9 +131,7 @@ KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
 #endif
 
 KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
-  std::string text;
-  status s = write_text(run, options, text);
-  if (s) s = write_output(expand_path(options.path), text);
+  status s = detail::write_report_to_its_path(run, options);
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }

@@ -354,7 +354,7 @@ void exits() { launch(1, 3); }
 /// handlers.
 void ends_before_its_work() {
   static_cast<void>(cudaFree(nullptr));
-  static_cast<void>(kprof::start({.report_at_exit = true, .report = {.width = 120}}));
+  static_cast<void>(kprof::start({.report = {.width = 120}, .outputs = {{"report"}}}));
   launch(1, 3);
   device_hangs = true;
 }

@@ -41,7 +41,7 @@ PREAMBLE = [
     "kprof/kprof.hpp",
     "kprof/model/copy_table.hpp",
     "kprof/model/kernel_table.hpp",
-    "kprof/report/output.hpp",
+    "kprof/report/destination.hpp",
 ]  # kprof.hpp with its session has them
 JOBS = 2
 ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"  # a third of the time, and nothing compiles that would not without

@@ -24,8 +24,8 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # list.
 LISTS = (
     ("docs/reports.md", "report/text/columns.hpp", r'^    \{"(\w+)", "', "column"),
-    ("docs/configuration.md", "settings.hpp", r'word == "(\w+)"', "setting"),
-    ("docs/reports.md", "settings.hpp", r'key == "(\w+)"', "option"),
+    ("docs/configuration.md", "session/settings_table.hpp", r'\.name = "(\w+)"', "setting"),
+    ("docs/reports.md", "report/text/report_output.hpp", r'\.name = "(\w+)"', "option"),
 )
 
 
@@ -130,7 +130,8 @@ GOOD = {
     "docs/reports.md": "## How to\n\n<!-- messages -->\n| a | b |\n|---|---|\n| `kprof: wrong`, `x ... is bad` | c |\n\n`calls` `width`\n",
     "docs/configuration.md": "`off`\n",
     "include/kprof/report/text/columns.hpp": '    {"calls", "calls", 1}\n',
-    "include/kprof/settings.hpp": 'word == "off" key == "width" "x " + y + " is bad"\nstatic_assert(a, "kprof: wrong; "\n   "mend it");\n',
+    "include/kprof/session/settings_table.hpp": '{.name = "off"} "x " + y + " is bad"',
+    "include/kprof/report/text/report_output.hpp": '{.name = "width"}\nstatic_assert(a, "kprof: wrong; "\n   "mend it");\n',
 }
 BAD = {
     "a link to no file": ("README.md", "[a](docs/none.md)\n", "leads nowhere"),

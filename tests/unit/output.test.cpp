@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include <kprof/report/output.hpp>
+// Outputs as values: how they become known, how their options are read, where their text goes.
+
+#include <kprof/profile.hpp>
+#include <kprof/report/text.hpp>
+#include <kprof/report/write.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/sample_profile.hpp"
 
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-using kprof::write_output;
+using kprof::option;
+using kprof::option_kind;
+using kprof::option_values;
+using kprof::status;
+using kprof::text_sink;
 
 namespace {
 
@@ -22,216 +27,143 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-std::string read_descriptor(int descriptor) {
-  std::string text;
-  char block[4096];
-  for (ssize_t n = 0; (n = read(descriptor, block, sizeof(block))) > 0;)
-    text.append(block, static_cast<std::size_t>(n));
-  close(descriptor);
-  return text;
+status even(const kprof::option_value& value) {
+  return value.number % 2 == 0 ? status{} : status{"rows=" + value.text + " is odd; take an even"};
 }
 
-std::string read_path(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  return descriptor < 0 ? "cannot be read" : read_descriptor(descriptor);
+constexpr option echo_options[] = {
+    {.name = "rows",
+     .kind = option_kind::number,
+     .form = "N",
+     .fallback = "4",
+     .least = 2,
+     .most = 1000,
+     .check = &even},
+    {.name = "all", .kind = option_kind::flag, .fallback = "on"},
+    {.name = "order", .kind = option_kind::choice, .form = "time|run", .fallback = "run"},
+    {.name = "words", .kind = option_kind::list, .form = "A+B"},
+    {.name = "limit", .kind = option_kind::size, .form = "SIZE", .fallback = "1KiB", .least = 100},
+    {.name = "size", .kind = option_kind::number, .form = "BYTES", .fallback = "0"},
+};
+
+/// Writes its options, and `size` bytes more.
+status write_echo(const kprof::profile&, const option_values& options, text_sink& out) {
+  out.put(std::to_string(options.number("rows")) + (options.flag("all") ? " all " : " some "));
+  out.put(std::to_string(options.number("order")) + ' ' + options.text("order") + ' ' +
+          std::to_string(options.number("limit")));
+  for (const std::string& word : options.list("words")) out.put(' ' + word);
+  const std::string kib(1024, '.');
+  for (std::uint64_t i = 0; i < options.number("size"); i += kib.size()) out.put(kib);
+  return {};
+}
+status write_refusal(const kprof::profile&, const option_values&, text_sink&) {
+  return {"cannot; do otherwise"};
 }
 
-class temporary_folder {
- public:
-  temporary_folder() { REQUIRE(mkdtemp(name_) != nullptr); }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    unlink(path("file").c_str());
-    rmdir(name_);
-  }
-  std::string path(const std::string& file) const { return std::string{name_} + '/' + file; }
-  std::string path() const { return name_; }
+constexpr kprof::output echo{"echo", "its own options", echo_options, &write_echo};
+constexpr kprof::output refusal{"refusal", "nothing", {}, &write_refusal};
+constexpr kprof::output second_echo{"echo", "another", {}, &write_refusal};
+[[gnu::init_priority(101)]] const kprof::output_registration echo_registered{echo};
+[[gnu::init_priority(101)]] const kprof::output_registration refusal_registered{refusal};
+[[gnu::init_priority(102)]] const kprof::output_registration second_registered{second_echo};
 
- private:
-  char name_[32] = "/tmp/kprof_output_XXXXXX";
-};
+std::string echoed(const std::vector<kprof::option_setting>& options) {
+  std::string text = "untouched";
+  const status s = kprof::write(kprof::profile{}, "echo", options, text);
+  return s ? text : text + ": " + s.message;
+}
 
-struct outcome {
-  int wait_status = 0;
-  std::string printed, message;
-  bool ended_well() const { return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0; }
-};
-
-/// Runs `body` in a child whose stdout is a pipe, or closed, or a pipe nobody reads; gives what the
-/// status said.
-enum class out { pipe, closed, nobody };
-template <class Body>
-outcome in_child(out where, Body body) {
-  int output[2], report[2];
-  REQUIRE(pipe(output) == 0);
-  REQUIRE(pipe(report) == 0);
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(output[0]);
-    close(report[0]);
-    std::signal(SIGPIPE, SIG_DFL);
-    dup2(output[1], STDOUT_FILENO);
-    close(output[1]);
-    if (where == out::closed) close(STDOUT_FILENO);
-    if (where == out::nobody) usleep(50'000);  // until the parent has closed its end
-    const std::string message = body();
-    if (write(report[1], message.data(), message.size()) < 0) _exit(3);
-    // What exit() does with the streams: nothing may be left that kills the program now.
-    std::fflush(nullptr);
-    _exit(0);
-  }
-  close(output[1]);
-  close(report[1]);
-  outcome o;
-  if (where == out::nobody) close(output[0]);
-  else o.printed = read_descriptor(output[0]);
-  o.message = read_descriptor(report[0]);
-  waitpid(child, &o.wait_status, 0);
-  return o;
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
 
-TEST_CASE("output.a_file_is_written_and_replaced") {
-  const temporary_folder folder;
-  CHECK(write_output(folder.path("file"), "a longer first text\n").ok());
-  CHECK(write_output(folder.path("file"), "second\n").ok());
-  CHECK(read_path(folder.path("file")) == "second\n");
-  CHECK(write_output(folder.path("file"), "").ok());
-  CHECK(read_path(folder.path("file")).empty());
+TEST_CASE("output.those_included_or_registered_are_known_by_name") {
+  std::vector<std::string> names;
+  for (const kprof::output* o : kprof::outputs()) names.push_back(o->name);
+  CHECK(names == std::vector<std::string>{"echo", "refusal", "report"});
+  CHECK(kprof::find_output("echo") == &echo);
+  CHECK(kprof::find_output("ech") == nullptr);
 }
 
-TEST_CASE("output.stdout_keeps_the_order_of_what_the_program_printed") {
-  const outcome o = in_child(out::pipe, [] {
-    std::printf("before\n");
-    const kprof::status s = write_output("", "report\n");
-    std::printf("after\n");
-    return s.message;
-  });
-  CHECK(o.ended_well());
-  CHECK(o.message.empty());
-  CHECK(o.printed == "before\nreport\nafter\n");
+TEST_CASE("output.options_have_their_defaults_or_what_is_given") {
+  CHECK(echoed({}) == "4 all 1 run 1024");
+  CHECK(echoed({{"rows", "8"},
+                {"all", "off"},
+                {"order", "time"},
+                {"words", "a+b c"},
+                {"limit", "2K"}}) == "8 some 0 time 2048 a b c");
+  CHECK(echoed({{"all", "0"}, {"rows", "8"}, {"rows", "10"}, {"all", ""}}) == "10 all 1 run 1024");
 }
 
-TEST_CASE("output.a_full_disk_is_an_error_that_says_so") {
-  const kprof::status s = write_output("/dev/full", "text");
-  CHECK_FALSE(s.ok());
-  CHECK(s.message ==
-        "cannot write the report to \"/dev/full\": no space left: free some, or choose another "
-        "disk; what has been written is not complete");
-  CHECK_FALSE(write_output("/dev/full", std::string(1 << 20, 'x')).ok());
+TEST_CASE("output.wrong_options_are_told_and_nothing_is_written") {
+  CHECK(echoed({{"rows", "9"}}) == "untouched: rows=9 is odd; take an even");
+  CHECK(echoed({{"rows", "1001"}}) == "untouched: rows=1001 is no number from 2 to 1000");
+  CHECK(echoed({{"order", "x"}}) == "untouched: order=x is unknown; valid: order=time, order=run");
+  CHECK(echoed({{"limit", "99"}}) == "4 all 1 run 100");  // raised
+  CHECK(echoed({{"colour", "red"}, {"rows", "9"}}) ==
+        "untouched: unknown option 'colour=red' of echo; valid: path=FILE, rows=N, all=on|off, "
+        "order=time|run, words=A+B, limit=SIZE, size=BYTES");
+  std::string text;
+  const status s = kprof::write(kprof::profile{}, "ehco", {}, text);
+  CHECK(has(s.message, "unknown output 'ehco'; this program has: echo(...), refusal(...), report"));
+  CHECK(has(s.message, "include <kprof/report/ehco.hpp> or link kprof::session"));
+  const status bad = kprof::write(kprof::profile{}, "\x1b[2J", {}, text);
+  CHECK(has(bad.message, "unknown output '\\x1b[2J'"));
+  CHECK(has(bad.message, "<kprof/report/NAME.hpp>"));
+  CHECK(kprof::write(kprof::profile{}, "refusal", {}, text).message == "cannot; do otherwise");
 }
 
-TEST_CASE("output.paths_that_cannot_be_written_have_a_remedy") {
-  const temporary_folder folder;
-  CHECK(has(write_output(folder.path("no/such/file"), "text").message,
-            "the folder does not exist: create it"));
-  CHECK(has(write_output(folder.path(), "text").message, "it is a folder: add a file name"));
-  CHECK(has(write_output("/no\nsuch/\x1b", "text").message, "\"/no\\nsuch/\\x1b\""));
-  CHECK(has(write_output(folder.path(std::string(300, 'x')), "text").message,
-            ": File name too long; write to a file elsewhere"));
+TEST_CASE("output.text_goes_to_the_file_that_path_names") {
+  char folder[] = "/tmp/kprof_outputs_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = std::string{folder} + "/file";
+  const kprof::profile run;
+  REQUIRE(kprof::write(run, "echo", {{"path", path}, {"size", "1048576"}}).ok());
+  CHECK(read_file(path).size() == 16 + 1048576);  // in pieces
+  REQUIRE(kprof::write(run, "echo", {{"path", path}}).ok());
+  CHECK(read_file(path) == "4 all 1 run 1024");
+  CHECK_FALSE(kprof::write(run, "refusal", {{"path", path}}).ok());
+  CHECK_FALSE(kprof::write(run, "echo", {{"path", path}, {"rows", "x"}}).ok());
+  CHECK(read_file(path) == "4 all 1 run 1024");  // left alone by what failed before its first text
+  CHECK(has(kprof::write(run, "echo", {{"path", path + "/none"}}).message, "cannot write to \""));
+  const status full = kprof::write(run, "echo", {{"path", "/dev/full"}, {"size", "1048576"}});
+  CHECK(has(full.message, "cannot write to \"/dev/full\": no space left"));
+  REQUIRE(kprof::write(run, "echo", {{"path", path + "%p"}}).ok());
+  CHECK(read_file(path + std::to_string(getpid())) == "4 all 1 run 1024");
+  unlink((path + std::to_string(getpid())).c_str());
+  unlink(path.c_str());
+  CHECK(rmdir(folder) == 0);
 }
 
-TEST_CASE("output.a_missing_permission_has_a_remedy") {
-  const temporary_folder folder;
-  REQUIRE(chmod(folder.path().c_str(), 0500) == 0);
-  const outcome o = in_child(out::pipe, [&] {
-    if (geteuid() == 0 && seteuid(65534) != 0) return std::string{"cannot give up root"};
-    return write_output(folder.path("file"), "text").message;
-  });
-  CHECK(has(o.message, "no permission to write there: choose another path"));
-}
-
-TEST_CASE("output.a_closed_stdout_is_an_error_and_no_more") {
-  const outcome o = in_child(out::closed, [] { return write_output("", "report\n").message; });
-  CHECK(o.ended_well());
-  CHECK(has(o.message, "standard output: it is closed"));
-}
-
-TEST_CASE("output.a_pipe_whose_reader_has_ended_does_not_kill_the_program") {
-  for (const std::size_t size : {std::size_t{10}, std::size_t{1} << 20}) {
-    const outcome o =
-        in_child(out::nobody, [size] { return write_output("", std::string(size, 'x')).message; });
-    CHECK(o.ended_well());
-    CHECK(has(o.message, "standard output: its reader has ended"));
-  }
-}
-
-TEST_CASE("output.a_file_size_limit_does_not_kill_the_program") {
-  const temporary_folder folder;
-  const outcome o = in_child(out::pipe, [&] {
-    const rlimit limit{1000, 1000};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    return write_output(folder.path("file"), std::string(100'000, 'x')).message;
-  });
-  CHECK(o.ended_well());
-  CHECK(has(o.message, "no space left"));
-}
-
-TEST_CASE("output.signals_of_the_program_are_as_before") {
-  const outcome o = in_child(out::nobody, []() -> std::string {
-    sigset_t pipe_only, mask, pending;
-    sigemptyset(&pipe_only);
-    sigaddset(&pipe_only, SIGPIPE);
-    (void)write_output("", "report\n");
-    sigprocmask(SIG_SETMASK, nullptr, &mask);
-    if (sigismember(&mask, SIGPIPE) != 0 || sigismember(&mask, SIGXFSZ) != 0) return "left blocked";
-    // A signal that the program itself holds back stays where it is.
-    sigprocmask(SIG_BLOCK, &pipe_only, nullptr);
-    raise(SIGPIPE);
-    (void)write_output("", "report\n");
-    sigpending(&pending);
-    if (sigismember(&pending, SIGPIPE) != 1) return "taken away";
-    sigprocmask(SIG_SETMASK, nullptr, &mask);
-    return sigismember(&mask, SIGPIPE) == 1 ? "as before" : "mask changed";
-  });
-  CHECK(o.message == "as before");
-}
-
-TEST_CASE("output.an_error_leaves_the_stream_usable") {
-  const outcome o = in_child(out::pipe, []() -> std::string {
-    const int good = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    dup2(full, STDOUT_FILENO);
-    const bool failed = !write_output("", "lost\n");
-    const bool clear = std::ferror(stdout) == 0;
-    dup2(good, STDOUT_FILENO);
-    return failed && clear && write_output("", "kept\n").ok() ? "fine" : "broken";
-  });
-  CHECK(o.message == "fine");
-  CHECK(o.printed == "kept\n");
-}
-
-TEST_CASE("output.the_width_is_the_variable_columns_or_100") {
-  const auto width_with = [](const char* columns) {
-    return in_child(out::pipe,
-                    [columns] {
-                      if (columns == nullptr) unsetenv("COLUMNS");
-                      else setenv("COLUMNS", columns, 1);
-                      return std::to_string(kprof::output_width(""));
-                    })
-        .message;
-  };
-  CHECK(width_with(nullptr) == "100");
-  CHECK(width_with("132") == "132");
-  for (const char* wrong : {"", "0", "-5", "wide", "80x", "99999999999999999999"})
-    CHECK(width_with(wrong) == "100");
-}
-
-TEST_CASE("output.the_width_is_the_terminals_if_there_is_one") {
-  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) return;
-  const int slave = open(ptsname(terminal), O_RDWR | O_NOCTTY);
-  const winsize size{24, 77, 0, 0};
-  REQUIRE(ioctl(slave, TIOCSWINSZ, &size) == 0);
-  const outcome o = in_child(out::pipe, [slave] {
-    setenv("COLUMNS", "132", 1);
-    dup2(slave, STDOUT_FILENO);
-    return std::to_string(kprof::output_width("")) + ' ' +
-           std::to_string(kprof::output_width("file"));
-  });
-  CHECK(o.message == "77 132");
-  close(slave);
-  close(terminal);
+TEST_CASE("output.report_is_the_page_of_write_text") {
+  const kprof::profile run = kprof_test::sample_profile();
+  kprof::report_options options;
+  options.width = 120;
+  options.top = 3;
+  options.sort = "calls";
+  options.by = kprof::grouping::op;
+  options.columns = {"operator", "calls"};
+  options.tree = false;
+  options.ascii = options.legend = true;
+  std::string expected, text;
+  REQUIRE(kprof::write_text(run, options, expected).ok());
+  REQUIRE(kprof::write(run, "report",
+                       {{"width", "120"},
+                        {"top", "3"},
+                        {"sort", "calls"},
+                        {"by", "op"},
+                        {"columns", "operator+calls"},
+                        {"tree", "off"},
+                        {"ascii", ""},
+                        {"legend", "on"}},
+                       text)
+              .ok());
+  CHECK(text == expected);
+  REQUIRE(kprof::write_text(run, {}, expected).ok());
+  REQUIRE(kprof::write(run, "report", {}, text).ok());
+  CHECK(text == expected);  // the table's defaults are those of report_options
+  CHECK(has(kprof::write(run, "report", {{"sort", "x"}}, text).message, "unknown sort \"x\""));
 }

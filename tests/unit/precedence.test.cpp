@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "catch.hpp"
 
+#include <kprof/session/exit_outputs.hpp>
 #include <kprof/session/precedence.hpp>
 
 #include <string>
@@ -9,21 +10,22 @@ using kprof::cupti_choice;
 using kprof::settings;
 using kprof::detail::combine;
 using kprof::detail::effective_settings;
+using kprof::detail::outputs_at_exit;
 
 TEST_CASE("precedence.the_program_decides_where_the_environment_says_nothing") {
   const settings program{.nvtx = false,
                          .cupti = cupti_choice::on,
                          .memory = 12345678,
                          .clock = kprof::clock_choice::system,
-                         .report_at_exit = true,
-                         .report = {.top = 3}};
+                         .report = {.top = 3},
+                         .outputs = {{"report"}}};
   const effective_settings all = combine(program, {});
   CHECK(all.value.enabled);
   CHECK_FALSE(all.value.nvtx);
   CHECK(all.value.cupti == cupti_choice::on);
   CHECK(all.value.memory == 12345678);
   CHECK(all.value.clock == kprof::clock_choice::system);
-  CHECK(all.value.report_at_exit);
+  CHECK(all.value.outputs == program.outputs);
   CHECK(all.value.report.top == 3);
   CHECK(all.off_reason == std::string());
   CHECK(all.cupti_off_reason == std::string());
@@ -59,9 +61,18 @@ TEST_CASE("precedence.the_environment_chooses_whether_cupti_is_used") {
 }
 
 TEST_CASE("precedence.the_report_at_exit_is_the_environments_where_it_asks_for_one") {
-  const settings program{.report_at_exit = true, .report = {.top = 3}};
-  const settings environment{.report_at_exit = true, .report = {.top = 7}};
-  CHECK(kprof::detail::exit_report_options(program, environment).top == 7);
-  CHECK(kprof::detail::exit_report_options(program, {}).top == 3);
-  CHECK(kprof::detail::exit_report_options({}, environment).top == 7);
+  const settings program{.report = {.top = 3}, .outputs = {{"report"}}};
+  const settings environment{.report = {.top = 7}, .outputs = {{"report"}}};
+  CHECK(outputs_at_exit(program, environment).report.top == 7);
+  CHECK(outputs_at_exit(program, {}).report.top == 3);
+  CHECK(outputs_at_exit({}, environment).report.top == 7);
+}
+
+TEST_CASE("precedence.what_both_ask_for_is_written_once") {
+  const kprof::output_request report{"report"}, a{"a", {{"path", "x"}}}, b{"a", {{"path", "y"}}};
+  const settings program{.outputs = {report, b, a}}, environment{.outputs = {a, report}};
+  CHECK(outputs_at_exit(program, environment).requests ==
+        std::vector<kprof::output_request>{a, report, b});
+  CHECK(outputs_at_exit(program, program).requests == program.outputs);
+  CHECK(outputs_at_exit({}, {}).requests.empty());
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+using kprof::output_request;
 using kprof::parsed_settings;
 using kprof::settings;
 
@@ -48,16 +49,19 @@ TEST_CASE("settings.nothing_means_the_defaults") {
     CHECK(p.value.nvtx);
     CHECK(p.value.memory == 64U << 20U);
     CHECK(p.value.clock == kprof::clock_choice::automatic);
-    CHECK_FALSE(p.value.report_at_exit);
+    CHECK(p.value.outputs.empty());
   }
 }
 
 TEST_CASE("settings.every_word_is_understood") {
   CHECK_FALSE(settings::parse("off").value.enabled);
   CHECK(settings::parse("off,on").value.enabled);
-  CHECK(settings::parse("report").value.report_at_exit);
-  CHECK(settings::parse("report()").value.report_at_exit);
-  CHECK_FALSE(settings::parse("report,report=off").value.report_at_exit);
+  const std::vector<output_request> report{{"report"}};
+  for (const char* text : {"report", "report()", "report=on", "report,report", "report,report=1"}) {
+    INFO(text);
+    CHECK(settings::parse(text).value.outputs == report);
+  }
+  CHECK(settings::parse("report,report=off").value.outputs.empty());
   CHECK_FALSE(settings::parse("nvtx=off").value.nvtx);
   CHECK(settings::parse("clock=system").value.clock == kprof::clock_choice::system);
   CHECK(settings::parse("clock=system,clock=auto").value.clock == kprof::clock_choice::automatic);
@@ -100,7 +104,7 @@ TEST_CASE("settings.report_options_are_read") {
       "\\\"x\",columns=operator+calls+p99,table=off,tree=on,ascii,legend),memory=1MiB");
   CHECK(p.errors.empty());
   const kprof::report_options& r = p.value.report;
-  CHECK(p.value.report_at_exit);
+  CHECK(p.value.outputs == std::vector<output_request>{{"report"}});
   CHECK(r.path == "run-%p.txt");
   CHECK(r.width == 160);
   CHECK(r.top == 7);
@@ -116,20 +120,50 @@ TEST_CASE("settings.report_options_are_read") {
 }
 
 TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
-  CHECK(contains(complaint("reprot"), "unknown setting 'reprot'; valid: on, off, report"));
-  CHECK(contains(complaint("trace(path=x)"), "unknown setting 'trace(...)'"));
+  CHECK(contains(complaint("reprot"),
+                 "unknown setting 'reprot'; valid: on, off, nvtx=on|off, memory=SIZE"));
+  CHECK(contains(complaint("trace(path=x)"),
+                 "unknown output 'trace'; this program has: report(...)"));
   CHECK(contains(complaint("nvtx=maybe"), "valid: nvtx=on, nvtx=off"));
   CHECK(contains(complaint("clock=atomic"), "valid: clock=auto, clock=system"));
   CHECK(contains(complaint("report(colour=red)"),
                  "unknown option 'colour=red' of report; valid: path=FILE"));
   CHECK(contains(complaint("report(width=wide)"), "no number from 40 to 1000"));
   CHECK(contains(complaint("report(width=39)"), "no number"));
-  CHECK(contains(complaint("report(by=colour)"), "valid: op, parameters, call_site, thread"));
+  CHECK(contains(complaint("report(by=colour)"),
+                 "valid: by=op, by=parameters, by=call_site, by=thread"));
   CHECK(contains(complaint("report(width=100"), "no closing ')'"));
   CHECK(contains(complaint("report(filter=\"abc"), "no closing '\"'"));
   CHECK(contains(complaint(",on"), "a setting is missing"));
   CHECK(contains(complaint("on off"), "unknown setting 'on off'"));
   CHECK(contains(complaint("report()x"), "separated by commas"));
+}
+
+TEST_CASE("settings.several_outputs_are_asked_for") {
+  const parsed_settings p = settings::parse(
+      "report(path=a.txt,top=20),report(path=b.txt,by=op,ascii),report,report(tree=off)");
+  CHECK(p.errors.empty());
+  CHECK(p.value.report.path == "a.txt");
+  CHECK(p.value.report.top == 20);
+  CHECK(p.value.report.by == kprof::grouping::parameters);
+  const std::vector<output_request> wanted{
+      {"report"},
+      {"report", {{"path", "b.txt"}, {"by", "op"}, {"ascii", ""}}},
+      {"report", {{"tree", "off"}}}};
+  CHECK(p.value.outputs == wanted);
+  CHECK(settings::parse("report(top=20),report(top=3),report=off").value.outputs.empty());
+}
+
+TEST_CASE("settings.two_outputs_to_one_file_are_refused") {
+  const std::string already = "another output writes to \"a.txt\" already; choose another path";
+  for (const char* text : {"report(path=a.txt),report(path=a.txt,by=op)",
+                           "report,report(path=a.txt),report(path=a.txt)"}) {
+    INFO(text);
+    CHECK(complaint(text) == already);
+    CHECK(settings::parse(text).value.outputs.size() == (text[6] == ',' ? 2 : 1));
+  }
+  CHECK(complaint("report(path=a.txt),report=off,report(path=a.txt)").empty());
+  CHECK(complaint("report(tree=off),report(table=off)").empty());  // both to standard output
 }
 
 TEST_CASE("settings.a_mistake_leaves_the_rest_valid") {
@@ -149,7 +183,7 @@ TEST_CASE("settings.what_a_report_would_refuse_is_told_and_left_out") {
   CHECK(contains(p.errors[0], "unknown sort \"gflosp\"; choose from: operator, parameters, "));
   CHECK(contains(p.errors[1], "unknown column \"colour\"; choose from: operator, parameters, "));
   CHECK(contains(p.errors[2], "filter \"(\" is not a POSIX extended regular expression"));
-  CHECK(p.value.report_at_exit);
+  CHECK(p.value.outputs.size() == 1);
   CHECK(p.value.report.sort.empty());
   CHECK(p.value.report.columns.empty());
   CHECK(p.value.report.filter.empty());

@@ -5,7 +5,7 @@
 // What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/summary.hpp>
+#include <kprof/model/figure.hpp>
 
 #include <cstddef>
 #include <string>

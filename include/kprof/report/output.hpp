@@ -2,143 +2,175 @@
 #ifndef KPROF_REPORT_OUTPUT_HPP
 #define KPROF_REPORT_OUTPUT_HPP
 
-// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a
-// report of your own. Blocks until all is written; several threads may write at a time, each to a
-// file of its own.
+// An output is a format that a profile can be written in: a value with a name, a table of options
+// and a function that writes. Each of kprof's outputs has a header of its own in kprof/report/;
+// including it makes the output known in this binary. Include this header to add an output of your
+// own, and write.hpp to write a profile in any of them:
+//
+//   kprof::status write_names(const kprof::profile& run, const kprof::option_values& options,
+//                             kprof::text_sink& out);
+//   constexpr kprof::option name_options[] = {
+//       {.name = "top", .kind = kprof::option_kind::number, .form = "ROWS", .fallback = "0",
+//        .meaning = "rows to write; 0: all"}};
+//   constexpr kprof::output names{"names", "one name a line", name_options, &write_names};
+//   [[gnu::init_priority(101)]] const kprof::output_registration names_registered{names};
+//
+// Registrations happen before main() and are read afterwards, so that no function here needs a
+// lock. An output is known to the binary that registers it.
 
 #include <kprof/build_options.hpp>
-#include <kprof/report/text/format.hpp>
+#include <kprof/report/option.hpp>
 #include <kprof/status.hpp>
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
-namespace detail {
 
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
-/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
-/// are taken away. Handlers are not touched.
-class quiet_writes {
+struct profile;
+
+/// The options of one request, checked: those given, and the others with their defaults.
+class option_values {
  public:
-  quiet_writes() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  option_values() = default;
+  explicit option_values(std::vector<option_value> values) : values_(std::move(values)) {}
+
+  /// Of an option that the output's table does not have: false, 0 or nothing.
+  bool flag(std::string_view name) const noexcept { return number(name) != 0; }
+  std::uint64_t number(std::string_view name) const noexcept {
+    const option_value* const found = find(name);
+    return found == nullptr ? 0 : found->number;
   }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
+  std::string text(std::string_view name) const {
+    const option_value* const found = find(name);
+    return found == nullptr ? std::string{} : found->text;
+  }
+  std::vector<std::string> list(std::string_view name) const {
+    const option_value* const found = find(name);
+    return found == nullptr ? std::vector<std::string>{} : found->words();
+  }
+
+  /// Sets the members that the table names with `option::store`, which are members of a T.
+  template <class T>
+  void store_into(T& options) const {
+    for (const option_value& value : values_)
+      if (value.of->store != nullptr) value.of->store(&options, value);
   }
 
  private:
-  sigset_t ours_{}, before_{};
+  const option_value* find(std::string_view name) const noexcept {
+    for (const option_value& value : values_)
+      if (name == value.of->name) return &value;
+    return nullptr;
+  }
+  std::vector<option_value> values_;
 };
 
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return "no space left: free some, or choose another disk; what has been written is not "
-             "complete";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE:
-    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN:
-      return "it is in non-blocking mode and full: write to a file; what has been written is not "
-             "complete";
-    default: return nullptr;
+/// Where an output puts its text, piece by piece: nothing is held in memory but the last 64 KiB.
+/// Used by one thread.
+class text_sink {
+ public:
+  /// Passes text on; `to` is what the sink was made with.
+  using drain_function = status (*)(void* to, std::string_view text);
+
+  text_sink(drain_function drain, void* to) noexcept : drain_(drain), to_(to) {}
+  text_sink(const text_sink&) = delete;
+  text_sink& operator=(const text_sink&) = delete;
+
+  void put(std::string_view text) {
+    buffer_.append(text);
+    if (buffer_.size() >= piece) flush();
   }
-}
+  /// Passes on what was put so far. After a failure, which an output need not look at, all further
+  /// text is dropped.
+  const status& flush() {
+    if (failure_) failure_ = drain_(to_, buffer_);
+    buffer_.clear();
+    return failure_;
+  }
 
-inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write the report to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy}
-                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
+ private:
+  static constexpr std::size_t piece = std::size_t{64} * 1024;
+  drain_function drain_;
+  void* to_;
+  std::string buffer_;
+  status failure_;
+};
 
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written =
-      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
-}
+/// A format. It lives as long as the binary that registers it.
+struct output {
+  const char* name;     ///< as in KPROF="name(...)": letters, digits and _
+  const char* meaning;  ///< one sentence, for people
+  /// What it takes beside `path`, which every output has.
+  std::span<const option> options;
+  /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
+  /// what to do; nothing has been put then. Must not throw.
+  status (*write)(const profile& run, const option_values& options, text_sink& out);
+};
 
+/// An option of a request: {"top", "20"}.
+struct option_setting {
+  std::string name;
+  std::string value;  ///< as in KPROF; empty for a flag: on
+
+  friend bool operator==(const option_setting&, const option_setting&) = default;
+};
+
+/// What is to be written: an output and its options, {"csv", {{"path", "run.csv"}}}.
+struct output_request {
+  std::string output;
+  std::vector<option_setting> options{};
+
+  friend bool operator==(const output_request&, const output_request&) = default;
+};
+
+class output_registration;
+namespace detail {
+/// The registered outputs of this binary, by name. Written before main(), or when the binary is
+/// loaded.
+KPROF_DETAIL_LOCAL inline constinit const output_registration* first_registration = nullptr;
 }  // namespace detail
 
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
-/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
-/// in the status and harms nothing else.
-inline status write_output(const std::string& path, std::string_view text) {
-  const detail::quiet_writes quiet;
-  if (path.empty()) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (detail::write_all(stdout, text)) return {};
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    return detail::cannot_write("standard output", error);
+/// Makes an output known in this binary while it exists. Give the variable
+/// [[gnu::init_priority(101)]]: KPROF is read when the binary is loaded, by constructors that come
+/// later. Of two outputs of one name the first stays.
+class KPROF_DETAIL_LOCAL output_registration {
+ public:
+  explicit output_registration(const output& what) noexcept : what_(what) {
+    const output_registration** at = &detail::first_registration;
+    while (*at != nullptr && std::string_view{(*at)->what_.name} < what.name) at = &(*at)->next_;
+    if (*at != nullptr && std::string_view{(*at)->what_.name} == what.name) return;
+    next_ = *at;
+    *at = this;
   }
-  const std::string name = '"' + detail::printable(path, 300) + '"';
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return detail::cannot_write(name, errno);
-  const bool written = detail::write_all(file, text);
-  int error = errno;
-  if (std::fclose(file) != 0 && written) error = errno;
-  else if (written) return {};
-  return detail::cannot_write(name, error);
-}
+  output_registration(const output_registration&) = delete;
+  output_registration& operator=(const output_registration&) = delete;
 
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
-/// overwrite each other.
-inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(getpid()));
-  return path;
-}
+  const output& what() const noexcept { return what_; }
+  const output_registration* next() const noexcept { return next_; }
 
-/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
-/// else 100.
-inline int output_width(const std::string& path) noexcept {
-  if (path.empty()) {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  }
-  if (const char* columns = std::getenv("COLUMNS")) {
-    char* end = nullptr;
-    const long value = std::strtol(columns, &end, 10);
-    if (end != columns && *end == '\0' && value > 0 && value <= 1000)
-      return static_cast<int>(value);
-  }
-  return 100;
+ private:
+  const output& what_;
+  mutable const output_registration* next_ = nullptr;
+};
+
+/// The outputs that this binary knows, by name.
+KPROF_DETAIL_LOCAL inline std::vector<const output*> outputs() {
+  std::vector<const output*> known;
+  for (auto* r = detail::first_registration; r != nullptr; r = r->next())
+    known.push_back(&r->what());
+  return known;
+}
+/// The output of that name; nullptr where this binary knows none.
+KPROF_DETAIL_LOCAL inline const output* find_output(std::string_view name) noexcept {
+  for (auto* r = detail::first_registration; r != nullptr; r = r->next())
+    if (name == r->what().name) return &r->what();
+  return nullptr;
 }
 
 KPROF_DETAIL_END

@@ -2,30 +2,17 @@
 #ifndef KPROF_REPORT_TEXT_HPP
 #define KPROF_REPORT_TEXT_HPP
 
-// The report for people: a profile as a page of text, with the table of operators, the call tree
-// and an account of what was not seen. Include it to print a profile. No line is wider than asked.
-// Linear in the profile, sorting aside.
+// The report for people: a profile as a page of text, with the tables of operators, kernels and
+// copies, the call tree and an account of what was not seen. Include it to print a profile; it is
+// the output "report". No line is wider than asked. Linear in the profile, sorting aside.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
-#include <kprof/model/summary.hpp>
-#include <kprof/report/output.hpp>
-#include <kprof/report/text/copies.hpp>
-#include <kprof/report/text/device.hpp>
-#include <kprof/report/text/footer.hpp>
-#include <kprof/report/text/kernels.hpp>
-#include <kprof/report/text/page.hpp>
-#include <kprof/report/text/table.hpp>
-#include <kprof/report/text/text_plan.hpp>
-#include <kprof/report/text/tree.hpp>
-#include <kprof/version.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
+#include <kprof/report/text/report_output.hpp>
+#include <kprof/report/text/write_text.hpp>
 #endif
 
 #include <string>
@@ -33,70 +20,11 @@
 KPROF_DETAIL_BEGIN
 
 /// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
-/// made safe to print.
+/// made safe to print. Any number of threads may call it.
 ///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s)
-///     complain(s.message);
+///     const kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page);
 KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
                                        std::string& out);
-
-#if !KPROF_SESSION_ELSEWHERE
-
-namespace detail {
-
-inline void print_header(page& out, const profile& p) {
-  std::uint64_t threads = 0;
-  for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
-                     std::to_string(KPROF_VERSION_MINOR) + '.' +
-                     std::to_string(KPROF_VERSION_PATCH);
-  text += out.dot() + ("wall " + out.time(p.wall_ns));
-  if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
-  text += out.dot() + counted(threads, "thread", "threads");
-  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
-  if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
-  out.paragraph("", text, 2);
-}
-
-inline bool has_scopes(const profile& p) noexcept {
-  return std::any_of(p.nodes.begin(), p.nodes.end(),
-                     [](const scope_node& n) { return n.kind != scope_kind::root; });
-}
-
-}  // namespace detail
-
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
-                                       std::string& out) {
-  detail::text_plan plan(options);
-  if (status s = plan.prepare(); !s) return s;
-  plan.look_at(p);
-  const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(
-      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
-      options.ascii);
-  detail::print_header(page, p);
-  detail::print_devices(page, p);
-  if (!detail::has_scopes(p)) {
-    page.space();
-    page.line("no scopes were recorded");
-    detail::print_outside(page, p, plan);
-  } else {
-    if (options.table) detail::print_table(page, p, plan);
-    if (options.tree) detail::print_tree(page, p, plan);
-  }
-  if (options.kernels) detail::print_kernels(page, p, plan);
-  if (options.copies) detail::print_copies(page, p, plan);
-  if (options.legend) {
-    detail::print_legend(page, plan);
-    if (plan.device && options.kernels) detail::print_kernel_legend(page);
-    if (plan.device && options.copies) detail::print_copy_legend(page);
-  }
-  detail::print_footer(page, p);
-  out = page.take();
-  return {};
-}
-
-#endif
 
 KPROF_DETAIL_END
 

@@ -7,13 +7,8 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
-#include <kprof/report/output.hpp>
-#include <kprof/report/text.hpp>
-#include <kprof/status.hpp>
 
-#include <cstdio>
 #include <cstdlib>
-#include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -25,7 +20,7 @@ inline bool same_scopes(const completeness& a, const completeness& b) noexcept {
          a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
 }
 
-/// Guarded by the session's lock, but for write().
+/// Guarded by the session's lock.
 class exit_report {
  public:
   /// Has `handler` run at exit, which is the owner's code. Only the first call counts.
@@ -44,14 +39,6 @@ class exit_report {
   /// Whether the program has not printed these scopes yet.
   bool is_due(const completeness& scopes) const noexcept {
     return !program_has_reported_ || !same_scopes(scopes, reported_);
-  }
-
-  /// Writes the report. Errors go to standard error: nobody is left to handle them.
-  static void write(const profile& run, const report_options& options) {
-    std::string text;
-    status s = write_text(run, options, text);
-    if (s) s = write_output(expand_path(options.path), text);
-    if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
   }
 
  private:

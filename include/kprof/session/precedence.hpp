@@ -33,12 +33,6 @@ inline effective_settings combine(const settings& program, const settings& envir
   return out;
 }
 
-/// What the report at exit shows: as KPROF says where it asks for one.
-inline const report_options& exit_report_options(const settings& program,
-                                                 const settings& environment) noexcept {
-  return environment.report_at_exit ? environment.report : program.report;
-}
-
 }  // namespace detail
 KPROF_DETAIL_END
 

@@ -17,6 +17,7 @@
 #include <kprof/record/scope_functions.hpp>
 #include <kprof/session/device_session.hpp>
 #include <kprof/session/environment.hpp>
+#include <kprof/session/exit_outputs.hpp>
 #include <kprof/session/exit_report.hpp>
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/phases.hpp>
@@ -69,7 +70,7 @@ class KPROF_DETAIL_LOCAL session_state {
     const session_lock lock(owner_, mutex_);
     if (!phases_.is(session_phase::idle)) return;
     const effective_settings wanted = combine(environment(), environment());
-    if (wanted.value.report_at_exit) exit_report_.request(owner_.at_exit);
+    if (!wanted.value.outputs.empty()) exit_report_.request(owner_.at_exit);
     settings_ = wanted.value;
     if (!settings_.enabled || !settings_.nvtx) owner_.refuse_nvtx();
     if (settings_.enabled) {
@@ -157,7 +158,8 @@ class KPROF_DETAIL_LOCAL session_state {
   /// The program has printed `run` as the settings say.
   void reported(const profile& run) {
     const session_lock lock(owner_, mutex_);
-    const bool as_at_exit = settings_are_from_environment_ || !environment_.value().report_at_exit;
+    const bool as_at_exit =
+        settings_are_from_environment_ || !asks_for_main_report(environment_.value());
     exit_report_.note_reported(run.complete, as_at_exit);
   }
 
@@ -247,7 +249,7 @@ class KPROF_DETAIL_LOCAL session_state {
       return {};
     }
     settings_ = wanted.value;
-    if (settings_.report_at_exit) exit_report_.request(owner_.at_exit);
+    if (!settings_.outputs.empty()) exit_report_.request(owner_.at_exit);
     choose_clock();
     restart_recording();
     use_nvtx(settings_.nvtx);
@@ -317,13 +319,14 @@ class KPROF_DETAIL_LOCAL session_state {
   void report_at_exit() {
     device_.end();  // waits for the devices, but not for ever
     const profile run = snapshot(false);
-    report_options options;
+    exit_outputs wanted;
+    bool report_is_printed = false;
     {
       const session_lock lock(owner_, mutex_);
-      if (!exit_report_.is_due(run.complete)) return;
-      options = exit_report_options(settings_, environment_.value());
+      wanted = outputs_at_exit(settings_, environment_.value());
+      report_is_printed = !exit_report_.is_due(run.complete);
     }
-    exit_report::write(run, options);
+    write_at_exit(run, wanted, report_is_printed);
   }
 
   owner_functions owner_{};   // written before another module finds the session

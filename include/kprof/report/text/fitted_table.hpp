@@ -6,8 +6,8 @@
 // Included by the tables of kernels and copies.
 
 #include <kprof/build_options.hpp>
+#include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/page.hpp>
-#include <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>

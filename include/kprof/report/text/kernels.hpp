@@ -10,7 +10,11 @@
 #include <kprof/model/kernel_table.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/concerned_names.hpp>
 #include <kprof/report/text/fitted_table.hpp>
+#include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/lines.hpp>
+#include <kprof/report/text/matching_operators.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
 

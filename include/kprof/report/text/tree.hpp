@@ -8,6 +8,8 @@
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/text_plan.hpp>
 

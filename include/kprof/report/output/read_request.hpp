@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
+#define KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
+
+// Finds the output that a request names and checks its options. Pure, but for the registered
+// outputs.
+
+#include <kprof/build_options.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/output/read_option.hpp>
+#include <kprof/report/text/format.hpp>
+#include <kprof/status.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The option that every output has.
+inline constexpr option path_option{
+    .name = "path",
+    .form = "FILE",
+    .meaning =
+        "file to write, which is replaced; `%p` in it is the process id. Standard output "
+        "where it is empty"};
+
+inline const option* find_option(const output& of, std::string_view name) noexcept {
+  if (name == path_option.name) return &path_option;
+  for (const option& o : of.options)
+    if (name == o.name) return &o;
+  return nullptr;
+}
+
+inline status unknown_option(const output& of, const std::string& written) {
+  std::string valid = usage(path_option);
+  for (const option& o : of.options) valid.append(", ").append(usage(o));
+  return {"unknown option '" + shown(written) + "' of " + of.name + "; valid: " + valid};
+}
+
+/// "report(...), csv(...)".
+inline std::string output_list() {
+  std::string all;
+  for (const output* o : outputs()) all.append(all.empty() ? "" : ", ").append(o->name) += "(...)";
+  return all;
+}
+
+/// How an output of kprof gets into the program that asks for it.
+inline std::string how_to_add(std::string_view header) {
+  return "for another output of kprof, include <kprof/report/" + std::string{header} +
+         ".hpp> or link kprof::session";
+}
+
+inline status unknown_output(std::string_view name) {
+  const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  return {"unknown output '" + shown(name) + "'; this program has: " + output_list() + "; " +
+          how_to_add(is_word && !name.empty() && name.size() < 40 ? name : "NAME")};
+}
+
+/// An output and the values of all its options, or what is wrong with the request.
+struct request_reading {
+  const output* what = nullptr;
+  option_values values;
+  status error;
+
+  request_reading(std::string_view name, const std::vector<option_setting>& given)
+      : what(find_output(name)) {
+    if (what == nullptr) {
+      error = unknown_output(name);
+      return;
+    }
+    std::vector<option_value> all{default_of(path_option)};
+    for (const option& o : what->options) all.push_back(default_of(o));
+    for (const option_setting& setting : given) set(setting, all);
+    values = option_values(std::move(all));
+  }
+
+ private:
+  void set(const option_setting& given, std::vector<option_value>& all) {
+    const option* const of = find_option(*what, given.name);
+    option_reading reading;
+    if (of != nullptr) reading = read_option(*of, given.value);
+    if (error && of == nullptr) error = unknown_option(*what, given.name + '=' + given.value);
+    else if (error && !reading.valid) error = {reading.complaint};
+    for (option_value& value : all)
+      if (reading.valid && value.of == of) value = std::move(reading.value);
+  }
+};
+
+/// The request that stands for the options of the session's own report.
+inline bool is_main_report(const output_request& request) noexcept {
+  return request.output == "report" && request.options.empty();
+}
+
+/// The file that a request names; empty: none.
+inline std::string path_of(const output_request& request) {
+  std::string path;
+  for (const option_setting& given : request.options)
+    if (given.name == path_option.name) path = given.value;
+  return path;
+}
+
+/// Adds a path to those of other outputs, which it must differ from.
+inline status take_path(std::vector<std::string>& taken, const std::string& path) {
+  if (path.empty()) return {};
+  if (std::find(taken.begin(), taken.end(), path) != taken.end())
+    return {"another output writes to \"" + shown(path) + "\" already; choose another path"};
+  taken.push_back(path);
+  return {};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_TEXT_REPORT_OUTPUT_HPP
+
+// The text report as an output: its table of options. Included by text.hpp. An option is one line
+// of the table and a member of report_options.
+
+#include <kprof/build_options.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/write_text.hpp>
+#include <kprof/status.hpp>
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline status check_sort_option(const option_value& value) { return check_sort(value.text); }
+inline status check_filter_option(const option_value& value) {
+  return name_filter{}.set(value.text);
+}
+inline status check_columns_option(const option_value& value) {
+  if (value.text.empty()) return check_column({});
+  for (const std::string& name : value.words())
+    if (status s = check_column(name); !s) return s;
+  return {};
+}
+
+inline constexpr option report_option_table[] = {
+    {.name = "width",
+     .kind = option_kind::number,
+     .form = "COLUMNS",
+     .fallback = "0",
+     .least = 40,
+     .most = 1000,
+     .meaning = "columns a line may have, 40 to 1000; else the terminal's, else `$COLUMNS`, else "
+                "100",
+     .store = &store_member<&report_options::width>},
+    {.name = "top",
+     .kind = option_kind::number,
+     .form = "ROWS",
+     .fallback = "40",
+     .most = 1'000'000'000,
+     .meaning = "rows of each table and of the tree; 0 is all. The rest is counted in a line of "
+                "its own",
+     .store = &store_member<&report_options::top>},
+    {.name = "sort",
+     .form = "COLUMN",
+     .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
+                "Where it is empty: `device` where the run has work on a device, else `self`",
+     .check = &check_sort_option,
+     .store = &store_member<&report_options::sort>},
+    {.name = "by",
+     .kind = option_kind::choice,
+     .form = "op|parameters|call_site|thread",
+     .fallback = "parameters",
+     .meaning = "what makes a row; each splits the rows of the one before",
+     .store = &store_member<&report_options::by>},
+    {.name = "filter",
+     .form = "REGEX",
+     .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "
+                "call, whatever makes a row, and in the names of kernels",
+     .check = &check_filter_option,
+     .store = &store_member<&report_options::filter>},
+    {.name = "columns",
+     .kind = option_kind::list,
+     .form = "A+B+C",
+     .meaning = "the columns of the table of operators, in this order. Where it is empty: those "
+                "that fit",
+     .check = &check_columns_option,
+     .store = &store_member<&report_options::columns>},
+    {.name = "table",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of operators",
+     .store = &store_member<&report_options::table>},
+    {.name = "tree",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the call tree",
+     .store = &store_member<&report_options::tree>},
+    {.name = "kernels",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of kernels, if any ran",
+     .store = &store_member<&report_options::kernels>},
+    {.name = "copies",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of copies and memsets, if there were any",
+     .store = &store_member<&report_options::copies>},
+    {.name = "full_names",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "list the kernels' whole names below their table",
+     .store = &store_member<&report_options::full_names>},
+    {.name = "ascii",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "nothing but ASCII",
+     .store = &store_member<&report_options::ascii>},
+    {.name = "legend",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "explain every column at the end",
+     .store = &store_member<&report_options::legend>},
+};
+
+KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_values& values,
+                                              text_sink& out) {
+  report_options options;
+  values.store_into(options);
+  options.path = values.text("path");  // standard output may be a terminal, with a width
+  std::string page;
+  if (status s = write_text(run, options, page); !s) return s;
+  out.put(page);
+  return {};
+}
+
+inline constexpr output report_output{"report", "the report as a page of text", report_option_table,
+                                      &write_report};
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline const output_registration report_registered{report_output};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

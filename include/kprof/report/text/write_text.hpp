@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_WRITE_TEXT_HPP
+#define KPROF_REPORT_TEXT_WRITE_TEXT_HPP
+
+// Defines write_text(), which text.hpp declares, where the session is compiled: the page from its
+// first line to its last.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/destination.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/report/text/copies.hpp>
+#include <kprof/report/text/device.hpp>
+#include <kprof/report/text/footer.hpp>
+#include <kprof/report/text/kernels.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/table.hpp>
+#include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/tree.hpp>
+#include <kprof/status.hpp>
+#include <kprof/version.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+inline void print_header(page& out, const profile& p) {
+  std::uint64_t threads = 0;
+  for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
+  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
+                     std::to_string(KPROF_VERSION_MINOR) + '.' +
+                     std::to_string(KPROF_VERSION_PATCH);
+  text += out.dot() + ("wall " + out.time(p.wall_ns));
+  if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
+  text += out.dot() + counted(threads, "thread", "threads");
+  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
+  if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
+  out.paragraph("", text, 2);
+}
+
+inline bool has_scopes(const profile& p) noexcept {
+  return std::any_of(p.nodes.begin(), p.nodes.end(),
+                     [](const scope_node& n) { return n.kind != scope_kind::root; });
+}
+
+}  // namespace detail
+
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out) {
+  detail::text_plan plan(options);
+  if (status s = plan.prepare(); !s) return s;
+  plan.look_at(p);
+  const int width = options.width > 0 ? options.width : output_width(options.path);
+  detail::page page(
+      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
+      options.ascii);
+  detail::print_header(page, p);
+  detail::print_devices(page, p);
+  if (!detail::has_scopes(p)) {
+    page.space();
+    page.line("no scopes were recorded");
+    detail::print_outside(page, p, plan);
+  } else {
+    if (options.table) detail::print_table(page, p, plan);
+    if (options.tree) detail::print_tree(page, p, plan);
+  }
+  if (options.kernels) detail::print_kernels(page, p, plan);
+  if (options.copies) detail::print_copies(page, p, plan);
+  if (options.legend) {
+    detail::print_legend(page, plan);
+    if (plan.device && options.kernels) detail::print_kernel_legend(page);
+    if (plan.device && options.copies) detail::print_copy_legend(page);
+  }
+  detail::print_footer(page, p);
+  out = page.take();
+  return {};
+}
+
+KPROF_DETAIL_END
+
+#endif

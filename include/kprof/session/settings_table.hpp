@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_SETTINGS_TABLE_HPP
+#define KPROF_SESSION_SETTINGS_TABLE_HPP
+
+// The settings that are not outputs, a line each: what the parser accepts, what its error lines
+// list, and what settings.hpp and the documentation print. Included by the parser.
+
+#include <kprof/build_options.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/session/settings_value.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr option settings_table[] = {
+    {.name = "on",
+     .kind = option_kind::mark,
+     .fallback = "on",
+     .meaning = "record from the first scope (the default)",
+     .store = &store_member<&settings::enabled>},
+    {.name = "off",
+     .kind = option_kind::mark,
+     .fallback = "off",
+     .meaning = "do nothing at all",
+     .store = &store_member<&settings::enabled>},
+    {.name = "nvtx",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "send scopes to an attached NVTX tool",
+     .store = &store_member<&settings::nvtx>},
+    {.name = "memory",
+     .kind = option_kind::size,
+     .form = "SIZE",
+     .fallback = "64MiB",
+     .least = settings::smallest_memory,
+     .meaning = "bound of the memory for logs and totals: a number and KiB, MiB or GiB; 1 MiB at "
+                "least",
+     .store = &store_member<&settings::memory>},
+    {.name = "cupti",
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
+     .fallback = "auto",
+     .meaning = "attribute the GPU's work to operators: where the program is found to use CUDA, "
+                "always, or never",
+     .store = &store_member<&settings::cupti>},
+    {.name = "clock",
+     .kind = option_kind::choice,
+     .form = "auto|system",
+     .fallback = "auto",
+     .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
+     .store = &store_member<&settings::clock>},
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_SETTINGS_VALUE_HPP
+#define KPROF_SESSION_SETTINGS_VALUE_HPP
+
+// The settings of a session as a value. Included by settings.hpp, which explains them.
+
+#include <kprof/build_options.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/report/output.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What scopes are timed with.
+enum class clock_choice : std::uint8_t { automatic, system };
+
+/// Whether CUPTI is asked for the GPU's work.
+enum class cupti_choice : std::uint8_t {
+  automatic,  ///< when the program is found to use CUDA
+  on,
+  off,
+};
+
+struct parsed_settings;
+
+/// The settings of a session.
+struct settings {
+  bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;     ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
+  std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
+                                                       ///< process; 1 MiB or more
+  clock_choice clock = clock_choice::automatic;
+  report_options report{};  ///< what report() shows when it is not told otherwise
+  /// Written when the program ends. The request {"report"}, without options, is what `report` says;
+  /// it is left out when the program has printed just that.
+  std::vector<output_request> outputs{};
+
+  static constexpr std::size_t smallest_memory =
+      std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
+
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
+  /// holds.
+  KPROF_DETAIL_SESSION static parsed_settings parse(std::string_view text);
+};
+
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
+/// are fit to print, whatever the text holds, and no more than 20.
+struct parsed_settings {
+  settings value{};
+  std::vector<std::string> errors{};
+};
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Asks a program with an output of its own for several outputs, and reads them: check_outputs.py PROGRAM"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def run(folder, kprof, *arguments):
+    env = {k: v for k, v in os.environ.items() if k not in ("KPROF", "COLUMNS")}
+    if kprof is not None:
+        env["KPROF"] = kprof
+    return subprocess.run(
+        [sys.argv[1], *arguments], env=env, cwd=folder, capture_output=True, text=True, timeout=60
+    )
+
+
+def check(what, holds, seen):
+    if not holds:
+        failures.append(f"{what}\n  seen: {seen}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def text(file):
+            return (folder / file).read_text() if (folder / file).exists() else "(no such file)"
+
+        r = run(folder, "report(path=a.txt,top=20),calls(path=b.txt),calls(least=4,prefix=>)")
+        check("the program runs on", r.returncode == 5 and r.stderr == "", r)
+        check("the report is in its file", "Operators by parameters" in text("a.txt"), text("a.txt"))
+        calls = sorted(text("b.txt").split("\n"))
+        check("an own output is written", calls == ["", *["Scale 1"] * 3, "Work 1", *["Work 1"] * 3], calls)
+
+        r = run(folder, "calls(path=b.txt),report(path=b.txt),calls(lest=4),cals,trace(path=x)")
+        for line in (
+            'KPROF: another output writes to "b.txt" already; choose another path',
+            "KPROF: unknown option 'lest=4' of calls; valid: path=FILE, least=CALLS, prefix=TEXT",
+            "KPROF: unknown setting 'cals'; valid: on, off, ",
+            "KPROF: unknown output 'trace'; this program has: calls(...), report(...); "
+            "for another output of kprof, include <kprof/report/trace.hpp> or link kprof::session",
+        ):
+            check(f"says: {line}", line in r.stderr, r.stderr)
+        check("mistakes harm nothing", r.returncode == 5 and "Work" in text("b.txt"), r)
+
+        r = run(folder, "calls(path=/nonexistent/x),calls(path=c.txt)")
+        check(
+            "a file that cannot be written is told",
+            'kprof: calls: cannot write to "/nonexistent/x": the folder does not exist' in r.stderr,
+            r.stderr,
+        )
+        check("and the next output written", "Work" in text("c.txt"), text("c.txt"))
+
+        r = run(folder, None, "start")
+        check("the program's own requests", "Work" in text("started.txt"), text("started.txt"))
+        check("are printed as settings::report says", "Operators" in r.stdout, r.stdout)
+        check("at its width", max(map(len, r.stdout.split("\n"))) <= 60, r.stdout)
+        check("what they get wrong is told", "kprof: calls: unknown option 'x=y'" in r.stderr, r)
+
+        r = run(folder, "report(tree=off),calls(path=d.txt)", "start")
+        check("KPROF's report takes the place of the program's", r.stdout.count("Completeness") == 1, r)
+        check("and is as KPROF says", "Call tree" not in r.stdout, r.stdout)
+        check("both ask for outputs", "Work" in text("d.txt") and "Work" in text("started.txt"), r)
+
+        r = run(folder, "report,report(path=e.txt)", "report")
+        check("what was printed is left out at the end", r.stdout.count("Completeness") == 1, r)
+        check("another report is not", "Completeness" in text("e.txt"), text("e.txt"))
+
+        r = run(folder, None, "write")
+        check("write() writes to standard output", r.stdout.count("Work 1") == 4 and not r.stderr, r)
+
+    for failure in failures:
+        print(failure)
+    print("outputs:", f"{len(failures)} failures" if failures else "in order")
+    sys.exit(1 if failures else 0)
+
+
+main()
