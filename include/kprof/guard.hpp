@@ -39,7 +39,7 @@
       0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
   const ::kprof::op_guard<Op> kprof_scope =                                                       \
-      kprof_api != nullptr                                                                        \
+      __builtin_expect(kprof_api != nullptr, 0)                                                   \
           ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
           : ::kprof::op_guard<Op>(nullptr)
 
@@ -55,7 +55,7 @@
                                                     &::kprof::detail::this_module};           \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
   const ::kprof::region_guard kprof_scope =                                                   \
-      kprof_api != nullptr                                                                    \
+      __builtin_expect(kprof_api != nullptr, 0)                                               \
           ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
           : ::kprof::region_guard(nullptr)
 
@@ -99,29 +99,27 @@ KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
 
-/// An open scope, or none.
-struct scope {
-  const scope_api* api;
-  scope_token token;
-
-  void close() noexcept {
-    if (api != nullptr) [[unlikely]]
-      api->end(token);
-  }
-};
+/// Closes an open scope, through whoever listened last: the guard's function keeps one word, which
+/// leaves it two or three instructions shorter than with the table it was opened through.
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline void close(scope_token scope) noexcept {
+  if (__builtin_expect(scope != 0, 0))
+    __atomic_load_n(&this_module.latest, __ATOMIC_RELAXED)->end(scope);
+}
 
 template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where,
-                                                               const Op& params) noexcept {
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const scope_api& api,
+                                                                     site& where,
+                                                                     const Op& params) noexcept {
   constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
   static_cast<void>(&listed<Op>);
   if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
-    return {&api, api.begin[bytes / 8](where, &params)};
-  else return {&api, api.begin_any(where, &params, bytes)};
+    return api.begin[bytes / 8](where, &params);
+  else return api.begin_any(where, &params, bytes);
 }
 
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where,
-                                                              text name) noexcept {
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope_token open_region(const scope_api& api,
+                                                                    site& where,
+                                                                    text name) noexcept {
   char cut[max_region_name];
   if (name.size > max_region_name) {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
@@ -134,7 +132,7 @@ template <class Op>
       cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
     name = {cut, max_region_name};
   }
-  return {&api, api.begin_any(where, name.data, name.size)};
+  return api.begin_any(where, name.data, name.size);
 }
 
 }  // namespace detail
@@ -145,22 +143,22 @@ template <class Op>
 template <class Op>
 class op_guard {
  public:
-  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
+  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_(0) {
     static_assert(detail::check_operator<Op>());
-    if (const auto* api = detail::listener())
+    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
       scope_ = detail::open_op(*api, detail::common_site<Op>, params);
   }
   /// Used by KPROF_OP.
   KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
                               const Op& params) noexcept
       : scope_(detail::open_op(api, where, params)) {}
-  explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
-  ~op_guard() { scope_.close(); }
+  explicit op_guard(decltype(nullptr)) noexcept : scope_(0) {}
+  KPROF_DETAIL_LOCAL ~op_guard() { detail::close(scope_); }
   op_guard(const op_guard&) = delete;
   op_guard& operator=(const op_guard&) = delete;
 
  private:
-  detail::scope scope_;
+  detail::scope_token scope_;
 };
 template <class Op>
 op_guard(const Op&) -> op_guard<Op>;
@@ -172,21 +170,21 @@ class region_guard {
   /// `name`: a `const char*` or anything with data() and size(); copied.
   template <class Name>
     requires requires(const Name& n) { detail::region_name(n); }
-  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
-    if (const auto* api = detail::listener())
+  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_(0) {
+    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
       scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
   }
   /// Used by KPROF_REGION.
   KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
                                   detail::text name) noexcept
       : scope_(detail::open_region(api, where, name)) {}
-  explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
-  ~region_guard() { scope_.close(); }
+  explicit region_guard(decltype(nullptr)) noexcept : scope_(0) {}
+  KPROF_DETAIL_LOCAL ~region_guard() { detail::close(scope_); }
   region_guard(const region_guard&) = delete;
   region_guard& operator=(const region_guard&) = delete;
 
  private:
-  detail::scope scope_;
+  detail::scope_token scope_;
 };
 
 class open_scope;
@@ -199,7 +197,7 @@ template <class Op>
 KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
 template <class Name>
 KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept;
-void end(open_scope& scope) noexcept;
+KPROF_DETAIL_LOCAL void end(open_scope& scope) noexcept;
 }  // namespace explicit_scopes
 using namespace explicit_scopes;
 
@@ -215,8 +213,8 @@ class open_scope {
   template <class Name>
   friend open_scope explicit_scopes::begin_region(const Name& name) noexcept;
   friend void explicit_scopes::end(open_scope& scope) noexcept;
-  constexpr explicit open_scope(detail::scope scope) noexcept : scope_(scope) {}
-  detail::scope scope_{nullptr, 0};
+  constexpr explicit open_scope(detail::scope_token scope) noexcept : scope_(scope) {}
+  detail::scope_token scope_ = 0;
 };
 
 namespace explicit_scopes {
@@ -241,9 +239,9 @@ template <class Name>
                                                          detail::region_name(name))};
 }
 /// Closes what begin() or begin_region() opened; a second call does nothing.
-inline void end(open_scope& scope) noexcept {
-  scope.scope_.close();
-  scope.scope_.api = nullptr;
+KPROF_DETAIL_LOCAL inline void end(open_scope& scope) noexcept {
+  detail::close(scope.scope_);
+  scope.scope_ = 0;
 }
 
 }  // namespace explicit_scopes
@@ -271,18 +269,19 @@ class context {
 ///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
 class context_guard {
  public:
-  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
-    const auto* api = detail::listener();
-    if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
+  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept {
+    api_ = c.path_ != 0 ? detail::listener() : nullptr;
+    if (api_ != nullptr) adopted_ = api_->adopt(c.path_);
   }
-  ~context_guard() {
-    if (scope_.api != nullptr) scope_.api->release(scope_.token);
+  KPROF_DETAIL_LOCAL ~context_guard() {
+    if (api_ != nullptr) api_->release(adopted_);
   }
   context_guard(const context_guard&) = delete;
   context_guard& operator=(const context_guard&) = delete;
 
  private:
-  detail::scope scope_;
+  const detail::scope_api* api_;
+  detail::scope_token adopted_ = 0;
 };
 
 KPROF_DETAIL_END

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Counts the instructions a scope takes, by running a program under Valgrind's callgrind.
 
-    instructions.py <program> <baseline case> <case>=<budget>... [-- VARIABLE=value...]
+    instructions.py <program> <baseline case> <case>[-<baseline case>]=<budget>... [-- VARIABLE=value...]
 
 The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
 of different length, so that what the program does before and after its loop does not count; the instructions of a scope
-are an iteration of the case less one of the baseline. Of a case written `loop:<case>` only what its own function and what
+are an iteration of the case less one of the baseline, its own one where it names one. Of a case written `loop:<case>` only what its own function and what
 that calls take is counted: the thread's share of a recording, without the folding at the end. The counts are the same in every run. A budget of "none" only shows
 the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
 """
@@ -62,11 +62,20 @@ def main():
             count(program, case, LONG, environment) - count(program, case, SHORT, environment)
         ) / (LONG - SHORT)
 
-    base, failed = iteration(baseline), False
-    print(f"{baseline:14} {base:8.2f} instructions an iteration")
-    if base < 2:
-        sys.exit("instructions: the baseline's loop is not there; nothing was measured")
+    baselines = {}
+
+    def of_baseline(case):
+        if case not in baselines:
+            baselines[case] = iteration(case)
+            print(f"{case:14} {baselines[case]:8.2f} instructions an iteration")
+            if baselines[case] < 2:
+                sys.exit("instructions: the baseline's loop is not there; nothing was measured")
+        return baselines[case]
+
+    failed = False
     for case, budget in cases:
+        case, _, own_baseline = case.partition("-")
+        base = of_baseline(own_baseline or baseline)
         scope = iteration(case) - base
         verdict = "no limit" if budget == "none" else f"budget {budget}"
         print(f"{case:14} {scope:8.2f} instructions a scope, {verdict}")

@@ -268,12 +268,26 @@ def check_host(lines, payloads):
             fail(f"registered again when the plugin came back: {line}")
 
 
+def check_handover(lines):
+    e = Expected(True, set())
+    for n in (1, 2):
+        e.op("Op", f"n={n}")
+    e.pop(2)
+    for n in (3, 4):
+        e.op("Op", f"n={n}")
+    e.pop(2)
+    e.op("Op", "n=5")
+    e.pop()
+    threads = split(lines)
+    compare("handover", threads[0] if threads else [], e.events)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "mode", choices=("payloads", "names", "nothing", "no-tool", "host", "host-no-tool")
+        "mode", choices=("payloads", "names", "nothing", "no-tool", "handover", "host", "host-no-tool")
     )
     parser.add_argument("--session", action="store_true")
     parser.add_argument("--tool")
@@ -291,7 +305,7 @@ def main():
                 "the plugins were not unloaded, or not loaded at the same address, so that this proves nothing"
             )
     else:
-        wanted_idle = ["0" if options.mode in ("payloads", "names") else "1"]
+        wanted_idle = ["0" if options.mode in ("payloads", "names", "handover") else "1"]
     if idle != wanted_idle and not options.session:
         fail(f"wanted guards idle {wanted_idle}, got {idle}")
 
@@ -308,6 +322,8 @@ def main():
         check_log(lines)
         if options.mode == "host":
             check_host(lines, True)
+        elif options.mode == "handover":
+            check_handover(lines)
         else:
             check_program(lines, options.mode == "payloads", options.session)
 

@@ -36,9 +36,11 @@ struct [[gnu::visibility("hidden")]] site {
 };
 
 /// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
-/// whenever scopes end out of order there, then how deep it lies. One word, so that closing a scope
-/// in order is one comparison and the call site keeps one register.
+/// whenever scopes end out of order there, then how deep it lies. 0 names none. One word, so that
+/// closing a scope in order is one comparison, and all that a guard keeps.
 using scope_token = std::uint64_t;
+/// Set in the tokens that the NVTX emitter gives out while no session records.
+inline constexpr scope_token emitted_token = scope_token{1} << 63U;
 
 /// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
 /// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
@@ -78,6 +80,11 @@ struct hub_record {
   void* session;
   // the session takes what it needs before a binary goes
   void (*detach)(const module_record& leaving) noexcept;
+  const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
+  // What closes scopes opened by the session's functions and by the emitter's, also when others
+  // listen by then. Once set they stay.
+  void (*end_recorded)(scope_token scope) noexcept;
+  void (*end_emitted)(scope_token scope) noexcept;
 };
 
 /// An operator known to a binary.
@@ -90,13 +97,22 @@ struct module_record {
   std::uint32_t version;
   std::uint32_t size;
   const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
+  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
+  // when nobody listens any more.
+  const scope_api* latest;
   hub_record* hub;
   op_node* ops;
 };
 
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
+
+/// What closes scopes until somebody has listened: they were opened in another module.
+KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
+    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr};
+
 [[gnu::visibility("hidden"),
   gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
-    1, sizeof(module_record), nullptr, nullptr, nullptr};
+    1, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
 
 // The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
 // whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
@@ -180,6 +196,21 @@ KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
   return found;
 }
 
+/// Closes a scope through whoever opened it.
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept {
+  hub_record* const hub = find_hub();
+  if (hub == nullptr) return;
+  const bool emitted = (scope & emitted_token) != 0;
+  if (auto* const end = load(emitted ? hub->end_emitted : hub->end_recorded)) end(scope);
+}
+
+/// Makes the guards of a module call what the hub says. What closes scopes is set before what opens
+/// them.
+KPROF_DETAIL_LOCAL inline void set_listener(module_record& m, const hub_record& hub) noexcept {
+  if (const scope_api* latest = load(hub.latest)) store(m.latest, latest);
+  store(m.api, load(hub.active));
+}
+
 /// Makes every guard of the process call the recorder if there is one, else the emitter, else
 /// nobody.
 KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
@@ -192,10 +223,11 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
   // newest
   do {
     api = wanted();
+    if (api != nullptr) store(hub.latest, api);
     store(hub.active, api);
     for_each_module([&](module_record& m) {
       store(m.hub, &hub);
-      store(m.api, load(hub.active));
+      set_listener(m, hub);
     });
   } while (wanted() != api);
 }
@@ -208,8 +240,12 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
     store(this_module.hub, found);
     return *found;
   }
-  static constinit hub_record own{
-      1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
+  static constinit hub_record own{1,       sizeof(hub_record),
+                                  nullptr, nullptr,
+                                  nullptr, 0,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) {
     if (first == nullptr) first = &m;
@@ -233,11 +269,8 @@ struct attachment {
     if (hub == nullptr) return;
     store(this_module.hub, hub);
     // Once more if it changed meanwhile: publish() may have run between the load and the store.
-    const scope_api* seen = nullptr;
-    do {
-      seen = load(hub->active);
-      store(this_module.api, seen);
-    } while (load(hub->active) != seen);
+    do set_listener(this_module, *hub);
+    while (load(hub->active) != load(this_module.api));
   }
   KPROF_DETAIL_LOCAL ~attachment() {
     store(this_module.version, std::uint32_t{0});  // nobody's walk finds this binary from here on

@@ -256,11 +256,11 @@ struct thread_ranges {
 };
 KPROF_DETAIL_LOCAL inline constinit thread_local thread_ranges mine{};
 
-/// A token: the thread's number in the upper half, then 16 bits of which opening at this depth,
-/// then the depth.
+/// A token: `emitted_token` and the thread's number in the upper half, then 16 bits of which opening
+/// at this depth, then the depth.
 KPROF_DETAIL_LOCAL inline scope_token token_of_innermost() noexcept {
   const std::uint32_t opening = mine.depth < thread_ranges::counted ? mine.opened[mine.depth] : 0U;
-  return static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
+  return emitted_token | static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
 }
 
 KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
@@ -273,8 +273,9 @@ KPROF_DETAIL_LOCAL inline scope_token begin_words(site& where, const void* paylo
 /// Closes the range and those left open within it. Nothing for a token of another thread or of a
 /// range that is closed.
 KPROF_DETAIL_LOCAL inline void end(scope_token token) noexcept {
+  if ((token & emitted_token) == 0) return end_through_hub(token);
   const std::uint32_t depth = token & 0xFFFFU;
-  if (token == 0 || token >> 32U != mine.number || depth > mine.depth) return;
+  if ((token & ~emitted_token) >> 32U != mine.number || depth > mine.depth) return;
   if (depth < thread_ranges::counted && mine.opened[depth] != (token >> 16U & 0xFFFFU)) return;
   for (; mine.depth >= depth; --mine.depth) self.emitter->pop();
 }
@@ -323,7 +324,10 @@ KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
     return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
-  if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) publish(hub);
+  if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) {
+    store(hub.end_emitted, &nvtx::end);
+    publish(hub);
+  }
   return true;
 }
 

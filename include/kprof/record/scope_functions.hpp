@@ -27,8 +27,21 @@ template <class Clock, bool Emit>
 class KPROF_DETAIL_LOCAL scope_functions {
  public:
   static const scope_api& api() noexcept {
-    static constexpr scope_api table = make_api(std::make_index_sequence<max_fast_words + 1>{});
+    static constexpr scope_api table = make_api();
     return table;
+  }
+  /// For a recording that sends nothing, after one that did: scopes that were sent before are closed
+  /// for the tool too.
+  static const scope_api& closing_api() noexcept {
+    static constexpr scope_api table = [] {
+      scope_api quiet = scope_functions<Clock, false>::make_api();
+      quiet.end = &end;
+      return quiet;
+    }();
+    return table;
+  }
+  static constexpr scope_api make_api() noexcept {
+    return make_api(std::make_index_sequence<max_fast_words + 1>{});
   }
 
  private:
@@ -94,14 +107,16 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (log->top != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    put(log->cursor, now | end_bit);
+    char* const at = log->cursor;
+    put(at, now | end_bit);
     log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
+    __atomic_store_n(&log->cursor, at + 8, __ATOMIC_RELEASE);
   }
 
   template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    if (token == 0) return;  // its beginning was dropped, and counted then
+    if (token == 0) return;  // an adoption that was dropped, and counted then
+    if ((token & emitted_token) != 0) return end_through_hub(token);
     if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token))
       return own_recorder->count_closed_elsewhere();
     auto* const log = static_cast<thread_log*>(my_log);
@@ -182,6 +197,18 @@ class KPROF_DETAIL_LOCAL scope_functions {
     for (; inside != 0; inside &= inside - 1) emitter->pop();
   }
 };
+
+/// The functions for one clock.
+struct recorder_tables {
+  const scope_api* alone;     // no tool is attached
+  const scope_api* emitting;  // scopes are sent to a tool too
+  const scope_api* closing;   // nothing is sent any more; scopes that were are still closed
+};
+template <class Clock>
+KPROF_DETAIL_LOCAL recorder_tables tables_of_recorder() noexcept {
+  return {&scope_functions<Clock, false>::api(), &scope_functions<Clock, true>::api(),
+          &scope_functions<Clock, true>::closing_api()};
+}
 
 /// What a scope of 8 words costs this thread and what an empty one shows, in ticks.
 struct scope_cost {

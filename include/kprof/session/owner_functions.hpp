@@ -8,9 +8,8 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/record/recorder.hpp>
+#include <kprof/record/scope_functions.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -21,8 +20,8 @@ namespace detail {
 
 /// Addresses of the owner's code.
 struct owner_functions {
-  const scope_api* recorder_api[2][2];  // by clock (counter, system) and emitter (no, yes)
-  const scope_api* bootstrap;           // what guards call while the session is armed
+  recorder_tables recorder[2];  // by clock (counter, system)
+  const scope_api* bootstrap;   // what guards call while the session is armed
   const emitter_api* (*attach_nvtx)() noexcept;
   void (*refuse_nvtx)() noexcept;
   void (*disarm_nvtx)() noexcept;
@@ -46,13 +45,9 @@ class KPROF_DETAIL_LOCAL session_lock {
   std::lock_guard<std::mutex> lock_;
 };
 
-/// What the first scope of an armed session needs.
-struct first_scope {
-  void (*start_recording)();                       // of the owner
-  std::atomic<const scope_api*> started{nullptr};  // the functions that record, once it has started
-};
-/// The session's, in the binary that owns it.
-KPROF_DETAIL_LOCAL inline constinit first_scope* own_first_scope = nullptr;
+/// Starts the recording of an armed session; in the binary that owns it.
+using start_function = void (*)();
+KPROF_DETAIL_LOCAL inline constinit start_function own_start_recording = nullptr;
 
 /// The functions that guards call while the session is armed. The first begin starts the recording
 /// and goes on with the functions that record.
@@ -60,7 +55,7 @@ class KPROF_DETAIL_LOCAL bootstrap {
   static const scope_api* start() noexcept {
     // The guard is in an allocator that this thread calls while it starts the recording.
     if (inside_kprof) return nullptr;
-    own_first_scope->start_recording();
+    own_start_recording();
     return load(this_module.api);
   }
   template <std::size_t Words>
@@ -72,15 +67,11 @@ class KPROF_DETAIL_LOCAL bootstrap {
     const scope_api* api = start();
     return api == nullptr ? 0 : api->begin_any(where, bytes, size);
   }
-  // The guard that started the recording closes its scope through this table.
-  static void end(scope_token token) noexcept {
-    if (const scope_api* api = own_first_scope->started) api->end(token);
-  }
   template <std::size_t... Words>
   static constexpr scope_api make(std::index_sequence<Words...>) noexcept {
     return {1,
             sizeof(scope_api),
-            &end,
+            &end_through_hub,
             &begin_any,
             {&begin<Words>...},
             []() noexcept -> std::uint32_t { return 0; },

@@ -44,10 +44,7 @@ class KPROF_DETAIL_LOCAL session_state {
   const char* const build = session_build;
 
   session_state() {
-    owner_ = {{{&scope_functions<counter_clock, false>::api(),
-                &scope_functions<counter_clock, true>::api()},
-               {&scope_functions<system_clock, false>::api(),
-                &scope_functions<system_clock, true>::api()}},
+    owner_ = {{tables_of_recorder<counter_clock>(), tables_of_recorder<system_clock>()},
               &bootstrap::api(),
               &attach_nvtx_or_disarm,
               &refuse_nvtx,
@@ -61,7 +58,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void own() noexcept {
     own_session = this;
     own_recorder = &recorder_;
-    own_first_scope = &first_scope_;
+    own_start_recording = [] { own_session->start_if_armed(); };
     device_.own();
   }
 
@@ -255,7 +252,7 @@ class KPROF_DETAIL_LOCAL session_state {
     use_nvtx(settings_.nvtx);
     phases_.record();
     device_.set_recording(true);
-    first_scope_.started = recording_api();
+    store(the_hub().end_recorded, recording_api()->end);
     listen(recording_api());
     return {};
   }
@@ -289,11 +286,14 @@ class KPROF_DETAIL_LOCAL session_state {
     const emitter_api* emitter = wanted ? owner_.attach_nvtx() : nullptr;
     if (!wanted) owner_.disarm_nvtx();
     if (emitter != nullptr) store(the_hub().emitter, emitter);
+    has_emitted_ = has_emitted_ || emits_;
     emits_ = emitter != nullptr;
   }
 
   const scope_api* recording_api() const noexcept {
-    return owner_.recorder_api[clock_.uses_counter() ? 0 : 1][emits_ ? 1 : 0];
+    const recorder_tables& tables = owner_.recorder[clock_.uses_counter() ? 0 : 1];
+    if (emits_) return tables.emitting;
+    return has_emitted_ ? tables.closing : tables.alone;
   }
   /// Has guards call these functions; nullptr: none.
   static void listen(const scope_api* api) noexcept {
@@ -335,13 +335,14 @@ class KPROF_DETAIL_LOCAL session_state {
   device_session device_{recorder_};
   session_clock clock_;
   session_phases phases_;
-  first_scope first_scope_{[] { own_session->start_if_armed(); }};
   environment_settings environment_;
   settings settings_;  // those that hold
   bool settings_are_from_environment_ = true;
   exit_report exit_report_;
   std::size_t memory_ = 0;  // bytes
   bool emits_ = false;      // an NVTX tool is attached
+  // The last recording or one before it sent scopes, which may still be open.
+  bool has_emitted_ = false;
   std::vector<std::string> notes_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
