@@ -25,8 +25,8 @@ struct arguments {
   mutable std::vector<float> y;
 };
 
-// The least that an opaque function can do. It may throw, so that a scope must be closed on that way
-// too.
+// The least that an opaque function can do. It may throw, so that a scope must be closed on that
+// way too.
 [[gnu::noinline]] void work(const Params& p) noexcept(false) {
   __asm__ volatile("" : : "r"(&p) : "memory");
 }

@@ -30,8 +30,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
     static constexpr scope_api table = make_api();
     return table;
   }
-  /// For a recording that sends nothing, after one that did: scopes that were sent before are closed
-  /// for the tool too.
+  /// For a recording that sends nothing, after one that did: scopes that were sent before are
+  /// closed for the tool too.
   static const scope_api& closing_api() noexcept {
     static constexpr scope_api table = [] {
       scope_api quiet = scope_functions<Clock, false>::make_api();
