@@ -33,24 +33,20 @@
 #elif KPROF_NVTX == 1 && KPROF_ENABLE == 0
 #error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
 #elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
-#error \
-    "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder"
 #endif
 
 #ifndef KPROF_SESSION_ELSEWHERE
 #define KPROF_SESSION_ELSEWHERE 0
 #elif KPROF_SESSION_ELSEWHERE != 0 && KPROF_SESSION_ELSEWHERE != 1
-#error \
-    "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as -DKPROF_SESSION_ELSEWHERE=1 or leave it out"
+#error "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as 1 or leave it out"
 #endif
 #ifndef KPROF_SESSION_HERE
 #define KPROF_SESSION_HERE 0
 #elif KPROF_SESSION_HERE != 0 && KPROF_SESSION_HERE != 1
-#error \
-    "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 in one file, before the first kprof header, or leave it out"
+#error "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 or leave it out"
 #elif KPROF_SESSION_HERE == 1 && KPROF_SESSION_ELSEWHERE == 1
-#error \
-    "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter in the file that compiles the session"
+#error "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter"
 #endif
 
 #if !defined(__cplusplus) || __cplusplus < 202002L

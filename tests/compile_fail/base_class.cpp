@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A base class hides its fields from reflection.
-// expect: kprof: a parameter struct has a base class; make the base a member, or list the fields with `using fields = kprof::members<&T::a, ...>`
+// expect: kprof: a parameter struct has a base class; make the base a member, or list the fields
+//   with `using fields = kprof::members<&T::a, ...>`
 // expect: kprof: a parameter struct has a base class
 // expect: kprof: a parameter struct has a base class
 // expect: kprof: a parameter struct has a base class

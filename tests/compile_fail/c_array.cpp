@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // C arrays, wherever they stand.
-// expect: kprof: a parameter is a C array; use std::array<T, N> for numbers or kprof::fixed_string<N> for text
+// expect: kprof: a parameter is a C array; use std::array<T, N> for numbers or
+//   kprof::fixed_string<N> for text
 // expect: kprof: a parameter is a C array
 // expect: kprof: a parameter is a C array
 // expect: kprof: a parameter is a C array

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Compiles one file of this folder: its good half, which must compile, and each of its bad halves, which must not and must
-# say why in the first error that the compiler prints.
+# Compiles one file of this folder: its good half, which must compile, and each of its bad halves,
+# which must not and must say why in the first error that the compiler prints.
 #
-#   cmake -DSOURCE=pointer_field.cpp -DCOMPILER=g++ -DKIND=GNU "-DFLAGS=-I;../../include" -P check.cmake
+#   cmake -DSOURCE=pointer_field.cpp -DCOMPILER=g++ -DKIND=GNU "-DFLAGS=-I;../../include"
+#         -P check.cmake
 #
 # KIND is GNU, Clang or NVIDIA. The comments that the driver reads:
-#   // expect: text             the first error line contains text; one such line for each value 1, 2, ... of KPROF_TEST_BAD
+#   // expect: text             the first error line contains text; one such comment for each value
+#                               1, 2, ... of KPROF_TEST_BAD
 #   // expect-anywhere: text    the same, but any line of the output may contain it
+#   //   more text              goes on with the comment before it, behind one space
 #   // flags: ...               for both halves
 #   // bad-flags: ...           for the bad halves only
 #   // skip: NVIDIA ...         compilers this file is not for
@@ -16,6 +19,7 @@ cmake_minimum_required(VERSION 3.25)
 cmake_policy(SET CMP0054 NEW)
 
 file(READ "${SOURCE}" text)
+string(REGEX REPLACE "\n//   +" " " text "${text}")   # lines that go on
 # A semicolon would split CMake's lists, and a bracket would join them.
 string(REGEX REPLACE "[][;]" "~" text "${text}")
 string(REGEX MATCHALL "// (expect|expect-anywhere|flags|bad-flags|skip): [^\n]*" comments "${text}")
@@ -61,8 +65,10 @@ endif()
 
 # Sets `result` and `output`.
 macro(compile_half)
-  execute_process(COMMAND ${compile} -std=c++20 ${flags} ${ARGN} "${SOURCE}" WORKING_DIRECTORY "${folder}"
-                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(
+    COMMAND ${compile} -std=c++20 ${flags} ${ARGN} "${SOURCE}"
+    WORKING_DIRECTORY "${folder}"
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 endmacro()
 
 set(failures 0)
@@ -95,10 +101,12 @@ foreach(way IN LISTS ways)
     endif()
     string(FIND "${seen}" "${wanted}" position)
     if(result EQUAL 0)
-      message("FAILED ${SOURCE}, bad half ${half}, way ${way}: it compiles, but should say:\n  ${wanted}")
+      message("FAILED ${SOURCE}, bad half ${half}, way ${way}: "
+              "it compiles, but should say:\n  ${wanted}")
       math(EXPR failures "${failures} + 1")
     elseif(position EQUAL -1)
-      message("FAILED ${SOURCE}, bad half ${half}, way ${way}: expected\n  ${wanted}\nbut the first error is\n  ${first}\nof\n${output}")
+      message("FAILED ${SOURCE}, bad half ${half}, way ${way}: expected\n  ${wanted}\n"
+              "but the first error is\n  ${first}\nof\n${output}")
       math(EXPR failures "${failures} + 1")
     endif()
   endforeach()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two operators of one name could not be told apart in a report.
-// expect: kprof: two operators of the registry have the same name; give one of them `static constexpr const char* name`
+// expect: kprof: two operators of the registry have the same name; give one of them `static
+//   constexpr const char* name`
 // expect: kprof: two operators of the registry have the same name
 // expect: kprof: two operators of the registry have the same name
 // expect: kprof: two operators of the registry have the same name

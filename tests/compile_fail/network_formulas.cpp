@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// expect: kprof: a network adds operators that have flops() and bytes(); return 0 where there are none
+// expect: kprof: a network adds operators that have flops() and bytes(); return 0 where there are
+//   none
 #include <kprof/ops/network.hpp>
 
 struct Mine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An operator is a struct of parameters.
-// expect: kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy { std::int64_t n; };`
+// expect: kprof: not an operator: an operator is a struct of parameters, such as `struct Saxpy {
+//   std::int64_t n; };`
 // expect: kprof: not an operator: an operator is a struct of parameters
 // expect: kprof: not an operator: an operator is a struct of parameters
 // expect: kprof: not an operator: an operator is a struct of parameters

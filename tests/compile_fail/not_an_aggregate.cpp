@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Constructors and private fields hide the parameters from reflection.
-// expect: kprof: not an operator: an operator is an aggregate; remove its constructors and private fields, or list the fields in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`
+// expect: kprof: not an operator: an operator is an aggregate; remove its constructors and private
+//   fields, or list the fields in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`
 // expect: kprof: not an operator: an operator is an aggregate
 #include "use.hpp"
 

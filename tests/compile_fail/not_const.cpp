@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Formulas are called on constant parameters; one that is not const would silently be no formula.
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
+//   declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
+//   declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
+//   declare them const
+// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
+//   declare them const
 #include "use.hpp"
 
 struct Good {

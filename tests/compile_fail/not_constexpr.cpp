@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Formulas must be usable in constant expressions, with the default parameters at least.
-// expect: kprof: flops() is not usable in a constant expression; declare it constexpr, and give the fields default values for which it is defined
-// expect: kprof: bytes() is not usable in a constant expression; declare it constexpr, and give the fields default values for which it is defined
+// expect: kprof: flops() is not usable in a constant expression; declare it constexpr, and give the
+//   fields default values for which it is defined
+// expect: kprof: bytes() is not usable in a constant expression; declare it constexpr, and give the
+//   fields default values for which it is defined
 // expect: kprof: valid() is not usable in a constant expression; declare it constexpr
 // expect: kprof: arithmetic() is not usable in a constant expression; declare it constexpr
 // expect: kprof: flops() is not usable in a constant expression

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parameters are copied as bytes.
-// expect: kprof: an operator must be trivially copyable; replace std::string by kprof::fixed_string<N> and std::vector by std::array<T, N>
+// expect: kprof: an operator must be trivially copyable; replace std::string by
+//   kprof::fixed_string<N> and std::vector by std::array<T, N>
 // expect: kprof: an operator must be trivially copyable
 // expect: kprof: an operator must be trivially copyable
 #include "use.hpp"

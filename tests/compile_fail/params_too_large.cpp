@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 1024 bytes are the limit.
-// expect: kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not data
+// expect: kprof: an operator's parameters take more than 1024 bytes; keep shapes and flags, not
+//   data
 #include "use.hpp"
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pointers and references mean nothing once the call is over.
-// expect: kprof: a parameter is a pointer, which means nothing once the call is over; store what it points to: a value, a shape as std::array, a name as kprof::fixed_string<N>
+// expect: kprof: a parameter is a pointer, which means nothing once the call is over; store what it
+//   points to: a value, a shape as std::array, a name as kprof::fixed_string<N>
 // expect: kprof: a parameter is a pointer
 // expect: kprof: a parameter is a pointer
 // expect: kprof: a parameter is a pointer

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A reference cannot be copied as bytes, so a struct that holds one is no aggregate of values.
 // expect: kprof: an operator must be default constructible
-// expect: kprof: an operator must be default constructible; give its fields default values, and store a value where there is a reference
+// expect: kprof: an operator must be default constructible; give its fields default values, and
+//   store a value where there is a reference
 #include "use.hpp"
 
 struct Good {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Types that no column and no NVTX schema can show.
-// expect: kprof: a parameter has an unsupported type; use integers up to 64 bits, floating point, bool, enums, std::array of these, nested aggregates of these, or kprof::fixed_string<N>
+// expect: kprof: a parameter has an unsupported type; use integers up to 64 bits, floating point,
+//   bool, enums, std::array of these, nested aggregates of these, or kprof::fixed_string<N>
 // expect: kprof: a parameter has an unsupported type
 // expect: kprof: a parameter has an unsupported type
 // expect: kprof: a parameter has an unsupported type

@@ -2,8 +2,8 @@
 #ifndef KPROF_TESTS_COMPILE_FAIL_USE_HPP
 #define KPROF_TESTS_COMPILE_FAIL_USE_HPP
 
-// KPROF_TEST_USE(Op) meets an operator in one of the ways a program does; the driver tries each, because which template
-// is instantiated first decides which error is printed first.
+// KPROF_TEST_USE(Op) meets an operator in one of the ways a program does; the driver tries each,
+// because which template is instantiated first decides which error is printed first.
 
 #include <kprof/guard.hpp>
 #include <kprof/registry.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One name a field, no more and no less.
-// expect: kprof: field_names does not fit the fields; declare `static constexpr const char* field_names[]` with one name a field
+// expect: kprof: field_names does not fit the fields; declare `static constexpr const char*
+//   field_names[]` with one name a field
 // expect: kprof: field_names
 // expect: kprof: field_names
 // expect: kprof: field_names

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of fields names data members of the operator.
-// expect: kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a, ...>`, or rename the type
+// expect: kprof: fields is not a list of data members; write `using fields = kprof::members<&T::a,
+//   ...>`, or rename the type
 // expect: kprof: fields is not a list of data members
 // expect: kprof: too many fields
 #include "use.hpp"

@@ -2,9 +2,11 @@
 // What each formula must return.
 // expect: kprof: flops() has the wrong return type; return std::uint64_t or kprof::count
 // expect: kprof: flops() has the wrong return type
-// expect: kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., .written = ...}
+// expect: kprof: bytes() has the wrong return type; return kprof::traffic{.read = ..., .written =
+//   ...}
 // expect: kprof: valid() has the wrong return type; return bool
-// expect: kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on = ...}
+// expect: kprof: arithmetic() has the wrong return type; return kprof::arithmetic{.type = ..., .on
+//   = ...}
 // expect: kprof: flops() has the wrong return type
 // expect: kprof: flops() has the wrong return type
 #include "use.hpp"

@@ -52,6 +52,36 @@ bool is_refused(const Op& op) {
   return !kprof::flops_of(op).valid() && !op.flops().valid() && !op.bytes().total().valid();
 }
 
+/// For static_assert: an operator of element type `type` has numbers by default, in class `Unit`, and
+/// is no constant with a negative field, with no element type, or with a field so large that its
+/// bytes exceed 64 bits.
+template <kprof::arithmetic_unit Unit, class Op, std::int64_t Op::*... Fields>
+consteval bool refuses_senseless() {
+  const bool negative = (!is_constant([] {
+                          Op op;
+                          op.*Fields = -1;
+                          return op.flops();
+                        }) &&
+                         ...) &&
+                        (!is_constant([] {
+                          Op op;
+                          op.*Fields = least;
+                          return op.bytes();
+                        }) &&
+                         ...);
+  const bool large = (!is_constant([] {
+    Op op;
+    op.*Fields = most;
+    return op.bytes();
+  }) && ...);
+  const bool unknown = !is_constant([] { return Op{.type = kprof::dtype::unknown}.flops(); }) &&
+                       !is_constant([] { return Op{.type = kprof::dtype::unknown}.bytes(); });
+  const bool unit = Op{.type = kprof::dtype::bf16}.arithmetic().type == kprof::dtype::bf16 &&
+                    Op{}.arithmetic().on == Unit;
+  return negative && large && unknown && unit && is_constant([] { return Op{}.flops(); }) &&
+         is_constant([] { return Op{}.bytes(); }) && Op{}.valid();
+}
+
 class random_shape {
  public:
   explicit random_shape(unsigned seed) : engine_(seed) {}

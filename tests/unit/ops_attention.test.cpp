@@ -59,37 +59,11 @@ static_assert(costs(Rope{.B = 1, .S = 512, .H = 8, .D = 64}, 786432, 1179648));
 // v 2*2*5*11 = 220, o 2*6*3*11 = 396, logsumexp 36 rows; scores 12 * 15 = 180, 12 of them causal a
 // head: 3, 4 and 5.
 constexpr Sdpa odd{.B = 2, .Hq = 6, .Hkv = 2, .Sq = 3, .Sk = 5, .D = 7, .Dv = 11, .lse = true};
-constexpr Sdpa with(Sdpa op, pass p, attention_mask mask,
-                    attention_backward backward = attention_backward::flash) {
-  op.pass = p, op.mask = mask, op.backward = backward;
-  return op;
-}
-static_assert(odd.flops() == 2 * 180 * 18 && odd.flops_exact() == odd.flops() &&
-              moves(odd, 2 * (252 + 140 + 220), 2 * 396 + 4 * 36));
-// 10.5 of 15
-static_assert(with(odd, pass::fprop, attention_mask::causal).flops() == 12 * 3 * (2 + 5) * 18);
-static_assert(with(odd, pass::fprop, attention_mask::causal).flops_exact() == 2 * 12 * 12 * 18);
-static_assert(with(odd, pass::bprop, attention_mask::none).flops() == 2 * 180 * (21 + 22));
-static_assert(with(odd, pass::bprop, attention_mask::none, attention_backward::stored_P).flops() ==
-              2 * 180 * (14 + 22));
-static_assert(with(odd, pass::bprop, attention_mask::causal, attention_backward::stored_P)
-                  .flops_exact() == 2 * 144 * (14 + 22));
-static_assert(moves(with(odd, pass::bprop, attention_mask::causal),
-                    2 * (252 + 140 + 220 + 396 + 396) + 4 * 36, 2 * (252 + 140 + 220)));
 static_assert(odd.stored_P_bytes() == 2 * 180 && odd.kv_heads() == 2 &&
               Sdpa{.Hq = 6}.kv_heads() == 6 && odd.value_size() == 11);
-// 45, 15, 15 and 45 elements
-static_assert(moves(Sdpa{.Hq = 3, .Sq = 3, .Sk = 1, .D = 5, .type = dtype::fp4_e2m1}, 23 + 8 + 8,
-                    23));
-// More queries than keys: FlashAttention's average does not see the rows that have none.
-static_assert(Sdpa{.Sq = 5, .Sk = 2, .D = 1, .mask = attention_mask::causal}.flops() == 5 * 2 * 2);
-static_assert(Sdpa{.Sq = 5, .Sk = 2, .D = 1, .mask = attention_mask::causal}.flops_exact() ==
-              2 * 3 * 2);
 static_assert(Sdpa{.Sq = 512, .Sk = 512, .D = 1, .mask = attention_mask::causal}.flops_exact() *
                   512 ==
               Sdpa{.Sq = 512, .Sk = 512, .D = 1, .mask = attention_mask::causal}.flops() * 513);
-static_assert(Sdpa{.Sq = 9, .Sk = 9, .mask = attention_mask::sliding_window}.flops() ==
-              Sdpa{.Sq = 9, .Sk = 9}.flops());
 static_assert(Sdpa{.Sq = 9,
                    .Sk = 9,
                    .mask = attention_mask::sliding_window,
@@ -98,67 +72,26 @@ static_assert(Sdpa{.Sq = 9,
                   .flops() == Sdpa{.Sq = 9, .Sk = 9}.flops());
 static_assert(Sdpa{.Sq = 9, .Sk = 9, .mask = attention_mask::sliding_window, .window_right = 0}
                   .flops() == Sdpa{.Sq = 9, .Sk = 9, .mask = attention_mask::causal}.flops_exact());
-static_assert(Sdpa{.Sq = 1'000'000, .Sk = 1'000'000, .D = 1, .mask = attention_mask::causal}
-                  .flops_exact() == 2ULL * 1'000'000 * 1'000'001);
 static_assert(costs(Sdpa{.B = 0, .Sq = 3, .Sk = 3}, 0, 0) && costs(Sdpa{.Sq = 0, .Sk = 3}, 0, 0) &&
               costs(Sdpa{.Sq = 3, .Sk = 0, .D = 5}, 0, 30));
 // dk and dv are zeros
 static_assert(costs(Sdpa{.Sq = 0, .Sk = 3, .D = 5, .pass = pass::bprop}, 0, 60));
-static_assert(costs(Sdpa{}, 256, 512) && costs(DecodeAttention{}, 256, 512) &&
-              costs(MlaDecode{}, 2 * 128 * 1088, 2 * (128 * 576 + 576 + 128 * 512)));
-static_assert(costs(Rope{}, 192, 2 * 128 + 256));
+static_assert(costs(Sdpa{}, 256, 512) && costs(DecodeAttention{}, 256, 512));
 static_assert(Sdpa{.type = dtype::fp8_e4m3}.arithmetic().on ==
                   kprof::arithmetic_unit::tensor_core &&
               Sdpa{}.arithmetic().on == kprof::arithmetic_unit::unknown);
 
-// 6 heads on 2, 5 tokens, sizes 7 and 11: q 2*6*7 = 84, cache 2*2*5*18 = 360, o 2*6*11 = 132, a
-// token 2*2*18 = 72.
-constexpr DecodeAttention token{.B = 2, .Hq = 6, .Hkv = 2, .Sk = 5, .D = 7, .Dv = 11};
-static_assert(token.flops() == 2 * 12 * 5 * 18 && moves(token, 2 * (84 + 360), 2 * 132));
-static_assert(moves(DecodeAttention{.B = 2,
-                                    .Hq = 6,
-                                    .Hkv = 2,
-                                    .Sk = 5,
-                                    .D = 7,
-                                    .Dv = 11,
-                                    .append = true,
-                                    .page_size = 2,
-                                    .dtypeKV = dtype::fp8_e4m3},
-                    2 * 84 + 360 + 4 * 2 * 3, 2 * 132 + 72));
-static_assert(moves(DecodeAttention{.Hq = 1, .Sk = 3, .D = 5, .dtypeKV = dtype::int4}, 10 + 8 + 8,
-                    10) &&
-              costs(DecodeAttention{.B = 0}, 0, 0));
+static_assert(costs(DecodeAttention{.B = 0}, 0, 0));
 static_assert(costs(DecodeAttention{.Hq = 3, .Sk = 0, .D = 5}, 0, 30) &&
               !DecodeAttention{.Sk = 0, .append = true}.valid());
-static_assert(DecodeAttention{.Hq = 32, .Sk = 4096, .D = 128}.flops() ==
-              Sdpa{.Hq = 32, .Sq = 1, .Sk = 4096, .D = 128}.flops());
 
-static_assert(costs(MlaDecode{.B = 2, .H = 3, .Sk = 5, .L = 7, .R = 2}, 2 * 2 * 3 * 5 * 16,
-                    2 * (54 + 90 + 42)));
-static_assert(moves(MlaDecode{.B = 2,
-                              .H = 3,
-                              .Sk = 5,
-                              .L = 7,
-                              .R = 2,
-                              .append = true,
-                              .page_size = 4,
-                              .type = dtype::f32},
-                    4 * (54 + 90) + 4 * 2 * 2, 4 * (42 + 18)));
-static_assert(costs(MlaDecode{.B = 32, .Sk = 8192, .type = dtype::f16},
-                    2ULL * 32 * 128 * 8192 * 1088,
-                    2ULL * (32 * 128 * 576 + 32 * 8192 * 576 + 32 * 128 * 512)));
 static_assert(costs(MlaDecode{.H = 1, .Sk = 3, .L = 3, .R = 0, .type = dtype::int4}, 36,
                     2 + 5 + 2) &&
               !MlaDecode{.Sk = 0, .append = true}.valid());
 static_assert(costs(MlaDecode{.H = 1, .Sk = 0, .L = 3, .R = 1}, 0, 6));
 
-static_assert(
-    moves(Rope{.B = 2, .S = 3, .H = 5, .D = 6, .type = dtype::bf16, .dtypeTable = dtype::bf16},
-          360 + 36, 360));
-static_assert(costs(Rope{.B = 2, .S = 3, .H = 5, .D = 6, .pass = pass::bprop}, 540, 720 + 72) &&
-              costs(Rope{.B = 0, .S = 3}, 0, 0));
+static_assert(costs(Rope{.B = 0, .S = 3}, 0, 0));
 static_assert(costs(Rope{.D = 0}, 0, 0));
-static_assert(moves(Rope{.S = 1, .H = 3, .D = 2, .type = dtype::fp6_e2m3}, 5 + 8, 5));
 
 static_assert(!Sdpa{.type = dtype::c64}.valid() && !DecodeAttention{.type = dtype::c128}.valid() &&
               !MlaDecode{.type = dtype::c64}.valid());

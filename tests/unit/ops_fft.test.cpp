@@ -14,7 +14,6 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
-using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::count;
 using kprof::dtype;
@@ -30,40 +29,11 @@ static_assert(costs(Fft{.n = {1024}, .batch = 1, .kind = fft_kind::c2c, .type = 
 static_assert(costs(Fft{.n = {64, 64}, .batch = 16, .type = dtype::f64}, 3'932'160, 2'097'152));
 static_assert(costs(Fft{.n = {4096}, .kind = fft_kind::r2c, .type = dtype::f32}, 122'880, 32'776));
 
-// By hand.
 // length 1: one complex number in, one out
 static_assert(costs(Fft{}, 0, 16));
-// 5 2 1
-static_assert(costs(Fft{.n = {2}}, 10, 32) && costs(Fft{.n = {2}, .inverse = true}, 10, 32));
-// 15 log2 3 = 23.77
-static_assert(costs(Fft{.n = {3}}, 24, 48));
-// 47.55: rounded once, not for each
-static_assert(costs(Fft{.n = {3}, .batch = 2}, 48, 96));
-// 11.89; 3 / 2 + 1 = 2 complex numbers
-static_assert(costs(Fft{.n = {3}, .kind = fft_kind::r2c}, 12, 12 + 16));
-static_assert(costs(Fft{.n = {5, 7}, .batch = 3, .kind = fft_kind::c2r, .type = dtype::f64}, 1'346,
-                    960 + 840));
-// 2.5 35 3 log2 35 = 1346.43; read 3 5 (7 / 2 + 1) 16 bytes, written 3 35 8
-static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .kind = fft_kind::c2r, .type = dtype::f64}, 960,
-                    840));
-static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .kind = fft_kind::r2c, .type = dtype::f64}, 840,
-                    960));
-static_assert(moves(Fft{.n = {5, 7}, .batch = 3, .type = dtype::f64}, 1680, 1680));
-// 60 log2 24 = 275.1; 8 (3 / 2 + 1) 4
-static_assert(costs(Fft{.n = {4, 2, 3}, .kind = fft_kind::r2c, .type = dtype::f16}, 275, 48 + 64));
-// 35 log2 7 = 98.26; 14 components of 4 bits, twice
-static_assert(costs(Fft{.n = {7}, .type = dtype::fp4_e2m1}, 98, 14));
 static_assert(costs(Fft{.n = {8}, .batch = 0}, 0, 0));
 static_assert(costs(Fft{.n = {1, 1, 1}, .batch = 9}, 0, 144));
 
-// 5 N log2 N of large N, from a logarithm of 90 digits: 2^53 - 1 (...607.79, and half of it), 3^34
-// (...596.90), 3^33 5 (...603.69), 10^16 (...878.30).
-static_assert(Fft{.n = {9'007'199'254'740'991}}.flops() == 2'386'907'802'506'362'608);
-static_assert(Fft{.n = {9'007'199'254'740'991}, .kind = fft_kind::r2c}.flops() ==
-              1'193'453'901'253'181'304);
-static_assert(Fft{.n = {16'677'181'699'666'569}}.flops() == 4'493'560'293'986'386'597);
-static_assert(Fft{.n = {27'795'302'832'777'615}}.flops() == 7'591'688'065'979'915'604);
-static_assert(Fft{.n = {100'000'000, 100'000'000}}.flops() == 2'657'542'475'909'889'878);
 // A batch multiplies before the rounding: 2^44 transforms of 3 and of 1000003 points.
 static_assert(Fft{.n = {3}, .batch = std::int64_t{1} << 44}.flops() == 418'244'327'791'641);
 static_assert(Fft{.n = {1'000'003}, .batch = std::int64_t{1} << 36}.flops() ==

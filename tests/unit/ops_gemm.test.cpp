@@ -32,43 +32,16 @@ static_assert(costs(gemm_of(dtype::f32, 7, 13, 29), 5'278, 2'684));
 static_assert(costs(gemm_of(dtype::f64, 256, 256, 256, true), 33'554'432, 2'097'152));
 // complex: 8 a multiply-add
 static_assert(costs(gemm_of(dtype::c64, 3, 5, 7), 8 * 3 * 5 * 7, 8 * (21 + 35 + 15)));
-// packed, each tensor by itself
-static_assert(costs(gemm_of(dtype::int4, 3, 5, 7), 210,
-                    (21 + 1) / 2 + (35 + 1) / 2 + (15 + 1) / 2));
-static_assert(costs(Gemm{.M = 3,
-                         .N = 5,
-                         .K = 7,
-                         .batch = 2,
-                         .dtypeA = dtype::fp6_e2m3,
-                         .dtypeB = dtype::fp4_e2m1,
-                         .dtypeC = dtype::f16},
-                    420, 32 + 35 + 60));  // ceil(42 * 6 / 8), ceil(70 * 4 / 8), 30 * 2
-static_assert(costs(Gemm{.M = 3,
-                         .N = 5,
-                         .K = 7,
-                         .batch = 2,
-                         .dtypeA = dtype::bf16,
-                         .dtypeB = dtype::int8,
-                         .dtypeC = dtype::f32,
-                         .beta = true},
-                    420, 2 * 42 + 70 + 2 * 4 * 30));
-static_assert(costs(Gemm{.M = 3, .N = 5, .K = 7, .dtypeA = dtype::bf16}, 210, 2 * 71) &&
-              Gemm{.dtypeA = dtype::int4, .dtypeB = dtype::f16}.arithmetic().type == dtype::f16);
+static_assert(Gemm{.dtypeA = dtype::int4, .dtypeB = dtype::f16}.arithmetic().type == dtype::f16);
 static_assert(costs(gemm_of(dtype::f32, 0, 5, 7, true), 0, 0) &&
               costs(gemm_of(dtype::f32, 3, 0, 7), 0, 0));
 static_assert(costs(gemm_of(dtype::f32, 3, 5, 0), 0, 60));  // no products: zeros are written
-static_assert(gemm_of(dtype::f32, 3, 5, 7, true).bytes().written == 60 &&
-              gemm_of(dtype::f32, 3, 5, 7, true).bytes().read == 4 * (21 + 35 + 15));
 static_assert(gemm_of(dtype::tf32, 1, 1, 1).arithmetic().on == arithmetic_unit::tensor_core &&
               gemm_of(dtype::f16, 1, 1, 1).arithmetic().on == arithmetic_unit::unknown);
 static_assert(Gemm{.dtypeA = dtype::f16}.arithmetic().type == dtype::f16);
 
 static_assert(costs(Bmm{.batch = 12, .M = 128, .N = 128, .K = 64, .type = dtype::f16}, 25'165'824,
                     786'432));
-static_assert(costs(Bmm{.batch = 3, .M = 5, .N = 7, .K = 11}, 2 * 3 * 5 * 7 * 11,
-                    4 * 3 * (55 + 77 + 35)));
-// 9, 9 and 3 elements
-static_assert(costs(Bmm{.batch = 3, .M = 1, .N = 1, .K = 3, .type = dtype::int4}, 18, 5 + 5 + 2));
 static_assert(costs(Bmm{.batch = 0, .M = 5, .N = 7, .K = 11}, 0, 0));
 static_assert(Bmm{.type = dtype::bf16}.arithmetic().type == dtype::bf16);
 
@@ -77,12 +50,8 @@ constexpr GemmStridedBatched strided(std::int64_t a, std::int64_t b, std::int64_
 }
 static_assert(costs(GemmStridedBatched{.M = 64, .N = 64, .K = 64, .batch = 8, .strideB = 0},
                     4'194'304, 278'528));
-static_assert(costs(strided(-1, -1), 840, 4 * 4 * (21 + 35 + 15)));
-static_assert(costs(strided(0, 0), 840, 4 * (21 + 35 + 60)));
 // rows between rows
-static_assert(costs(strided(7, 100), 840, 4 * 4 * (21 + 35 + 15)) &&
-              costs(strided(-1, 0, 5), 840, 4 * (84 + 35 + 60)));
-static_assert(costs(strided(21, 35, 15), 840, 4 * 4 * (21 + 35 + 15)));
+static_assert(costs(strided(-1, 0, 5), 840, 4 * (84 + 35 + 60)));
 static_assert(!strided(-1, -1, 0).valid() && !strided(-2, -1).valid() && !strided(-1, -2).valid() &&
               !strided(-1, -1, -2).valid());
 static_assert(GemmStridedBatched{.batch = 1, .strideC = 0}.valid());  // one output cannot overlap
@@ -103,16 +72,8 @@ static_assert(costs(GroupedGemm<8>{.groups = {{{64, 128, 32}, {0, 128, 32}, {16,
                                    .dtypeB = dtype::bf16,
                                    .dtypeC = dtype::bf16},
                     655'360, 41'984));
-static_assert(costs(GroupedGemm<2>{.groups = {{{3, 5, 7}, {1, 2, 3}}}}, 210 + 12,
-                    4 * (21 + 35 + 15) + 4 * (3 + 6 + 2)));
-static_assert(costs(GroupedGemm<4>{.groups = {{{3, 5, 7}}}}, 210, 284) &&
-              !GroupedGemm<2>{.groups = {{{3, 5, 7}, {-1, 2, 3}}}}.valid());
+static_assert(!GroupedGemm<2>{.groups = {{{3, 5, 7}, {-1, 2, 3}}}}.valid());
 static_assert(costs(GroupedGemm<>{}, 0, 0));
-static_assert(costs(GroupedGemm<2>{.groups = {{{1, 1, 3}, {1, 1, 3}}},
-                                   .dtypeA = dtype::int4,
-                                   .dtypeB = dtype::int4,
-                                   .dtypeC = dtype::int8},
-                    12, 2 * (2 + 2 + 1)));
 static_assert(kprof::detail::same_text(kprof::name_of<GroupedGemm<3>>(),
                                        kprof::detail::text_of("GroupedGemm")));
 
@@ -125,17 +86,7 @@ static_assert(costs(RaggedGemm{.M = 80,
                                .dtypeB = dtype::bf16,
                                .dtypeC = dtype::bf16},
                     655'360, 41'984));
-static_assert(costs(RaggedGemm{.M = 5, .N = 3, .K = 7, .groups = 9, .active_groups = 5}, 210,
-                    4 * (35 + 5 * 21 + 15)));
 static_assert(costs(RaggedGemm{.M = 0, .N = 3, .K = 7, .groups = 9, .active_groups = 0}, 0, 0));
-static_assert(costs(RaggedGemm{.M = 1,
-                               .N = 1,
-                               .K = 3,
-                               .groups = 2,
-                               .dtypeA = dtype::int4,
-                               .dtypeB = dtype::fp8_e4m3,
-                               .dtypeC = dtype::f16},
-                    6, 2 + 3 + 2));
 static_assert(!RaggedGemm{.M = 4, .groups = 2, .active_groups = 3}.valid() &&
               !RaggedGemm{.M = 1, .groups = 9, .active_groups = 2}.valid());
 static_assert(!RaggedGemm{.M = 0, .groups = 2, .active_groups = 1}.valid() &&
@@ -157,29 +108,10 @@ constexpr GemmEpilogue fused(bias_kind bias, activation act, bool residual, bool
 }
 static_assert(costs(fused(bias_kind::per_col, activation::none, false), 33'587'200, 459'264));
 static_assert(costs(fused(bias_kind::per_col, activation::gelu, true), 33'652'736, 524'800));
-static_assert(costs(fused(bias_kind::none, activation::none, false), 33'554'432, 458'752));
-static_assert(costs(fused(bias_kind::per_row, activation::none, false), 33'587'200,
-                    458'752 + 2 * 128));
-static_assert(costs(fused(bias_kind::none, activation::relu, false, true), 33'587'200,
-                    458'752 + 2 * 32'768));
 static_assert(fused(bias_kind::per_col, activation::gelu, true).bytes().written == 65'536);
-static_assert(costs(
-    GemmEpilogue{.M = 3, .N = 5, .K = 7, .batch = 2, .bias = bias_kind::per_row, .residual = true},
-    420 + 60, 4 * (42 + 70 + 30 + 3 + 30)));
-static_assert(
-    GemmEpilogue{.M = 10, .N = 20, .K = 5, .act = activation::sigmoid}.transcendentals() == 200 &&
-    fused(bias_kind::none, activation::relu, true).transcendentals() == 0);
 static_assert(
     costs(GemmEpilogue{.M = 0, .N = 5, .K = 7, .bias = bias_kind::per_col, .act = activation::relu},
           0, 0));
-static_assert(costs(GemmEpilogue{.M = 1,
-                                 .N = 3,
-                                 .K = 1,
-                                 .dtypeA = dtype::int8,
-                                 .dtypeB = dtype::int4,
-                                 .dtypeC = dtype::int4,
-                                 .bias = bias_kind::per_col},
-                    9, 1 + 2 + 2 + 2));
 static_assert(GemmEpilogue{.dtypeA = dtype::fp8_e4m3}.arithmetic().on ==
               arithmetic_unit::tensor_core);
 
@@ -196,27 +128,11 @@ static_assert(costs(linear_of(pass::fprop, true), 604'372'992, 5'707'776));
 static_assert(costs(linear_of(pass::dgrad, true), 603'979'776, 5'701'632));
 static_assert(costs(Linear{.tokens = 10, .in_features = 5, .out_features = 20}, 2'000, 1'400));
 static_assert(costs(linear_of(pass::wgrad, true), 603'979'776, 5'701'632));
-static_assert(costs(linear_of(pass::bgrad, true), 128 * 3072, 2 * (128 * 3072 + 3072)));
-// gradient in f32
-static_assert(costs(linear_of(pass::wgrad, false, dtype::bf16, dtype::f32), 603'979'776,
-                    2 * (128 * 3072 + 128 * 768) + 4 * 768 * 3072));
-static_assert(costs(linear_of(pass::fprop, true, dtype::f16, dtype::int4), 604'372'992,
-                    2 * 128 * (768 + 3072) + 768 * 3072 / 2 + 3072 / 2));
-static_assert(linear_of(pass::fprop, true).bytes().written == 2 * 128 * 3072 &&
-              linear_of(pass::dgrad, true).bytes().written == 2 * 128 * 768);
-static_assert(linear_of(pass::wgrad, true).bytes().written == 2 * 768 * 3072 &&
-              linear_of(pass::bgrad, true).bytes().written == 2 * 3072);
 static_assert(linear_of(pass::fprop, true).parameters() == 768 * 3072 + 3072 &&
               linear_of(pass::fprop, false).parameters() == 768 * 3072);
 static_assert(!linear_of(pass::bprop, true).valid());
 static_assert(linear_of(pass::bgrad, true).arithmetic().on == arithmetic_unit::cuda_core &&
               linear_of(pass::fprop, true).arithmetic().on == arithmetic_unit::unknown);
-static_assert(costs(Linear{.tokens = 2,
-                           .out_features = 3,
-                           .pass = pass::bgrad,
-                           .type = dtype::f16,
-                           .dtypeW = dtype::f32},
-                    6, 12 + 12));
 static_assert(costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20}, 0, 0) &&
               costs(Linear{.tokens = 0, .in_features = 5, .out_features = 20, .pass = pass::wgrad},
                     0, 400));
@@ -224,55 +140,12 @@ static_assert(costs(Linear{.tokens = 3, .in_features = 0, .out_features = 20, .b
                     320) &&
               costs(Linear{.tokens = 3, .in_features = 0, .pass = pass::dgrad}, 0, 0));
 
-// 128 x 256 x 512 in f16: half of A is 65,536 bytes, its metadata 2 bits for each of 32,768
-// elements.
-static_assert(costs(SparseGemm{.M = 128, .N = 256, .K = 512}, 33'554'432,
-                    65'536 + 8'192 + 262'144 + 65'536));
-static_assert(SparseGemm{.M = 128, .N = 256, .K = 512}.sparse_flops() == 16'777'216);
-// 6 kept: 12 bits
-static_assert(costs(SparseGemm{.M = 3, .N = 5, .K = 4, .beta = true}, 120,
-                    2 * 6 + 2 + 2 * 20 + 2 * 2 * 15));
-// 3 kept: 12 bits
-static_assert(costs(
-    SparseGemm{
-        .M = 3, .N = 5, .K = 2, .dtypeA = dtype::tf32, .dtypeB = dtype::tf32, .dtypeC = dtype::f32},
-    60, 12 + 2 + 40 + 60));
-// 12 bits
-static_assert(costs(SparseGemm{.M = 3,
-                               .N = 1,
-                               .K = 8,
-                               .dtypeA = dtype::int4,
-                               .dtypeB = dtype::int4,
-                               .dtypeC = dtype::int32},
-                    48, 6 + 2 + 4 + 12));
-// 4 kept: 4 bits
-static_assert(costs(SparseGemm{.M = 1,
-                               .N = 1,
-                               .K = 8,
-                               .dtypeA = dtype::int4,
-                               .dtypeB = dtype::int4,
-                               .dtypeC = dtype::int32},
-                    16, 2 + 1 + 4 + 4));
 static_assert(!SparseGemm{.K = 6}.valid() && !SparseGemm{.K = 3, .dtypeA = dtype::tf32}.valid() &&
               !SparseGemm{.K = 4, .dtypeA = dtype::int4}.valid());
 static_assert(!SparseGemm{.dtypeA = dtype::f64}.valid() &&
               SparseGemm{}.arithmetic().on == arithmetic_unit::tensor_core);
 static_assert(costs(SparseGemm{.M = 0, .N = 5, .K = 4}, 0, 0));
 
-static_assert(costs(BlockScaledGemm{.M = 128, .N = 256, .K = 512}, 33'554'432,
-                    65'536 + 131'072 + (128 + 256) * 16 + 65'536));
-static_assert(costs(BlockScaledGemm{.M = 3,
-                                    .N = 5,
-                                    .K = 33,
-                                    .dtypeA = dtype::fp4_e2m1,
-                                    .dtypeB = dtype::fp6_e3m2,
-                                    .beta = true},
-                    // ceil(99 / 2), ceil(165 * 6 / 8), 8 rows of 2 scales
-                    990, 50 + 124 + 16 + 2 * 30));
-static_assert(costs(
-    BlockScaledGemm{
-        .M = 3, .N = 5, .K = 33, .block = 16, .dtypeA = dtype::fp4_e2m1, .dtypeB = dtype::fp4_e2m1},
-    990, 50 + 83 + 24 + 30));
 static_assert(costs(BlockScaledGemm{.M = 3, .N = 0, .K = 33}, 0, 0) &&
               !BlockScaledGemm{.block = 0}.valid() && !BlockScaledGemm{.block = -32}.valid());
 static_assert(BlockScaledGemm{}.arithmetic().on == arithmetic_unit::tensor_core &&

@@ -13,7 +13,6 @@ using kprof_test::is_constant;
 using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
-using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -22,39 +21,7 @@ namespace {
 static_assert(costs(CrossEntropy{.rows = 32, .classes = 1000}, 128000, 128388));
 static_assert(costs(Mse{.numel = 4096}, 12288, 32772));
 
-// 3 rows of 5 classes: 15 logits, targets 24 bytes, logsumexp 12, a loss of 4.
-static_assert(moves(CrossEntropy{.rows = 3, .classes = 5, .type = dtype::f16}, 30 + 24, 12 + 4) &&
-              CrossEntropy{.rows = 3, .classes = 5}.flops() == 60);
-static_assert(costs(CrossEntropy{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16},
-                    45, 2 * 30 + 24 + 12 + 4));
-static_assert(moves(CrossEntropy{.rows = 3,
-                                 .classes = 5,
-                                 .pass = pass::bprop,
-                                 .type = dtype::bf16,
-                                 .dtypeTarget = dtype::int32},
-                    30 + 12 + 12 + 4, 30));
-static_assert(costs(CrossEntropy{.rows = 32, .classes = 1000, .pass = pass::bprop}, 96000,
-                    2 * 128000 + 256 + 128 + 4));
-static_assert(moves(CrossEntropy{.rows = 1, .classes = 5, .type = dtype::fp4_e2m1}, 3 + 8, 8) &&
-              CrossEntropy{.rows = 3, .classes = 5}.transcendentals() == 15);
-static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::f16}, 6 + 24, 2) &&
-              Nll{.rows = 3, .classes = 5}.flops() == 3);
-static_assert(moves(Nll{.rows = 3, .classes = 5, .pass = pass::bprop, .type = dtype::f16}, 24 + 2,
-                    30));
-static_assert(costs(Nll{.rows = 1001, .classes = 7}, 1001, 4004 + 8008 + 4) &&
-              costs(NllLoss{.rows = 3, .classes = 5, .pass = pass::bprop}, 3, 24 + 4 + 60));
-static_assert(moves(Nll{.rows = 3, .classes = 5, .type = dtype::int4, .dtypeTarget = dtype::int16},
-                    2 + 6, 1));
-static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none}, 18, 108) &&
-              moves(Mse{.numel = 9, .reduction = loss_reduction::sum}, 72, 4));
-static_assert(costs(MseLoss{.numel = 9, .pass = pass::bprop}, 18, 3 * 36 + 4) &&
-              moves(Mse{.numel = 9, .pass = pass::bprop}, 76, 36));
-static_assert(costs(Mse{.numel = 9, .reduction = loss_reduction::none, .pass = pass::bprop}, 18,
-                    4 * 36));
-static_assert(costs(Mse{.numel = 9, .type = dtype::fp6_e2m3}, 27, 7 + 7 + 1) &&
-              costs(Mse{.numel = 0}, 0, 4));
-static_assert(costs(CrossEntropy{}, 4, 20) && costs(Nll{}, 1, 16) &&
-              costs(Nll{.pass = pass::bprop}, 1, 16) && costs(Mse{}, 3, 12));
+static_assert(costs(Mse{.numel = 0}, 0, 4));
 static_assert(CrossEntropy{.type = dtype::bf16}.arithmetic().type == dtype::bf16 &&
               Mse{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 

@@ -15,7 +15,6 @@ using kprof_test::is_constant;
 using kprof_test::is_refused;
 using kprof_test::least;
 using kprof_test::most;
-using kprof_test::moves;
 using kprof_test::named;
 using namespace kprof::ops;
 using kprof::dtype;
@@ -40,154 +39,9 @@ static_assert(costs(Dropout{.numel = 65536, .type = dtype::f16}, 131072, 327680)
 // Rows of a profile of ResNet-50.
 static_assert(costs(Add{.a = {32, 256, 56, 56}, .b = {32, 256, 56, 56}, .type = dtype::f16},
                     25690112, 154140672));
-static_assert(costs(Add{.type = dtype::int64}, 1, 24));  // a counter and a scalar, both in memory
-
-// Unary.
-static_assert(costs(Unary{.function = unary_function::exp, .numel = 1001, .type = dtype::f64}, 1001,
-                    16016));
-static_assert(Unary{.function = unary_function::exp, .numel = 1001}.flops(cost_model::pyprof) ==
-              20020);
-static_assert(Unary{.function = unary_function::square, .numel = 9}.flops(cost_model::pyprof) ==
-                  9 &&
-              Unary{.numel = 9}.flops(cost_model::expressions) == 9);
-static_assert(Unary{.function = unary_function::erfinv, .numel = 9}.transcendentals() == 9 &&
-              Unary{.function = unary_function::square}.transcendentals() == 0);
-static_assert(moves(Unary{.function = unary_function::is_nan, .numel = 9, .type = dtype::f16}, 18,
-                    9));
-static_assert(moves(Unary{.function = unary_function::round, .numel = 9, .dtypeOut = dtype::int8},
-                    36, 9));
-static_assert(moves(Unary{.function = unary_function::exp, .numel = 9, .pass = pass::bprop}, 72,
-                    36));
-static_assert(moves(Unary{.function = unary_function::neg, .numel = 9, .pass = pass::bprop}, 36,
-                    36));
-static_assert(moves(Unary{.numel = 9, .type = dtype::uint4}, 5, 5));
-
-static_assert(costs(Exp{.numel = 7, .type = dtype::f16}, 7, 28) &&
-              Exp{.numel = 7}.flops(cost_model::pyprof) == 140 &&
-              Exp{.numel = 7}.transcendentals() == 7);
-static_assert(costs(Neg{.numel = 7, .pass = pass::bprop}, 7, 56) &&
-              costs(Sqrt{.numel = 7, .pass = pass::bprop}, 7, 84) && costs(Abs{}, 1, 8));
-
-// Binary. [2,3,1] with [5] is [2,3,5]: 30 elements of 6 and 5.
-static_assert(costs(Add{.a = {2, 3, 1}, .b = {5}, .type = dtype::f16}, 30, 2 * (6 + 5 + 30)));
-static_assert(moves(Sub{.a = {3, 5}, .b = {5}, .dtypeB = dtype::f16, .dtypeOut = dtype::f64},
-                    60 + 10, 120));
-static_assert(moves(Ge{.a = {3, 5}, .b = {3, 1}, .type = dtype::f64}, 120 + 24, 15));
-static_assert(moves(
-    Binary{.function = binary_function::logical_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56,
-    7));
-static_assert(moves(
-    Binary{.function = binary_function::bitwise_xor, .a = {7}, .b = {7}, .type = dtype::int32}, 56,
-    28));
-static_assert(costs(Maximum{.a = {3, 5}, .b = {3, 5}, .type = dtype::fp4_e2m1}, 15, 24));
-static_assert(Pow{.a = {3, 5}}.flops(cost_model::pyprof) == 300 && Pow{.a = {3, 5}}.flops() == 15 &&
-              Pow{.a = {3, 5}}.transcendentals() == 15);
-static_assert(Div{.a = {3, 5}}.flops(cost_model::pyprof) == 15 &&
-              Div{.a = {3, 5}}.transcendentals() == 0);
-// Backward, after PyProf: 0 and 2 E s of a sum, E and 3 E s of a product, for each operand.
-static_assert(costs(Add{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16},
-                    0, 4 * 32768));
-static_assert(costs(Mul{.a = {128, 256}, .b = {128, 256}, .pass = pass::bprop, .type = dtype::f16},
-                    32768, 6 * 32768));
-static_assert(costs(Div{.a = {128, 256},
-                        .b = {128, 256},
-                        .pass = pass::bprop,
-                        .gradient = gradient_of::both,
-                        .type = dtype::f16},
-                    65536, 10 * 32768));
-static_assert(costs(Sub{.a = {6}, .b = {6}, .pass = pass::bprop, .gradient = gradient_of::both}, 0,
-                    3 * 24));
-static_assert(moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop}, 4 * (30 + 5), 120));
-static_assert(moves(Mul{.a = {6, 1},
-                        .b = {1, 5},
-                        .pass = pass::bprop,
-                        .gradient = gradient_of::b,
-                        .type = dtype::f16,
-                        .dtypeB = dtype::f32},
-                    2 * (30 + 6), 60));
-static_assert(
-    moves(Mul{.a = {6, 1}, .b = {1, 5}, .pass = pass::bprop, .gradient = gradient_of::both},
-          4 * (30 + 5 + 6), 240));
-
-// Ternary.
-static_assert(costs(Ternary{.a = {6}, .b = {6}, .c = {1}}, 12, 4 * (6 + 6 + 1 + 6)));
-static_assert(costs(
-    Ternary{.function = ternary_function::where, .a = {3, 1}, .b = {1, 5}, .type = dtype::f16}, 15,
-    3 + 10 + 2 + 30));
-static_assert(costs(Ternary{.function = ternary_function::clamp, .a = {7, 3}, .type = dtype::bf16},
-                    42, 42 + 2 + 2 + 42));
-static_assert(costs(
-    Ternary{
-        .function = ternary_function::lerp, .a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1},
-    9, 8));
-static_assert(
-    moves(Ternary{.a = {6}, .b = {6}, .c = {6}, .type = dtype::f32, .dtypeA = dtype::int8},
-          6 + 24 + 24, 24));
 
 static_assert(costs(Addcmul{.a = {100, 10}, .b = {100, 10}, .c = {100, 10}}, 3000, 16000));
-static_assert(costs(Where{.a = {3}, .b = {3}, .type = dtype::f16}, 3, 3 + 6 + 2 + 6));
-static_assert(costs(Fma{}, 2, 16) && costs(Clamp{}, 2, 16) && costs(Lerp{}, 3, 16) &&
-              costs(Addcdiv{.dtypeA = dtype::f64}, 3, 20));
-// Every one under its own name.
-template <class... Ops>
-constexpr bool unary_of_one_flop(std::uint64_t bytes_backward) {
-  return ((costs(Ops{.numel = 7}, 7, 56) &&
-           costs(Ops{.numel = 7, .pass = pass::bprop}, 7, bytes_backward) &&
-           costs(Ops{.numel = 9, .type = dtype::uint4, .dtypeOut = dtype::f16}, 9, 5 + 18)) &&
-          ...);
-}
-static_assert(
-    unary_of_one_flop<Abs, Reciprocal, Square, Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>(84) &&
-    unary_of_one_flop<Neg>(56));
-template <class... Ops>
-constexpr int transcendental_in_seven() {
-  return (
-      (Ops{.numel = 7}.transcendentals() == 7 && Ops{.numel = 7}.flops(cost_model::pyprof) == 140
-           ? 1
-           : 0) +
-      ...);
-}
-static_assert(transcendental_in_seven<Exp, Log, Sqrt, Rsqrt, Sin, Cos, Erf>() == 7 &&
-              transcendental_in_seven<Neg, Abs, Reciprocal, Square>() == 0);
-template <class... Ops>
-constexpr bool binary_of_one_flop(std::uint64_t out_bits) {
-  return ((costs(Ops{.a = {3, 5}, .b = {5}, .type = dtype::f16}, 15,
-                 30 + 10 + 15 * (out_bits == 0 ? 16 : out_bits) / 8) &&
-           costs(Ops{.a = {6, 1}, .b = {1, 5}}, 30,
-                 24 + 20 + 30 * (out_bits == 0 ? 32 : out_bits) / 8) &&
-           costs(Ops{.a = {7},
-                     .b = {1},
-                     .type = dtype::int8,
-                     .dtypeB = dtype::int4,
-                     .dtypeOut = dtype::f32},
-                 7, 7 + 1 + 28)) &&
-          ...);
-}
-static_assert(binary_of_one_flop<Add, Sub, Mul, Div, Pow, Maximum, Minimum>(0) &&
-              binary_of_one_flop<Eq, Ne, Lt, Le, Gt, Ge>(8));
-template <class... Ops>
-constexpr bool ternary_of(std::uint64_t flops) {
-  return (
-      (costs(Ops{.a = {3, 5}, .b = {5}, .c = {1}, .type = dtype::f16, .dtypeA = dtype::f16},
-             15 * flops, 30 + 10 + 2 + 30) &&
-       costs(Ops{.a = {2, 1, 3}, .b = {5, 1}, .c = {3}, .dtypeA = dtype::int8}, 30 * flops,
-             6 + 20 + 12 + 120) &&
-       costs(Ops{.a = {3}, .b = {3}, .c = {3}, .type = dtype::fp4_e2m1, .dtypeA = dtype::fp4_e2m1},
-             3 * flops, 8)) &&
-      ...);
-}
-static_assert(ternary_of<Where>(1) && ternary_of<Fma, Clamp>(2) &&
-              ternary_of<Addcmul, Addcdiv, Lerp>(3));
-
-static_assert(costs(Unary{}, 1, 8) && costs(Binary{}, 1, 12) && costs(Add{}, 1, 12) &&
-              costs(Ternary{}, 2, 16) && costs(Dropout{}, 2, 9));
-
-// Dropout: x, y and a mask of bytes.
-static_assert(moves(Dropout{.numel = 7, .type = dtype::f16}, 14, 21) &&
-              moves(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::f16}, 21, 14));
-static_assert(costs(Dropout{.numel = 7, .pass = pass::bprop, .type = dtype::fp6_e2m3}, 14,
-                    6 + 6 + 7) &&
-              costs(Dropout{.numel = 0}, 0, 0));
+static_assert(costs(Dropout{.numel = 0}, 0, 0));
 
 // Shapes: a size may be 0 wherever it stands, and a negative one is no size that is left out.
 static_assert(costs(Add{.a = {0}, .b = {0}}, 0, 0) && costs(Add{.a = {0}}, 0, 0) &&

@@ -50,96 +50,10 @@ static_assert(costs(GemmQuant{.M = 128,
                               .dtypeScale = f32},
                     4'194'304, 65'544));
 
-// By hand: 7 channels of 13 elements, f32 in 364 bytes, int4 in 46, fp6 in 69
-static_assert(costs(Quantize{.numel = 91, .channels = 7, .dtypeOut = i4}, 182, 364 + 46 + 4) &&
-              moves(Quantize{.numel = 91, .channels = 7, .dtypeOut = i4}, 368, 46));
-static_assert(moves(Quantize{.numel = 91, .channels = 7, .dtypeOut = i4, .amax = true}, 364, 50) &&
-              Quantize{.numel = 91, .amax = true}.flops() == 273);
-// 7 zero points in 3.5 bytes
-static_assert(moves(Quantize{.numel = 91,
-                             .channels = 7,
-                             .dtypeOut = i4,
-                             .scaling = scaled::channel,
-                             .zero_points = true},
-                    364 + 28 + 4, 46));
-static_assert(moves(Quantize{.numel = 91,
-                             .channels = 7,
-                             .dtypeOut = i4,
-                             .scaling = scaled::channel,
-                             .zero_points = true,
-                             .amax = true},
-                    364, 46 + 28 + 4));
-// 7 4 scales
-static_assert(moves(Quantize{.numel = 91,
-                             .channels = 7,
-                             .dtypeOut = fp6,
-                             .scaling = scaled::group,
-                             .group = 4,
-                             .dtypeScale = dtype::uint8},
-                    364 + 28, 69));
-static_assert(costs(Quantize{.numel = 91, .channels = 7, .dtypeOut = i8, .scaling = scaled::none},
-                    182, 364 + 91) &&
-              costs(Quantize{.numel = 0, .channels = 7, .amax = true}, 0, 0));
-static_assert(Quantize{.numel = 91, .zero_points = true}.flops() == 182);
+static_assert(costs(Quantize{.numel = 0, .channels = 7, .amax = true}, 0, 0));
 
-static_assert(costs(Dequantize{.numel = 91, .channels = 7, .dtypeIn = i4}, 91, 46 + 4 + 364) &&
-              moves(Dequantize{.numel = 91, .channels = 7, .dtypeIn = i4}, 50, 364));
-static_assert(costs(
-    Dequantize{
-        .numel = 91, .channels = 7, .dtypeIn = i4, .scaling = scaled::channel, .zero_points = true},
-    182, 46 + 28 + 4 + 364));
-// 7 3
-static_assert(costs(Dequantize{.numel = 91,
-                               .channels = 7,
-                               .dtypeIn = fp6,
-                               .dtypeOut = bf16,
-                               .scaling = scaled::group,
-                               .group = 5,
-                               .dtypeScale = f16},
-                    91, 69 + 42 + 182));
-static_assert(costs(Dequantize{.numel = 91, .channels = 7, .scaling = scaled::none}, 91,
-                    91 + 364) &&
-              costs(Dequantize{.numel = 0, .zero_points = true}, 0, 0));
+static_assert(costs(Dequantize{.numel = 0, .zero_points = true}, 0, 0));
 
-// M 3, N 5, K 7: int4 A 11 bytes, B 18, f16 C 30
-constexpr GemmQuant shape_with(scaled a, scaled b, std::int64_t group = 3) {
-  return {.M = 3,
-          .N = 5,
-          .K = 7,
-          .dtypeA = i4,
-          .dtypeB = i4,
-          .dtypeC = f16,
-          .scaleA = a,
-          .scaleB = b,
-          .group = group,
-          .dtypeScale = f32};
-}
-constexpr GemmQuant with_zeros(GemmQuant op, bool a, bool b) {
-  op.zerosA = a, op.zerosB = b;
-  return op;
-}
-static_assert(costs(shape_with(scaled::none, scaled::none), 210, 59) &&
-              moves(shape_with(scaled::none, scaled::none), 29, 30));
-static_assert(costs(shape_with(scaled::tensor, scaled::none), 210, 63) &&
-              costs(shape_with(scaled::none, scaled::tensor), 210, 63));
-static_assert(costs(shape_with(scaled::channel, scaled::none), 210, 59 + 12) &&
-              costs(shape_with(scaled::none, scaled::channel), 210, 59 + 20));
-// 3 3 and 5 3 scales
-static_assert(costs(shape_with(scaled::group, scaled::none), 210, 59 + 36) &&
-              costs(shape_with(scaled::none, scaled::group), 210, 59 + 60));
-// one group a channel
-static_assert(costs(shape_with(scaled::group, scaled::group, 100), 210, 59 + 32));
-// 9 and 15 zero points of 4 bits
-static_assert(costs(with_zeros(shape_with(scaled::group, scaled::group), true, true), 210,
-                    59 + 96 + 5 + 8));
-static_assert(costs(with_zeros(shape_with(scaled::channel, scaled::tensor), true, false), 210,
-                    59 + 12 + 4 + 2));
-static_assert(costs(with_zeros(shape_with(scaled::channel, scaled::tensor), false, true), 210,
-                    59 + 12 + 4 + 1));
-static_assert(costs(GemmQuant{.M = 3, .N = 5, .K = 7, .scaleB = scaled::channel, .beta = true}, 210,
-                    42 + 18 + 10 + 30 + 30));
-static_assert(moves(GemmQuant{.M = 3, .N = 5, .K = 7, .scaleB = scaled::channel, .beta = true},
-                    42 + 18 + 10 + 30, 30));
 static_assert(costs(GemmQuant{.M = 0, .N = 5, .K = 7, .scaleA = scaled::tensor, .beta = true}, 0,
                     0) &&
               costs(GemmQuant{.M = 3, .N = 0, .K = 7}, 0, 0));
@@ -156,12 +70,6 @@ static_assert(Quantize{.dtypeIn = bf16}.arithmetic().type == bf16 &&
               Dequantize{.dtypeOut = f16}.arithmetic().type == f16);
 static_assert(Quantize{}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
               Dequantize{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
-// 1 element, 1 scale
-static_assert(costs(Quantize{}, 2, 9) && costs(Dequantize{}, 1, 9) &&
-              costs(GemmQuant{}, 2, 2 + 1 + 2 + 2));
-static_assert(costs(Quantize{.numel = 129, .scaling = scaled::group}, 258, 516 + 129 + 8) &&
-              costs(Dequantize{.numel = 129, .scaling = scaled::group}, 129, 653));
-static_assert(costs(GemmQuant{.K = 129}, 258, 258 + 65 + 4 + 2));  // 2 groups of 128
 
 static_assert(!is_constant([] { return Quantize{.numel = -1}.flops(); }) &&
               !is_constant([] { return Quantize{.numel = -1}.bytes(); }));

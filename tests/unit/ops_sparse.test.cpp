@@ -15,8 +15,6 @@
 using kprof_test::costs;
 using kprof_test::is_constant;
 using kprof_test::is_refused;
-using kprof_test::least;
-using kprof_test::moves;
 using namespace kprof::ops;
 using kprof::dtype;
 
@@ -33,57 +31,22 @@ static_assert(costs(
     SpmmCsr{.M = 100, .N = 8, .K = 100, .nnz = 500, .type = dtype::f32, .dtypeIndex = dtype::int32},
     8'000, 10'804));
 
-// By hand. M 3, N 5, nnz 7, f32: offsets 4 4, indices 7 4, values 7 4, x 5 4, y 3 4
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7}, 14, 16 + 28 + 28 + 20 + 12));
-static_assert(moves(SpmvCsr{.M = 3, .N = 5, .nnz = 7}, 92, 12));
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 17, 116) &&
-              moves(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true}, 104, 12));
-static_assert(costs(SpmvCsr{.M = 3,
-                            .N = 5,
-                            .nnz = 7,
-                            .type = dtype::f16,
-                            .dtypeIndex = dtype::uint16,
-                            .dtypeOffsets = dtype::int64},
-                    14, 32 + 14 + 14 + 10 + 6));
 static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c64}, 56 + 6,
                     16 + 28 + 56 + 40 + 24 + 24));
-// 3.5, 2.5, 1.5 bytes
-static_assert(costs(SpmvCsr{.M = 3, .N = 5, .nnz = 7, .type = dtype::int4}, 14,
-                    16 + 28 + 4 + 3 + 2));
 static_assert(costs(SpmvCsr{.M = 0, .N = 5, .nnz = 0, .beta = true}, 0, 0));
 // nothing but offsets: zeros are written
 static_assert(costs(SpmvCsr{.M = 3, .N = 0, .nnz = 0}, 0, 16 + 12));
 
-static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 14, 28 + 28 + 28 + 20 + 12) &&
-              moves(SpmvCoo{.M = 3, .N = 5, .nnz = 7}, 104, 12));
-static_assert(costs(
-    SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::f64, .dtypeIndex = dtype::int64},
-    17, 56 + 56 + 56 + 40 + 24 + 24));
 static_assert(costs(SpmvCoo{.M = 1000, .N = 1000, .nnz = 5000, .type = dtype::f64}, 10'000,
                     40'000 + 40'000 + 8'000 + 8'000));
 static_assert(costs(SpmvCoo{.M = 3, .N = 5, .nnz = 7, .beta = true, .type = dtype::c128}, 62,
                     56 + 112 + 80 + 48 + 48));
 static_assert(costs(SpmvCoo{.M = 0, .N = 5, .nnz = 0}, 0, 0));
 
-// M 3, N 2, K 5, nnz 7: offsets 4 4, indices 7 4, values 7 4, B 10 4, C 6 4
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 28, 16 + 28 + 28 + 40 + 24) &&
-              moves(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7}, 112, 24));
-static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true}, 34,
-                    16 + 28 + 28 + 40 + 48));
 static_assert(costs(SpmmCsr{.M = 3, .N = 2, .K = 5, .nnz = 7, .beta = true, .type = dtype::c64},
                     112 + 12, 16 + 28 + 56 + 80 + 96));
-static_assert(costs(SpmmCsr{.M = 3,
-                            .N = 2,
-                            .K = 5,
-                            .nnz = 7,
-                            .type = dtype::bf16,
-                            .dtypeIndex = dtype::int64,
-                            .dtypeOffsets = dtype::int32},
-                    28, 16 + 56 + 14 + 20 + 12));
 static_assert(costs(SpmmCsr{.M = 3, .N = 0, .K = 5, .nnz = 7, .beta = true}, 0, 0));
 
-// One element by default: offsets 8, index 4, value 4, the other operand 4, result 4.
-static_assert(costs(SpmvCsr{}, 2, 24) && costs(SpmvCoo{}, 2, 20) && costs(SpmmCsr{}, 2, 24));
 static_assert(SpmvCsr{}.arithmetic().on == kprof::arithmetic_unit::cuda_core &&
               SpmvCoo{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 static_assert(SpmmCsr{.type = dtype::f16}.arithmetic().type == dtype::f16 &&

@@ -36,28 +36,8 @@ static_assert(costs(Stencil{.n = {100, 100},
                             .type = dtype::f64},
                     175'104, 153'728));
 
-// By hand.
 // 3 points of f32, one of them inside
-static_assert(costs(Stencil{}, 5, 16) && Stencil{}.taps() == 3 && Stencil{}.points() == 1);
-// 8 5 points, 5 FLOPs; (70 + 40) 4
-static_assert(costs(Stencil{.n = {10, 7}, .counting = stencil_counting::uniform}, 200, 440));
-// 40 (2 9 - 1)
-static_assert(costs(Stencil{.n = {10, 7}, .shape = stencil_shape::box}, 680, 440));
-// 6 3 points, 25
-static_assert(costs(Stencil{.n = {10, 7},
-                            .r = 2,
-                            .shape = stencil_shape::box,
-                            .counting = stencil_counting::uniform},
-                    450, 352));
-// 1 2 5 points, 2 13 + 1; (270 + 10) 4
-static_assert(costs(Stencil{.n = {5, 6, 9}, .r = 2, .counting = stencil_counting::parres}, 270,
-                    1120));
-// 10 (2 125 - 1)
-static_assert(costs(Stencil{.n = {5, 6, 9}, .r = 2, .shape = stencil_shape::box}, 2'490, 1120));
-// 5 points, 2 7 - 1; (11 + 5) 2
-static_assert(costs(Stencil{.n = {11}, .r = 3, .type = dtype::bf16}, 65, 32));
-// 5.5 and 2.5 bytes
-static_assert(costs(Stencil{.n = {11}, .r = 3, .type = dtype::int4}, 65, 6 + 3));
+static_assert(Stencil{}.taps() == 3 && Stencil{}.points() == 1);
 // complex: mul 6, add 2
 static_assert(costs(Stencil{.n = {4, 4}, .type = dtype::c64}, 4 * (5 * 6 + 4 * 2), 160));
 static_assert(costs(Stencil{.n = {4, 4}, .counting = stencil_counting::uniform, .type = dtype::c64},
@@ -67,8 +47,6 @@ static_assert(costs(Stencil{.n = {4, 4}, .counting = stencil_counting::parres, .
 // one weight for each point
 static_assert(costs(Stencil{.n = {4}, .r = 0}, 4, 32) &&
               costs(Stencil{.n = {4, 1, 1}, .r = 0}, 4, 32));
-static_assert(Stencil{.n = {10, 7}}.bytes().read == 280 &&
-              Stencil{.n = {10, 7}}.bytes().written == 160);
 static_assert(Stencil{}.arithmetic().type == dtype::f32 &&
               Stencil{}.arithmetic().on == kprof::arithmetic_unit::cuda_core);
 

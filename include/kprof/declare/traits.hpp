@@ -18,30 +18,30 @@ namespace detail {
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                                         \
-  template <class T>                                                                                      \
-  concept foreign_##piece = requires(const T& p) {                                                        \
-    op_traits<T>::piece(p);                                                                               \
-  };                                                                                                      \
-  template <class T>                                                                                      \
-  concept own_##piece = requires(const T& p) {                                                            \
-    p.piece();                                                                                            \
-  };                                                                                                      \
-  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */ \
-  template <class T>                                                                                      \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {                   \
-    p.piece();                                                                                            \
-  };                                                                                                      \
-  template <class T>                                                                                      \
-  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                             \
-  template <class T>                                                                                      \
-  constexpr auto call_##piece(const T& p) {                                                               \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                      \
-    else return p.piece();                                                                                \
-  }                                                                                                       \
-  template <class T>                                                                                      \
-  concept constant_##piece = requires {                                                                   \
-    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>;              \
+#define KPROF_DETAIL_PIECE(piece)                                                            \
+  template <class T>                                                                         \
+  concept foreign_##piece = requires(const T& p) {                                           \
+    op_traits<T>::piece(p);                                                                  \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept own_##piece = requires(const T& p) {                                               \
+    p.piece();                                                                               \
+  };                                                                                         \
+  /* Not callable on a const object: a mistake that would silently read as "no formula". */  \
+  template <class T>                                                                         \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {      \
+    p.piece();                                                                               \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                \
+  template <class T>                                                                         \
+  constexpr auto call_##piece(const T& p) {                                                  \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                         \
+    else return p.piece();                                                                   \
+  }                                                                                          \
+  template <class T>                                                                         \
+  concept constant_##piece = requires {                                                      \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; \
   };
 
 KPROF_DETAIL_PIECE(flops)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// expect: kprof: a parameter is a pointer
+// expect: kprof: a parameter is a
+//   pointer
 #include <kprof/op.hpp>
 
 #ifdef KPROF_TEST_BAD
