@@ -42,12 +42,18 @@ PENDING = set(
     docs/architecture.md docs/catalogue.md docs/configuration.md docs/gpu.md docs/guards.md
     docs/nvtx.md docs/operators.md docs/performance.md docs/quickstart.md docs/reports.md
     docs/troubleshooting.md docs/what_cupti_does.md examples/CMakeLists.txt examples/demo.sh
-    examples/resnet50_onednn.cpp include/kprof/attribute/attribution.hpp
-    include/kprof/collect/cupti.hpp include/kprof/emit/nvtx.hpp
+    examples/resnet50_onednn.cpp include/kprof/attribute/graph_nodes.hpp
+    include/kprof/attribute/launch_table.hpp include/kprof/collect/activity.hpp
+    include/kprof/collect/buffer_pool.hpp include/kprof/collect/cupti.hpp
+    include/kprof/collect/cupti_library.hpp include/kprof/collect/cupti_reader.hpp
+    include/kprof/collect/device_wait.hpp include/kprof/collect/lock_within.hpp
+    include/kprof/collect/uses_cuda.hpp include/kprof/emit/nvtx.hpp
     include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/ops/binary.hpp
     include/kprof/ops/blas.hpp include/kprof/ops/blas/counts.hpp include/kprof/ops/common.hpp
     include/kprof/ops/tensor_core_gemm.hpp include/kprof/record/recorder.hpp
-    include/kprof/record/thread_log.hpp include/kprof/session/session_state.hpp
+    include/kprof/record/thread_log.hpp include/kprof/report/text/matching_operators.hpp
+    include/kprof/report/text/text_plan.hpp include/kprof/session/device_session.hpp
+    include/kprof/session/environment.hpp include/kprof/session/session_state.hpp
     tests/CMakeLists.txt tests/accept_golden.sh tests/budget/CMakeLists.txt
     tests/budget/call_site_size.py tests/budget/disabled.py tests/budget/instructions.py
     tests/cuda/CMakeLists.txt tests/cupti/CMakeLists.txt tests/cupti/check_abi.py
@@ -60,8 +66,8 @@ PENDING = set(
     tests/gpu/test_keep.py tests/gpu/test_overhead.py tests/gpu/test_run.py
     tests/gpu/test_truth.py tests/gpu/truth.py tests/integration/CMakeLists.txt
     tests/integration/check_programs.py tests/nvtx/CMakeLists.txt tests/nvtx/check_nvtx.py
-    tests/package/CMakeLists.txt tests/package/consume.cmake tests/run.sh
-    tests/scripted_cuda/CMakeLists.txt tests/scripted_cuda/README.md
+    tests/outputs/check_outputs.py tests/package/CMakeLists.txt tests/package/consume.cmake
+    tests/run.sh tests/scripted_cuda/CMakeLists.txt tests/scripted_cuda/README.md
     tests/scripted_cuda/activity.cpp tests/scripted_cuda/build.sh
     tests/scripted_cuda/callback_names.py tests/scripted_cuda/graphs.cpp
     tests/scripted_cuda/selfcheck.cpp tests/structure/CMakeLists.txt
