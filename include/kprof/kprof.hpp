@@ -7,6 +7,7 @@
 // A library that only declares and guards includes guard.hpp instead, which is light and arms
 // nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
 
+#include <kprof/attach/build_name.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/guard.hpp>
 #include <kprof/op.hpp>
@@ -15,16 +16,25 @@
 #include <kprof/settings.hpp>
 #include <kprof/version.hpp>
 
-#if KPROF_ENABLE && !KPROF_SESSION_ELSEWHERE
+#if KPROF_ENABLE
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Makes the session of the process, if there is none, and arms it. A file that leaves the session
+/// to a library calls it too, so that a linker takes the session out of the library, and only out
+/// of one of the same build.
+KPROF_DETAIL_SESSION void arm_session(this_build) noexcept;
+
+#if !KPROF_SESSION_ELSEWHERE
+KPROF_DETAIL_SESSION void arm_session(this_build) noexcept {
+  std::string why;
+  if (session_state* s = find_session(why)) s->arm();
+}
+#endif
+
 struct arming {
-  arming() {
-    std::string why;
-    if (session_state* s = find_session(why)) s->arm();
-  }
+  arming() noexcept { arm_session({}); }
 };
 KPROF_DETAIL_LOCAL inline arming armed_by_including_kprof;
 

@@ -103,7 +103,7 @@ if [ $do_build = yes ]; then
   fi
   export -f compile
   export nvcc arch cudart root here build home
-  "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/cmake/kprof_session.cpp" -o "$build/kprof_session.o" || { echo "tests/gpu: the session does not build"; exit 2; }
+  "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/tools/session.cpp" -o "$build/kprof_session.o" || { echo "tests/gpu: the session does not build"; exit 2; }
   printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
   for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
     [ -e "$cupti" ] && mkdir -p "$build/lib" && cp -fL "$cupti" "$build/lib/" && break

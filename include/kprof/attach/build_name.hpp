@@ -2,7 +2,8 @@
 #ifndef KPROF_ATTACH_BUILD_NAME_HPP
 #define KPROF_ATTACH_BUILD_NAME_HPP
 
-// The name of this build of the session. Binaries share a session only if theirs is the same.
+// The name of this build of the session. Modules share a session only if theirs is the same; a file
+// that leaves the session to a library is linked only with a library of the same build.
 
 #include <kprof/build_options.hpp>
 #include <kprof/version.hpp>
@@ -12,23 +13,37 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+// What lays out std::string and std::vector, and with them a profile.
+#if defined(_LIBCPP_VERSION)
+#define KPROF_DETAIL_LIBRARY "libc++"
+using standard_library = struct libcxx;
+#elif defined(_GLIBCXX_DEBUG)
+#define KPROF_DETAIL_LIBRARY "libstdc++ in debug mode"
+using standard_library = struct libstdcxx_in_debug_mode;
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+#define KPROF_DETAIL_LIBRARY "libstdc++"
+using standard_library = struct libstdcxx;
+#else
+#define KPROF_DETAIL_LIBRARY "libstdc++ with the old string"
+using standard_library = struct libstdcxx_with_the_old_string;
+#endif
+
+/// The build as a type: in the name of a function that one file calls and a library defines, it
+/// makes the linker tell which builds were mixed.
+template <class StandardLibrary, int Major, int Minor, int Patch>
+struct build {};
+using this_build =
+    build<standard_library, KPROF_VERSION_MAJOR, KPROF_VERSION_MINOR, KPROF_VERSION_PATCH>;
+
 #define KPROF_DETAIL_TEXT_(x) #x
 #define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
-// Builds that agree on this lay out the session's classes alike.
+/// Builds that agree on this lay out the session's classes alike.
 inline constexpr const char* session_build =
     "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
-        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH)
-#if defined(_LIBCPP_VERSION)
-        " libc++";
-#elif defined(_GLIBCXX_DEBUG)
-        " libstdc++ in debug mode";
-#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-        " libstdc++";
-#else
-        " libstdc++ with the old string";
-#endif
+        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH) " " KPROF_DETAIL_LIBRARY;
 #undef KPROF_DETAIL_TEXT
 #undef KPROF_DETAIL_TEXT_
+#undef KPROF_DETAIL_LIBRARY
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# What of kprof is compiled: the session, once, as the static library kprof::session and as libkprof.so, and the program
+# kprof. Sets kprof_installed to the targets that the package holds.
+
+set(kprof_installed kprof)
+if(NOT KPROF_BUILD_LIBRARIES)
+  return()
+endif()
+
+# One compilation serves both libraries, so it is position-independent. Nothing of it is exported: a program finds the
+# session through its guards, and two binaries of a process may each bring one.
+add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tools/session.cpp)
+target_link_libraries(kprof_session_objects PUBLIC kprof)
+set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
+                      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+set(compiled_out "")
+if(NOT CMAKE_CXX_FLAGS MATCHES "-DKPROF_ENABLE=0")
+  set(compiled_out ${PROJECT_SOURCE_DIR}/tools/session_compiled_out.cpp)
+endif()
+
+add_library(kprof_session STATIC $<TARGET_OBJECTS:kprof_session_objects> ${compiled_out})
+add_library(kprof::session ALIAS kprof_session)
+set_target_properties(kprof_session PROPERTIES EXPORT_NAME session POSITION_INDEPENDENT_CODE ON
+                      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_link_libraries(kprof_session PUBLIC kprof)
+target_compile_definitions(kprof_session INTERFACE KPROF_SESSION_ELSEWHERE=1)
+# A program that has guards and calls nothing of the session refers to nothing in the library: this does.
+if(compiled_out)
+  target_link_options(kprof_session INTERFACE LINKER:-u,kprof_session_is_linked)
+endif()
+
+add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects>)
+add_library(kprof::preload ALIAS kprof_preload)
+set_target_properties(kprof_preload PROPERTIES EXPORT_NAME preload OUTPUT_NAME kprof LINKER_LANGUAGE CXX)
+target_link_libraries(kprof_preload PRIVATE kprof)
+
+list(APPEND kprof_installed kprof_session kprof_preload)
+if(NOT PROJECT_IS_TOP_LEVEL)   # built where something links them
+  set_target_properties(kprof_session kprof_preload PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
+if(KPROF_BUILD_TOOLS)
+  find_package(CLI11 2.1 QUIET)
+  if(CLI11_FOUND)
+    add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp ${PROJECT_SOURCE_DIR}/tools/launch.cpp)
+    add_executable(kprof::tool ALIAS kprof_tool)
+    set_target_properties(kprof_tool PROPERTIES EXPORT_NAME tool OUTPUT_NAME kprof)
+    # Where libkprof.so lies beside the program: as installed, and in the build.
+    file(RELATIVE_PATH from_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    target_compile_definitions(kprof_tool PRIVATE KPROF_TOOL_LIBRARY_FOLDER="${from_bin_to_lib}")
+    target_link_libraries(kprof_tool PRIVATE kprof_session CLI11::CLI11)
+    add_dependencies(kprof_tool kprof_preload)
+    list(APPEND kprof_installed kprof_tool)
+  else()
+    message(STATUS "kprof: no CLI11, so the program kprof is left out; install libcli11-dev, or set CLI11_DIR")
+  endif()
+endif()

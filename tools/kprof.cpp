@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The program kprof. `kprof run` starts a program with the session preloaded, so that a program
+// that only has guards (guard.hpp, nothing linked) gets its report.
+
+#include "launch.hpp"
+
+#include <kprof/kprof.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int cannot_run = 126;  // as a shell says that a program cannot be started
+constexpr int not_found = 127;
+
+int complain(int code, const std::string& what) {
+  std::fprintf(stderr, "kprof run: %s\n", what.c_str());
+  return code;
+}
+
+/// KPROF for the program: what the command line says, else what is there, else a report.
+struct wanted_settings {
+  std::string text;
+  std::vector<std::string> errors;
+
+  explicit wanted_settings(const std::string& given) : text(given) {
+    const char* there = std::getenv("KPROF");
+    if (text.empty() && there != nullptr) text = there;
+    const kprof::parsed_settings parsed = kprof::settings::parse(text);
+    if (!given.empty()) errors = parsed.errors;
+    // Who starts a program with kprof wants to see something.
+    if (parsed.value.enabled && !parsed.value.report_at_exit)
+      text = text.empty() ? "report" : "report," + text;
+  }
+};
+
+int run(const std::string& settings, const std::vector<std::string>& command) {
+  const wanted_settings wanted(settings);
+  for (const std::string& error : wanted.errors) complain(2, error);
+  if (!wanted.errors.empty()) return 2;
+  const kprof_tool::found program = kprof_tool::find_program(command[0]);
+  if (!program.error.empty()) return complain(not_found, program.error);
+  const kprof_tool::found library = kprof_tool::find_library();
+  if (!library.error.empty()) return complain(cannot_run, library.error);
+  const std::string obstacle = kprof_tool::obstacle_to_preloading(program.path);
+  if (!obstacle.empty()) return complain(cannot_run, obstacle);
+
+  setenv("KPROF", wanted.text.c_str(), 1);
+  setenv("LD_PRELOAD", kprof_tool::preload_with(library.path, std::getenv("LD_PRELOAD")).c_str(),
+         1);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(program.path.c_str(), arguments.data());
+  return complain(cannot_run, program.path + " cannot be started: " + std::strerror(errno));
+}
+
+int command_line(int argc, char** argv) {
+  CLI::App app{"kprof: profiles the operators of C++ and CUDA programs"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::to_string(KPROF_VERSION_MAJOR) + '.' +
+                                        std::to_string(KPROF_VERSION_MINOR) + '.' +
+                                        std::to_string(KPROF_VERSION_PATCH));
+
+  std::string settings;
+  std::vector<std::string> command;
+  CLI::App* const runs = app.add_subcommand(
+      "run", "Run a program that has guards, with the session preloaded, and print its report");
+  runs->add_option("settings", settings, "as in the variable KPROF: report(top=10),memory=256MiB");
+  runs->footer(
+      "  kprof run -- ./program arguments\n"
+      "  kprof run 'report(path=run.txt,top=10)' -- python3 train.py");
+
+  // What follows "--" is the program's: no option in it is kprof's.
+  int own = 1;
+  while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
+  for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
+  CLI11_PARSE(app, own, argv);
+  if (command.empty())
+    return complain(2, "name the program after --: kprof run -- ./program arguments");
+  return run(settings, command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = command_line(argc, argv);
+  // This program holds a session too, which prints no report of its own, whatever KPROF says.
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
