@@ -29,9 +29,10 @@ if(compiled_out)
   target_link_options(kprof_session INTERFACE LINKER:-u,kprof_session_is_linked)
 endif()
 
-add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects>)
+add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects> ${PROJECT_SOURCE_DIR}/tools/preload.cpp)
 add_library(kprof::preload ALIAS kprof_preload)
 set_target_properties(kprof_preload PROPERTIES EXPORT_NAME preload OUTPUT_NAME kprof LINKER_LANGUAGE CXX)
+set_target_properties(kprof_preload PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(kprof_preload PRIVATE kprof)
 
 list(APPEND kprof_installed kprof_session kprof_preload)

@@ -38,7 +38,7 @@ struct wanted_settings {
     const kprof::parsed_settings parsed = kprof::settings::parse(text);
     if (!given.empty()) errors = parsed.errors;
     // Who starts a program with kprof wants to see something.
-    if (parsed.value.enabled && !parsed.value.report_at_exit)
+    if (parsed.value.enabled && parsed.value.outputs.empty())
       text = text.empty() ? "report" : "report," + text;
   }
 };
@@ -55,6 +55,7 @@ int run(const std::string& settings, const std::vector<std::string>& command) {
   if (!obstacle.empty()) return complain(cannot_run, obstacle);
 
   setenv("KPROF", wanted.text.c_str(), 1);
+  setenv("KPROF_RUN_PROCESS", std::to_string(getpid()).c_str(), 1);  // exec keeps the number
   setenv("LD_PRELOAD", kprof_tool::preload_with(library.path, std::getenv("LD_PRELOAD")).c_str(),
          1);
   std::vector<char*> arguments;

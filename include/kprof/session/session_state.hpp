@@ -22,6 +22,7 @@
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/phases.hpp>
 #include <kprof/session/precedence.hpp>
+#include <kprof/session/preloaded.hpp>
 #include <kprof/session/session_clock.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
@@ -162,11 +163,11 @@ class KPROF_DETAIL_LOCAL session_state {
 
   /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
+    guards_have_left = true;
     own_session->recorder_.detach(leaving);
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
-  /// What the hub called before it called detach().
-  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;
+  void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
 
   void before_fork() {
     mutex_.lock();
@@ -319,6 +320,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void report_at_exit() {
     device_.end();  // waits for the devices, but not for ever
     const profile run = snapshot(false);
+    if (has_nothing_to_report(run)) return;
     exit_outputs wanted;
     bool report_is_printed = false;
     {

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs programs under `kprof run`: check_run.py KPROF LIBKPROF PLAIN GUARDED...
+
+KPROF is the program kprof, LIBKPROF the library that it preloads, PLAIN a program with a session of
+its own. GUARDED are programs with guards and no session, by several compilers; where it ends in
+.so, a library with guards that Python loads; where it ends in _static, statically linked.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+kprof, library, plain, *guarded = sys.argv[1:]
+libraries = [g for g in guarded if g.endswith(".so")]
+static = [g for g in guarded if g.endswith("_static")]
+programs = [g for g in guarded if g not in libraries + static]
+failures = []
+
+
+def environment(**more):
+    ours = ("KPROF", "COLUMNS", "LD_PRELOAD", "KPROF_LIBRARY")
+    return {**{k: v for k, v in os.environ.items() if k not in ours}, **more}
+
+
+def run(*command, **variables):
+    return subprocess.run(
+        command, env=environment(**variables), text=True, capture_output=True, timeout=60
+    )
+
+
+def kprof_run(*arguments, **variables):
+    return run(kprof, "run", *arguments, **variables)
+
+
+def check(name, holds, result):
+    if not holds:
+        failures.append(name)
+        print(f"FAILED: {name}\n{result}")
+
+
+def shows_calls(result, calls):
+    row = [line.split() for line in result.stdout.splitlines() if line.startswith("Axpy ")]
+    return len(row) == 1 and row[0][1:3] == ["n=1048576", str(calls)]
+
+
+def reported(result, calls, code):
+    return result.returncode == code and shows_calls(result, calls) and result.stderr == ""
+
+
+def check_programs():
+    for program in programs:
+        name = os.path.basename(program)
+        r = kprof_run("--", program, "3", "5")
+        check(f"{name}: the report comes and the exit status is the program's", reported(r, 5, 3), r)
+        r = run(program, "3", "5", LD_PRELOAD=library, KPROF="report")
+        check(f"{name}: the same without the launcher", reported(r, 5, 3), r)
+        r = run(program, "0", "5", KPROF="report")
+        check(f"{name}: without the library there is none", r.stdout == r.stderr == "", r)
+    for program in libraries:
+        code = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).run_axpy(7)"
+        r = kprof_run("--", sys.executable, "-c", code, program)
+        check("a module that Python loads", reported(r, 7, 0), r)
+    r = kprof_run("--", plain)
+    check(
+        "a program with a session of its own",
+        r.returncode == 5 and r.stdout.count("Completeness") == 1 and "Gemm" in r.stdout,
+        r,
+    )
+
+
+def check_settings(program, folder):
+    r = kprof_run("report(tree=off)", "--", program, "0", "2")
+    check("settings of the command line", shows_calls(r, 2) and "Call tree" not in r.stdout, r)
+    r = kprof_run("memory=2MiB", "--", program, "0", "2")
+    check("settings without an output report too", shows_calls(r, 2) and "2.00 MiB" in r.stdout, r)
+    r = kprof_run("--", program, "0", "2", KPROF="report(tree=off)")
+    check("KPROF holds without settings", shows_calls(r, 2) and "Call tree" not in r.stdout, r)
+    r = kprof_run("off", "--", program, "4", "2")
+    check("off prints nothing", r.returncode == 4 and r.stdout == r.stderr == "", r)
+    path = os.path.join(folder, "run.txt")
+    r = kprof_run(f"report(path={path})", "--", program, "0", "2")
+    with open(path, encoding="utf-8") as text:
+        check("the report goes into a file", r.stdout == "" and "Axpy" in text.read(), r)
+    r = kprof_run("--", program, "0", "2", LD_PRELOAD="libm.so.6")
+    check("another preloaded library stays", reported(r, 2, 0), r)
+
+
+def check_silence(program, folder):
+    """Whatever a program starts inherits the library, and prints nothing of its own."""
+    r = kprof_run("--", "sh", "-c", f"x=$(echo word); echo \"<$x>\"; '{program}' 0 4")
+    check("children without guards print nothing", r.stdout.startswith("<word>\nkprof "), r)
+    check("a child with guards reports", shows_calls(r, 4), r)
+    script = os.path.join(folder, "script")
+    with open(script, "w", encoding="utf-8") as text:
+        text.write(f"#!/usr/bin/env sh\nexec '{program}' 6 4\n")
+    os.chmod(script, 0o755)
+    r = kprof_run("--", script)
+    check("a script that becomes the program", reported(r, 4, 6), r)
+    r = kprof_run("--", "true")
+    check(
+        "a program without guards is told so",
+        r.returncode == 0 and r.stdout == "" and "no module of the program has guards" in r.stderr,
+        r,
+    )
+    r = kprof_run("--", program, "0")
+    check("guards that never ran", r.stdout == "" and "none of them ran" in r.stderr, r)
+
+
+def check_mistakes(program, folder):
+    def refused(name, code, words, *arguments, **variables):
+        r = kprof_run(*arguments, **variables)
+        check(
+            name,
+            r.returncode == code and r.stdout == "" and all(w in r.stderr for w in words),
+            r,
+        )
+
+    refused("an unknown setting", 2, ["'tpo=3'", "valid:"], "tpo=3", "--", program)
+    refused("no program", 2, ["name the program after --"])
+    refused("a program that is not there", 127, ["no program ./nosuch"], "--", "./nosuch")
+    refused("a name that PATH does not have", 127, ["nosuch", "PATH"], "--", "nosuch")
+    refused("a folder", 127, [folder], "--", folder)
+    refused(
+        "a library that is not there",
+        126,
+        ["KPROF_LIBRARY", "/nosuch.so"],
+        "--",
+        program,
+        KPROF_LIBRARY="/nosuch.so",
+    )
+    text = os.path.join(folder, "text")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write("neither\n")
+    os.chmod(text, 0o755)
+    refused("a text", 126, ["neither a program nor a script"], "--", text)
+    for name in static:
+        refused("a static program", 126, ["statically linked", "kprof/kprof.hpp"], "--", name, "0")
+    privileged = os.path.join(folder, "privileged")
+    shutil.copy(program, privileged)
+    if os.getuid() == 0:
+        os.chown(privileged, 65534, 65534)
+        os.chmod(privileged, 0o4755)
+        refused("a set-user-ID program", 126, ["more rights"], "--", privileged)
+    r = run(kprof, "--version")
+    check("--version", r.returncode == 0 and r.stdout.count(".") == 2, r)
+    r = run(kprof, "run", "--help")
+    check("--help shows an example", "kprof run -- ./program" in r.stdout, r)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check_programs()
+    check_settings(programs[0], scratch)
+    check_silence(programs[0], scratch)
+    check_mistakes(programs[0], scratch)
+print(f"{len(programs)} programs, {len(static)} static, {len(libraries)} libraries")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// libkprof.so beside the session itself: says that the session was preloaded.
+#include <kprof/session/preloaded.hpp>
+
+#if KPROF_ENABLE
+namespace {
+[[gnu::constructor]] void say_so() { kprof::detail::session_is_preloaded = true; }
+}  // namespace
+#endif
