@@ -5,7 +5,10 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-"$root/build"}
-test -d "$build" || { echo "no build folder $build; build the tests first, or name the folder" >&2; exit 1; }
+if [ ! -d "$build" ]; then
+  echo "no build folder $build; build the tests first, or name the folder" >&2
+  exit 1
+fi
 # The first run rewrites the files; the second must agree with them.
 KPROF_ACCEPT=1 ctest --test-dir "$build" -R '^unit\.text$' --no-tests=error --output-on-failure
 ctest --test-dir "$build" -R '^unit\.text$' --output-on-failure

@@ -1,32 +1,43 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and tests kprof in every configuration, from a fresh Debian on: installs what is missing, then g++ and clang++ in
-# full, sanitizers, compiled out, and without exceptions and RTTI. The last lines are ctest's summary.
+# Builds and tests kprof in every configuration, from a fresh Debian on: installs what is missing,
+# then g++ and clang++ in full, sanitizers, compiled out, and without exceptions and RTTI. The last
+# lines are ctest's summary.
 #
-#   tests/run.sh [configuration...]     all of them, or only those named, for instance: tests/run.sh ci-gcc
-#   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop counter, 0.55 GB from PyPI
+#   tests/run.sh [configuration...]     all of them, or only those named, for instance ci-gcc
+#   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop counter,
+#                                       0.55 GB from PyPI
 #
-# KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a time.
+# KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
+# time.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${KPROF_TEST_BUILD:-build}
 jobs=${KPROF_TEST_JOBS:-$(nproc)}
-# Each kind by the compiler that is quicker at it: g++ takes three times as long as clang++ for address and undefined. The
-# full sets come last, so that what is printed at the end is the summary of most tests.
+# Each kind by the compiler that is quicker at it: g++ takes three times as long as clang++ for
+# address and undefined. The full sets come last, so that what is printed at the end is the summary
+# of most tests.
 configurations=(off-gcc noexcept-clang tsan-gcc asan-clang ci-clang ci-gcc)
 [ $# -eq 0 ] || configurations=("$@")
 
 say() { printf '\n== %s\n' "$*"; }
 
 install_packages() {
-  command -v dpkg-query > /dev/null || { echo "no dpkg here: the packages are taken to be installed"; return 0; }
-  local wanted=(g++ clang clang-format-14 libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind python3 binutils) missing=() package
+  if ! command -v dpkg-query > /dev/null; then
+    echo "no dpkg here: the packages are taken to be installed"
+    return 0
+  fi
+  local missing=() package
+  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind
+                python3 binutils)
   case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   for package in "${wanted[@]}"; do
-    [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] || missing+=("$package")
+    [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] ||
+      missing+=("$package")
   done
-  # Boost.PFR is in every Boost from 1.75 on. Debian 12's libboost-dev is older, but it has 1.81 beside it.
+  # Boost.PFR is in every Boost from 1.75 on. Debian 12's libboost-dev is older, but it has 1.81
+  # beside it.
   [ -e /usr/include/boost/pfr/tuple_size.hpp ] || missing+=(libboost1.81-dev)
   [ ${#missing[@]} -eq 0 ] && return 0
   echo "installing: ${missing[*]}"
@@ -34,19 +45,26 @@ install_packages() {
   [ "$(id -u)" -eq 0 ] || sudo=(sudo)
   "${sudo[@]}" apt-get update -q || return 1
   case " ${missing[*]} " in *" libboost1.81-dev "*)
-    apt-cache show libboost1.81-dev > /dev/null 2>&1 || missing=("${missing[@]/libboost1.81-dev/libboost-dev}") ;;
+    apt-cache show libboost1.81-dev > /dev/null 2>&1 ||
+      missing=("${missing[@]/libboost1.81-dev/libboost-dev}") ;;
   esac
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
 # Configures and builds into $build/<configuration>; the log is shown where that fails.
 build_configuration() {
-  local name=$1 folder=$build/$1 preset=$1 targets=() options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
-  # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them out.
+  local name=$1 folder=$build/$1 preset=$1 targets=()
+  local options=(-DKPROF_TEST_DOWNLOADS="$(realpath -m "$build")/downloads")
+  # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them
+  # out.
   case $name in
-    off-* | noexcept-*) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF) ;;   # they print what a recording found, and use exceptions
+    # Examples print what a recording found, and use exceptions.
+    off-* | noexcept-*) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF) ;;
     asan-* | tsan-*) options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF) ;;
-    ci-clang) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;   # once, with g++, is enough
+    # These once, with g++, are enough.
+    ci-clang)
+      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
   esac
   mkdir -p "$folder"
@@ -65,17 +83,25 @@ test_configuration() {
   local options=()
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
-    # A sanitizer keeps its own books of what is loaded, so that no library comes back at the address it had.
+    # A sanitizer keeps its own books of what is loaded, so that no library comes back at the address
+    # it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
     # What reads sources, or builds the same small programs again, is done by ci-gcc.
-    ci-clang) options+=(-E '^(structure\.(style|include_graph)|package\.(find_package_without|add_subdirectory))') ;;
+    ci-clang)
+      local sources='structure\.(style|limits|format|layout|include_graph)'
+      options+=(-E "^($sources|package\\.(find_package_without|add_subdirectory))") ;;
   esac
-  ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
-    ctest --test-dir "$build/$1" --output-on-failure --no-label-summary --no-tests=error -j "$jobs" "${options[@]}"
+  ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+    ctest --test-dir "$build/$1" --output-on-failure --no-label-summary --no-tests=error \
+          -j "$jobs" "${options[@]}"
 }
 
 say "packages"
-install_packages || { echo "tests/run.sh: packages are missing and could not be installed"; exit 1; }
+if ! install_packages; then
+  echo "tests/run.sh: packages are missing and could not be installed"
+  exit 1
+fi
 
 failed=()
 for name in "${configurations[@]}"; do

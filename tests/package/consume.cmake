@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Configures, builds and runs the consumer in SCRATCH as another project would, and looks at the report it prints.
+# Configures, builds and runs the consumer in SCRATCH as another project would, and looks at the
+# report it prints.
 #
-#   cmake -DMODE=find_package -DBUILD=<kprof's build> ... -P consume.cmake      with kprof installed into SCRATCH
-#   cmake -DMODE=add_subdirectory -DSOURCE=<kprof> ... -P consume.cmake         with kprof as a part of its build
-# TARGET is kprof::kprof, or kprof::session, which compiles the session in a file of its own. OPTIONS are handed to the
-# consumer's configuration.
+#   cmake -DMODE=find_package -DBUILD=<kprof's build> ... -P consume.cmake
+#       with kprof installed into SCRATCH
+#   cmake -DMODE=add_subdirectory -DSOURCE=<kprof> ... -P consume.cmake
+#       with kprof as a part of its build
+# TARGET is kprof::kprof, or kprof::session, which compiles the session in a file of its own.
+# OPTIONS are handed to the consumer's configuration.
 
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND ${ARGN}
+                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${ARGN}\nfailed:\n${output}")
   endif()
@@ -37,7 +41,8 @@ if(MODE STREQUAL "find_package")
 else()
   set(how -DKPROF_SOURCE=${SOURCE})
 endif()
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/build -DCMAKE_CXX_COMPILER=${COMPILER} ${how} -DKPROF_TARGET=${TARGET} ${OPTIONS})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/build
+    -DCMAKE_CXX_COMPILER=${COMPILER} ${how} -DKPROF_TARGET=${TARGET} ${OPTIONS})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${CMAKE_COMMAND} -E env --unset=KPROF ${SCRATCH}/build/consumer)
 foreach(wanted Saxpy Other 1048576)
@@ -50,8 +55,10 @@ message("${output}")
 
 if(MODE STREQUAL "find_package")
   # Another version must be refused.
-  execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${SCRATCH}/refused -DCMAKE_CXX_COMPILER=${COMPILER}
-                          -Dkprof_ROOT=${SCRATCH}/prefix -DKPROF_WANTED_VERSION=99.0 RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer
+                          -B ${SCRATCH}/refused -DCMAKE_CXX_COMPILER=${COMPILER}
+                          -Dkprof_ROOT=${SCRATCH}/prefix -DKPROF_WANTED_VERSION=99.0
+                  RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
   if(result EQUAL 0)
     message(FATAL_ERROR "find_package(kprof 99.0) was content with ${VERSION}")
   endif()
