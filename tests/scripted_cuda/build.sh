@@ -12,10 +12,10 @@ cd "$here"
 # --disable-new-dtags: the toolkit's folder in LD_LIBRARY_PATH would come before a RUNPATH.
 compile=("${CXX:-g++}" -std=c++20 -O2 -g -fPIC -shared -pthread -Wl,--disable-new-dtags -isystem "$include" -I"$out" "$@")
 "${compile[@]}" -Wl,-soname,libcudart.so.13 -Wl,--version-script=cudart.map \
-  cudart.cpp copies.cpp streams.cpp graphs.cpp captures.cpp gpu.cpp memory.cpp state.cpp work.cpp -o "$out/libcudart.so.13"
+  cudart.cpp copies.cpp streams.cpp graphs.cpp graphs_api.cpp captures.cpp gpu.cpp memory.cpp state.cpp work.cpp -o "$out/libcudart.so.13"
 "${compile[@]}" -Wl,-soname,libcuda.so.1 -Wl,-rpath,'$ORIGIN' driver.cpp -o "$out/libcuda.so.1" -L"$out" -l:libcudart.so.13
 "${compile[@]}" -Wl,-soname,libcupti.so.13 -Wl,--version-script=cupti.map -Wl,-z,nodelete -Wl,-rpath,'$ORIGIN' \
-  cupti.cpp activity.cpp records.cpp -o "$out/libcupti.so.13" -L"$out" -l:libcudart.so.13
+  cupti.cpp activity.cpp activity_api.cpp buffers.cpp records.cpp -o "$out/libcupti.so.13" -L"$out" -l:libcudart.so.13
 "${compile[@]}" -DSCRIPTED_MISSING -Wl,-soname,libcupti_missing.so.13 -Wl,--version-script=cupti.map -Wl,-z,nodelete -Wl,-rpath,'$ORIGIN' \
-  cupti.cpp activity.cpp records.cpp -o "$out/libcupti_missing.so" -L"$out" -l:libcudart.so.13
+  cupti.cpp activity.cpp activity_api.cpp buffers.cpp records.cpp -o "$out/libcupti_missing.so" -L"$out" -l:libcudart.so.13
 "${compile[@]}" not_cupti.cpp -o "$out/libnot_cupti.so"

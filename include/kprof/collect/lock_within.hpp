@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 
 KPROF_DETAIL_BEGIN
@@ -17,11 +18,12 @@ namespace detail {
 /// Polls until condition() holds; false if it did not within that time.
 template <class Condition>
 bool holds_within(int milliseconds, Condition condition) {
-  for (int i = 0; i < 10 * milliseconds; ++i) {
-    if (condition()) return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
     usleep(100);
   }
-  return condition();
+  return true;
 }
 
 /// Locks the mutex; the result owns no lock if that took longer.

@@ -189,9 +189,12 @@ class KPROF_DETAIL_LOCAL device_session {
   /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
   std::unique_lock<std::mutex> lock_control() {
     std::unique_lock lock(control_, std::defer_lock);
-    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
+    std::uint64_t opening_since = nanoseconds_of(CLOCK_MONOTONIC);
+    while (!abandoned_ && !lock.try_lock()) {
       static_cast<void>(usleep(100));
-      waited = opening_ ? waited + 1 : 0;
+      const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
+      if (!opening_) opening_since = now;
+      else if (now - opening_since > 2'000'000'000) break;
     }
     return lock;
   }

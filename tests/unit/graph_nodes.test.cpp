@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "catch.hpp"
+
+#include <kprof/attribute/graph_nodes.hpp>
+
+#include <cstdint>
+#include <utility>
+
+using kprof::detail::captured_scope;
+using kprof::detail::graph_nodes;
+
+TEST_CASE("graph_nodes.destroyed_graphs_are_known_for_a_while_and_then_forgotten") {
+  graph_nodes g;
+  g.set_limit(5000);
+  captured_scope where;
+  const auto at = [](std::uint64_t graph, std::uint64_t node) { return graph << 32U | node; };
+  for (std::uint64_t i = 1; i <= 20'000; i += 2) {  // captured, instantiated, thrown away
+    for (std::uint64_t n = 0; n < 10; ++n) {
+      g.made(at(i, n), {static_cast<std::uint32_t>(i), 0});
+      g.copied(at(i + 1, n), at(i, n), 0);
+    }
+    for (std::uint64_t n = 0; n < 10; ++n) g.destroyed(at(i, n)), g.destroyed(at(i + 1, n));
+    REQUIRE_FALSE(g.find(at(i, 3), 0, where));  // no record names a graph that cannot be launched
+    REQUIRE(g.find(at(i + 1, 3), 0, where));
+    REQUIRE(where.path == i);
+    if (i > 801) REQUIRE(g.find(at(i + 1 - 800, 3), 0, where));  // 4000 nodes ago
+  }
+  CHECK(g.size() <= 5010);
+  CHECK_FALSE(g.find(at(2, 3), 0, where));
+}
+
+TEST_CASE("graph_nodes.graphs_whose_destruction_is_not_reported_do_not_pile_up") {
+  graph_nodes g;
+  g.set_limit(5000);
+  captured_scope where;
+  for (std::uint64_t i = 1; i <= 10'000; ++i)
+    for (std::uint64_t n = 0; n < 10; ++n) g.made(i << 32U | n, {7, 0});
+  CHECK(g.size() <= 20'010);
+  CHECK(g.find(std::uint64_t{10'000} << 32U, 0, where));
+  CHECK_FALSE(g.find(std::uint64_t{1} << 32U, 0, where));
+}
+
+TEST_CASE("graph_nodes.of_too_many_graphs_those_in_use_are_kept") {
+  graph_nodes g;
+  g.set_limit(5000);
+  captured_scope where;
+  // captured once
+  for (std::uint64_t n = 0; n < 10; ++n) g.made(1ULL << 32U | n, {7, 0});
+  // launched all the time
+  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n, 0);
+  std::uint64_t known = 0;
+  for (std::uint64_t i = 3; i <= 10'000; ++i) {
+    // instantiated again and again
+    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n, 0);
+    known += g.find(2ULL << 32U | i % 10, 0, where) && where.path == 7 ? 1 : 0;
+    if (i == 1000) CHECK(g.forgotten() == 0);
+  }
+  CHECK(known == 9998);
+  CHECK(g.size() <= 20'010);
+  CHECK(g.forgotten() >= 7990);
+  CHECK_FALSE(g.find(5000ULL << 32U, 0, where));
+  REQUIRE(g.find(9'999ULL << 32U, 0, where));
+  CHECK(where.path == 7);
+}
+
+TEST_CASE("graph_nodes.a_node_belongs_to_the_scope_it_had_when_its_graph_was_launched") {
+  graph_nodes g;
+  captured_scope where;
+  const std::uint64_t first = std::uint64_t{1} << 32U, second = std::uint64_t{2} << 32U,
+                      exec = std::uint64_t{3} << 32U;
+  g.made(first, {10, 1});
+  g.made(second, {20, 2});
+  g.made(exec, {99, 0});  // instantiating reports it both ways, in either order
+  g.copied(exec, first, 100);
+  g.made(exec, {98, 0});
+  g.copied(exec, second, 500);  // an update
+  g.copied(exec, second, 600);  // that changes nothing
+  g.copied(exec, first, 900);
+  for (const auto& [launched, path] :
+       {std::pair{200U, 10U}, std::pair{499U, 10U}, std::pair{500U, 20U}, std::pair{700U, 20U},
+        std::pair{901U, 10U}}) {
+    REQUIRE(g.find(exec, launched, where));
+    CHECK(where.path == path);
+  }
+  g.copied(exec, 424242, 1000);  // a copy of what is not known is not known
+  CHECK_FALSE(g.find(exec, 1001, where));
+  CHECK(g.find(exec, 950, where));
+}
