@@ -10,6 +10,7 @@
 
 #include <kprof/model/copy_table.hpp>
 #include <kprof/model/kernel_table.hpp>
+#include <kprof/model/metrics.hpp>
 #include <kprof/model/summary.hpp>
 
 #endif

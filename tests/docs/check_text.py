@@ -23,7 +23,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Where a word of the page must stand between backticks, the page and what the header calls the
 # list.
 LISTS = (
-    ("docs/reports.md", "report/text/columns.hpp", r'^    \{"(\w+)", "', "column"),
+    ("docs/reports.md", "report/text/columns.hpp", r'make_column\("(\w+)"', "column"),
     ("docs/configuration.md", "session/settings_table.hpp", r'\.name = "(\w+)"', "setting"),
     ("docs/reports.md", "report/text/report_output.hpp", r'\.name = "(\w+)"', "option"),
 )
@@ -129,7 +129,7 @@ GOOD = {
     "README.md": "# Title\n[page](docs/reports.md#how-to)\n",
     "docs/reports.md": "## How to\n\n<!-- messages -->\n| a | b |\n|---|---|\n| `kprof: wrong`, `x ... is bad` | c |\n\n`calls` `width`\n",
     "docs/configuration.md": "`off`\n",
-    "include/kprof/report/text/columns.hpp": '    {"calls", "calls", 1}\n',
+    "include/kprof/report/text/columns.hpp": '    make_column("calls", 1)\n',
     "include/kprof/session/settings_table.hpp": '{.name = "off"} "x " + y + " is bad"',
     "include/kprof/report/text/report_output.hpp": '{.name = "width"}\nstatic_assert(a, "kprof: wrong; "\n   "mend it");\n',
 }
@@ -148,7 +148,7 @@ BAD = {
     ),
     "a column that no page has": (
         "include/kprof/report/text/columns.hpp",
-        '    {"p99", "p99", 1}\n',
+        '    make_column("p99", 1)\n',
         "the column `p99` is not explained",
     ),
     "a setting that no page has": (

@@ -119,7 +119,7 @@ class table_columns {
       for (const column* c : shown) line.push_back(cell(*c, row, p, out));
     }
     for (std::size_t i = 0; i < shown.size(); ++i)
-      if (shown[i]->as == look::rate) cells.align_points(i);
+      if (shown[i]->as == look::rate || shown[i]->as == look::ratio) cells.align_points(i);
     cells.measure(out);
     whole_width = cells.whole_width();
     set_least(out);
@@ -160,7 +160,7 @@ inline void print_absences(page& out, const std::vector<const column*>& shown,
         absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-        return c->value != nullptr && (rows[i].*c->value).why == why;
+        return c->number != nullptr && c->number->of(rows[i]).why == why;
       });
     });
 }
@@ -246,8 +246,7 @@ inline void print_legend(page& out, const text_plan& plan) {
   for (const column& c : columns) {
     if (rank_of(c, plan.device) == not_here) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
-    print_meaning(out, c.header,
-                  id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
+    print_meaning(out, c.header, id + (plan.device ? c.device_meaning : c.meaning));
   }
 }
 

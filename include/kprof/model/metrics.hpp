@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_METRICS_HPP
+#define KPROF_MODEL_METRICS_HPP
+
+// The numbers of an operator row, a line each: what reports, files and pages print is declared here
+// once. Included by the outputs. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/operator_row.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// What a number counts. Printed numbers are `scale` times those of the row.
+struct metric_unit {
+  const char* name;  ///< empty: a plain count
+  double scale = 1;
+};
+
+/// What the numbers of several rows of a table make together.
+enum class additivity : std::uint8_t {
+  sum,
+  overlapping_sum,  ///< their sum, in which rows nested in one another count the same work twice
+  minimum,
+  maximum,
+  ratio,  ///< a ratio of two sums, which have to be added up apart
+  none,   ///< nothing: a quantile
+};
+
+/// One number of a row.
+struct metric {
+  const char* id;     ///< as in report_options::columns; the same in every version
+  const char* label;  ///< header of a table for people
+  metric_unit unit;
+  additivity adds;
+  bool of_device;  ///< only where the run has work on a device
+  figure (*of)(const operator_row& row);
+  const char* meaning;
+  const char* device_meaning = nullptr;  ///< where it is another in a run with work on a device
+
+  /// What it means in a run with or without work on a device.
+  constexpr const char* meaning_in(bool device) const noexcept {
+    return device && device_meaning != nullptr ? device_meaning : meaning;
+  }
+};
+
+namespace detail {
+
+namespace units {
+inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
+    giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
+}  // namespace units
+
+template <auto Member>
+figure metric_value(const operator_row& row) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row.*Member)>, figure>)
+    return row.*Member;
+  else return {static_cast<double>(row.*Member)};
+}
+inline figure all_calls(const operator_row& row) {
+  return {static_cast<double>(row.calls + row.replays)};
+}
+
+}  // namespace detail
+
+/// All metrics, in the order in which tables show them.
+inline constexpr metric metrics[] = {
+    {.id = "calls",
+     .label = "calls",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::all_calls,
+     .meaning = "finished calls",
+     .device_meaning = "finished calls, and calls made by replaying CUDA graphs"},
+    {.id = "replays",
+     .label = "replays",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::replays>,
+     .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {.id = "open",
+     .label = "open",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open>,
+     .meaning =
+         "calls that had not finished, and how long they had run; they are in no other column"},
+    {.id = "open_time",
+     .label = "open time",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open_ns>,
+     .meaning = "how long the calls that had not finished had run, summed"},
+    {.id = "device",
+     .label = "device",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_ns>,
+     .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
+                "less that of the operators inside them; what ran at the same time counts each"},
+    {.id = "device_share",
+     .label = "dev share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_share>,
+     .meaning = "device / time of all kernels, copies and memsets"},
+    {.id = "device_total",
+     .label = "dev total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_total_ns>,
+     .meaning = "device with that of the operators inside; a call inside another call of the same "
+                "row is not counted again"},
+    {.id = "kernels",
+     .label = "kernels",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::kernels>,
+     .meaning = "kernels that the calls launched, less those of the operators inside them"},
+    {.id = "copies",
+     .label = "copies",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::copies>,
+     .meaning = "copies and memsets, the same"},
+    {.id = "gap",
+     .label = "gap",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::gap_ns>,
+     .meaning = "mean time from a launch until its work began on the device: long where the device "
+                "is behind, short where it waits for the host"},
+    {.id = "self",
+     .label = "self",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::self_ns>,
+     .meaning = "time in the calls less the time in the operators inside them, summed over calls "
+                "and threads; a region counts to the operator that it is in",
+     .device_meaning = "host time in the calls less the time in the operators inside them, summed "
+                       "over calls and threads; a region counts to the operator that it is in"},
+    {.id = "share",
+     .label = "share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::share>,
+     .meaning =
+         "self / self time of all scopes, operators and regions outside them, of all threads"},
+    {.id = "total",
+     .label = "total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::total_ns>,
+     .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
+                "of the same row is not counted again",
+     .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
+                       "another call of the same row is not counted again"},
+    {.id = "mean",
+     .label = "mean",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::mean_ns>,
+     .meaning = "time from the begin to the end of a call: sum over all calls / calls",
+     .device_meaning = "host time from the begin to the end of a call: sum over all calls / calls, "
+                       "less those made by replaying graphs"},
+    {.id = "median",
+     .label = "median",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::median_ns>,
+     .meaning = "half of the calls took no longer; within 0.8 %"},
+    {.id = "p99",
+     .label = "p99",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::p99_ns>,
+     .meaning = "99 % of the calls took no longer; within 0.8 %"},
+    {.id = "min",
+     .label = "min",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::minimum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::min_ns>,
+     .meaning = "the shortest call"},
+    {.id = "max",
+     .label = "max",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::maximum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::max_ns>,
+     .meaning = "the longest call"},
+    {.id = "gflops",
+     .label = "GFLOP/s",
+     .unit = detail::units::giga_flop_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_s>,
+     .meaning = "10^9 operations a second: flops() of the calls in total, summed, / total",
+     .device_meaning = "10^9 operations a second: flops() of the calls with work on the device, "
+                       "summed, / dev total; of an operator without, / total"},
+    {.id = "gbs",
+     .label = "GB/s",
+     .unit = detail::units::giga_byte_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes_per_s>,
+     .meaning = "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / "
+                "total; by the formula, not measured traffic",
+     .device_meaning = "10^9 bytes a second: bytes() of the calls with work on the device, read + "
+                       "written, summed, / dev total; of an operator without, / total; by the "
+                       "formula, not measured traffic"},
+    {.id = "intensity",
+     .label = "FLOP/B",
+     .unit = detail::units::flop_per_byte,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_byte>,
+     .meaning = "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {.id = "flops",
+     .label = "FLOPs",
+     .unit = detail::units::flop,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops>,
+     .meaning = "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {.id = "bytes",
+     .label = "bytes",
+     .unit = detail::units::byte,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes>,
+     .meaning = "bytes() of the calls in total, read + written, summed"},
+};
+
+/// The metric of that id; nullptr: there is none.
+constexpr const metric* find_metric(std::string_view id) noexcept {
+  for (const metric& m : metrics)
+    if (id == m.id) return &m;
+  return nullptr;
+}
+
+/// Why a number is not known, in a few words.
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::no_launch: return "no launch of its own was seen";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::dropped: return "records of work on the device were dropped";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::none: break;
+  }
+  return "known";
+}
+
+KPROF_DETAIL_END
+
+#endif

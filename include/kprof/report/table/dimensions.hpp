@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TABLE_DIMENSIONS_HPP
+#define KPROF_REPORT_TABLE_DIMENSIONS_HPP
+
+// The texts of an operator row, a line each: what calls a row stands for. Included by the outputs,
+// beside the metrics, which are its numbers. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/model/operator_row.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/format.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A thread's name and number; for threads kept together, how many.
+inline std::string thread_name(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return "several";
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return format_count(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
+
+/// One text of a row, as the program gave it; empty where it differs from call to call or is not
+/// known.
+struct dimension {
+  const char* id;     ///< as in report_options::columns; the same in every version
+  const char* label;  ///< header of a table for people
+  const char* meaning;
+  std::string (*of)(const profile& p, const operator_row& row);
+};
+
+inline std::string name_of(const profile&, const operator_row& row) { return row.name; }
+inline std::string parameters_of(const profile&, const operator_row& row) { return row.parameters; }
+inline std::string call_site_of(const profile&, const operator_row& row) {
+  return row.file.empty() ? "" : row.file + ':' + std::to_string(row.line);
+}
+inline std::string thread_of(const profile& p, const operator_row& row) {
+  return row.thread == scope_node::none ? "" : thread_name(p, row.thread);
+}
+inline std::string dtype_of(const profile&, const operator_row& row) {
+  return row.type == dtype::unknown ? "" : dtype_name(row.type);
+}
+
+inline constexpr dimension dimensions[] = {
+    {"operator", "operator", "name of the operator", &name_of},
+    {"parameters", "parameters",
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
+     "false or a formula overflowed or went negative",
+     &parameters_of},
+    {"call_site", "call site", "file and line of the guard", &call_site_of},
+    {"thread", "thread", "name and number of the thread, as the operating system has them",
+     &thread_of},
+    {"dtype", "dtype", "type of the elements that the operator computes with", &dtype_of},
+};
+
+/// The dimension of that id; nullptr: there is none.
+constexpr const dimension* find_dimension(std::string_view id) noexcept {
+  for (const dimension& d : dimensions)
+    if (id == d.id) return &d;
+  return nullptr;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
