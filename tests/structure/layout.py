@@ -41,16 +41,16 @@ PENDING = set(
     bench/scale.cpp bench/soak.cpp cmake/kprofLibraries.cmake docs/architecture.md
     docs/catalogue.md docs/configuration.md docs/gpu.md docs/guards.md docs/nvtx.md
     docs/operators.md docs/performance.md docs/quickstart.md docs/reports.md
-    docs/troubleshooting.md docs/what_cupti_does.md examples/resnet50_onednn.cpp
-    include/kprof/attribute/graph_nodes.hpp include/kprof/attribute/launch_table.hpp
-    include/kprof/collect/activity.hpp include/kprof/collect/buffer_pool.hpp
-    include/kprof/collect/cupti.hpp include/kprof/collect/cupti_library.hpp
-    include/kprof/collect/cupti_reader.hpp include/kprof/collect/device_wait.hpp
-    include/kprof/collect/lock_within.hpp include/kprof/collect/uses_cuda.hpp
-    include/kprof/emit/nvtx.hpp include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp
-    include/kprof/ops/binary.hpp include/kprof/ops/blas.hpp include/kprof/ops/blas/counts.hpp
-    include/kprof/ops/common.hpp include/kprof/ops/tensor_core_gemm.hpp
-    include/kprof/record/recorder.hpp include/kprof/record/thread_log.hpp
+    docs/troubleshooting.md docs/what_cupti_does.md include/kprof/attribute/graph_nodes.hpp
+    include/kprof/attribute/launch_table.hpp include/kprof/collect/activity.hpp
+    include/kprof/collect/buffer_pool.hpp include/kprof/collect/cupti.hpp
+    include/kprof/collect/cupti_library.hpp include/kprof/collect/cupti_reader.hpp
+    include/kprof/collect/device_wait.hpp include/kprof/collect/lock_within.hpp
+    include/kprof/collect/uses_cuda.hpp include/kprof/emit/nvtx.hpp
+    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/ops/binary.hpp
+    include/kprof/ops/blas.hpp include/kprof/ops/blas/counts.hpp include/kprof/ops/common.hpp
+    include/kprof/ops/tensor_core_gemm.hpp include/kprof/record/recorder.hpp
+    include/kprof/record/thread_log.hpp include/kprof/report/text/columns.hpp
     include/kprof/report/text/matching_operators.hpp include/kprof/report/text/text_plan.hpp
     include/kprof/session/device_session.hpp include/kprof/session/environment.hpp
     include/kprof/session/session_state.hpp tests/budget/CMakeLists.txt
@@ -65,15 +65,13 @@ PENDING = set(
     tests/gpu/test_overhead.py tests/gpu/test_run.py tests/gpu/test_truth.py tests/gpu/truth.py
     tests/integration/check_programs.py tests/nvtx/CMakeLists.txt tests/nvtx/check_nvtx.py
     tests/outputs/check_outputs.py tests/run.sh tests/scripted_cuda/CMakeLists.txt
-    tests/scripted_cuda/README.md tests/scripted_cuda/activity.cpp tests/scripted_cuda/build.sh
-    tests/scripted_cuda/callback_names.py tests/scripted_cuda/graphs.cpp
-    tests/scripted_cuda/selfcheck.cpp tests/support/device_profiles.hpp
+    tests/scripted_cuda/README.md tests/scripted_cuda/build.sh
+    tests/scripted_cuda/callback_names.py tests/support/device_profiles.hpp
     tests/support/nvtx_tool.cpp tests/support/ops.hpp tests/tools/CMakeLists.txt
-    tests/tools/check_run.py tests/torch/calls.py tests/unit/attribution.test.cpp
-    tests/unit/device_summary.test.cpp tests/unit/guard.test.cpp
-    tests/unit/kernel_table.test.cpp tests/unit/reflect.test.cpp tests/unit/session.test.cpp
-    tests/unit/summary.test.cpp tests/unit/text.test.cpp tests/unit/text_device.test.cpp
-    tools/launch.hpp
+    tests/tools/check_run.py tests/torch/drawing.py tests/unit/device_summary.test.cpp
+    tests/unit/enumerators.test.cpp tests/unit/guard.test.cpp tests/unit/kernel_table.test.cpp
+    tests/unit/session.test.cpp tests/unit/summary.test.cpp tests/unit/text.test.cpp
+    tests/unit/text_device.test.cpp tools/launch.hpp
 """.split()
 )
 OUTPUT = "// Output:"
