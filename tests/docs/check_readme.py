@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 import pages
 
 EXAMPLE = "examples/01_first_report.cpp"
+# After the headers of all outputs.
 SETTINGS_PROGRAM = """#include <kprof/settings.hpp>
 #include <cstdio>
 int main(int, char** argv) {
@@ -69,7 +70,7 @@ class Checker:
         session = self.folder / "session.o"  # compiled once, and by no program
         if not session.exists():
             self.run(
-                [*compile, "-c", str(self.root / "cmake/kprof_session.cpp"), "-o", str(session)],
+                [*compile, "-c", str(self.root / "tools/session.cpp"), "-o", str(session)],
                 check=True,
             )
         done = self.run(
@@ -170,7 +171,9 @@ class Checker:
                 self.compare(block, [built])
 
     def settings(self, found):
-        parse = self.build(SETTINGS_PROGRAM, "settings", "KPROF")
+        headers = sorted((self.root / "include/kprof/report").glob("*.hpp"))
+        outputs = "".join(f"#include <kprof/report/{header.name}>\n" for header in headers)
+        parse = self.build(outputs + SETTINGS_PROGRAM, "settings", "KPROF")
         if parse is None:
             return
         for block in found:
