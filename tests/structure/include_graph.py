@@ -64,7 +64,7 @@ PUBLIC_HEADERS = """
     ops/pointwise.hpp ops/pool.hpp ops/primitives.hpp ops/quantize.hpp ops/reduction.hpp
     ops/rnn.hpp ops/shape.hpp ops/softmax.hpp ops/sparse.hpp ops/stencil.hpp
     ops/tensor_core_gemm.hpp ops/window.hpp
-    report/destination.hpp report/option.hpp report/options.hpp report/output.hpp
+    report/csv.hpp report/destination.hpp report/option.hpp report/options.hpp report/output.hpp
     report/text.hpp report/write.hpp
 """.split()
 UNREACHABLE = (("report", ("collect",)), ("model", ("collect", "attribute", "report")))

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_CSV_HPP
+#define KPROF_REPORT_CSV_HPP
+
+// The output "csv": the table of operators for spreadsheets and scripts. Including it makes
+// KPROF="csv(path=run.csv)" and kprof::write(profile, "csv") known in this binary.
+//
+// A file as RFC 4180 describes it: lines end with CR LF; a field with a comma, a quote or the end
+// of a line stands in quotes, in which a quote is doubled. The first line has the names of the
+// columns, with their units in brackets: "self [ns]". Numbers are the shortest that read back as
+// the same double. A field is empty where it differs from call to call or is not known; the last
+// column says why, as "gflops: no flops() declared; ...". Text is as the program gave it, also
+// where it is not UTF-8. The rows are those of operator_table(), in its order.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/metrics.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/table/dimensions.hpp>
+#include <kprof/status.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct csv_options {
+  grouping by = grouping::parameters;
+};
+
+inline constexpr option csv_option_table[] = {
+    {.name = "by",
+     .kind = option_kind::choice,
+     .form = "op|parameters|call_site|thread",
+     .fallback = "parameters",
+     .meaning = "what makes a row; each splits the rows of the one before",
+     .store = &store_member<&csv_options::by>},
+};
+
+/// A line of fields.
+class csv_line {
+ public:
+  void add(std::string_view field) {
+    if (!is_first_) line_ += ',';
+    is_first_ = false;
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+      line_ += field;
+    } else {
+      line_ += '"';
+      for (const char c : field) line_.append(c == '"' ? 2 : 1, c);
+      line_ += '"';
+    }
+  }
+  void add(double number) {
+    char text[32];
+    const std::to_chars_result end = std::to_chars(text, text + sizeof(text), number);
+    add(std::string_view{text, static_cast<std::size_t>(end.ptr - text)});
+  }
+  void put(text_sink& out) {
+    out.put(line_ + "\r\n");
+    line_.clear();
+    is_first_ = true;
+  }
+
+ private:
+  std::string line_;
+  bool is_first_ = true;
+};
+
+inline void put_csv_header(text_sink& out) {
+  csv_line line;
+  for (const dimension& d : dimensions) line.add(d.id);
+  line.add("sets");
+  for (const metric& m : metrics) {
+    const std::string_view unit = m.unit.name;
+    line.add(unit.empty() ? m.id : std::string{m.id} + " [" + m.unit.name + ']');
+  }
+  line.add("not known");
+  line.put(out);
+}
+
+inline void put_csv_row(const profile& run, const operator_row& row, text_sink& out) {
+  csv_line line;
+  for (const dimension& d : dimensions) line.add(d.of(run, row));
+  line.add(static_cast<double>(row.variants));
+  std::string unknown;
+  for (const metric& m : metrics) {
+    const figure f = m.of(row);
+    if (f.known()) line.add(f.value * m.unit.scale);
+    else line.add(std::string_view{});
+    if (!f.known())
+      unknown.append(unknown.empty() ? "" : "; ").append(m.id).append(": ").append(explain(f.why));
+  }
+  line.add(unknown);
+  line.put(out);
+}
+
+KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_values& values,
+                                           text_sink& out) {
+  csv_options options;
+  values.store_into(options);
+  put_csv_header(out);
+  for (const operator_row& row : operator_table(run, options.by)) put_csv_row(run, row, out);
+  return {};
+}
+
+inline constexpr output csv_output{"csv", "the table of operators, comma-separated",
+                                   csv_option_table, &write_csv};
+KPROF_DETAIL_LOCAL
+    [[gnu::init_priority(101)]] inline const output_registration csv_registered{csv_output};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The file is read back by a parser of RFC 4180's grammar, and compared with operator_table().
+
+#include <kprof/report/csv.hpp>
+#include <kprof/report/write.hpp>
+#include <kprof/tables.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/device_profiles.hpp"
+#include "../support/sample_profile.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using kprof::figure;
+using kprof::grouping;
+using kprof::metric;
+using kprof::operator_row;
+
+namespace {
+
+using record = std::vector<std::string>;
+
+/// One field of the text, from `at` on; false where the grammar has none.
+bool read_field(const std::string& text, std::size_t& at, std::string& field) {
+  field.clear();
+  if (at < text.size() && text[at] == '"') {
+    for (++at; at < text.size(); ++at) {
+      if (text[at] == '"' && text.compare(at, 2, "\"\"") != 0) return ++at, true;
+      if (text[at] == '"') ++at;
+      field += text[at];
+    }
+    return false;  // no closing quote
+  }
+  for (; at < text.size() && text[at] != ',' && text[at] != '\r'; ++at) {
+    if (text[at] == '"' || text[at] == '\n') return false;
+    field += text[at];
+  }
+  return true;
+}
+
+/// The records of a file; none where a line breaks the grammar.
+std::vector<record> read_csv(const std::string& text) {
+  std::vector<record> records;
+  record current;
+  std::string field;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!read_field(text, at, field)) return {};
+    current.push_back(field);
+    if (text.compare(at, 2, "\r\n") == 0) {
+      records.push_back(current);
+      current.clear();
+      at += 2;
+    } else if (text[at] == ',') {
+      ++at;
+    } else {
+      return {};
+    }
+  }
+  return current.empty() ? records : std::vector<record>{};
+}
+
+std::vector<record> csv_of(const kprof::profile& run,
+                           const std::vector<kprof::option_setting>& options = {}) {
+  std::string text;
+  const kprof::status s = kprof::write(run, "csv", options, text);
+  INFO(s.message);
+  REQUIRE(s.ok());
+  std::vector<record> records = read_csv(text);
+  REQUIRE_FALSE(records.empty());
+  for (const record& r : records) REQUIRE(r.size() == records[0].size());
+  return records;
+}
+
+std::string field_of(const std::vector<record>& records, std::size_t row, const std::string& name) {
+  for (std::size_t i = 0; i < records[0].size(); ++i)
+    if (records[0][i] == name) return records[row + 1][i];
+  return "(no such column)";
+}
+
+std::string header_of(const metric& m) {
+  const std::string unit = m.unit.name;
+  return unit.empty() ? m.id : m.id + (" [" + unit + "]");
+}
+
+void check_rows(const kprof::profile& run, grouping by, const char* word) {
+  const std::vector<operator_row> rows = kprof::operator_table(run, by);
+  const std::vector<record> records = csv_of(run, {{"by", word}});
+  REQUIRE(records.size() == rows.size() + 1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(field_of(records, i, "operator") == rows[i].name);
+    CHECK(field_of(records, i, "parameters") == rows[i].parameters);
+    CHECK(field_of(records, i, "sets") == std::to_string(rows[i].variants));
+    for (const metric& m : kprof::metrics) {
+      const figure f = m.of(rows[i]);
+      const std::string field = field_of(records, i, header_of(m));
+      INFO(m.id << ": " << field);
+      if (f.known()) CHECK(std::strtod(field.c_str(), nullptr) == f.value * m.unit.scale);
+      else CHECK(field.empty());
+      const std::string why = m.id + (": " + std::string{kprof::explain(f.why)});
+      CHECK((field_of(records, i, "not known").find(why) != std::string::npos) == !f.known());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("csv.every_number_comes_back_as_it_was") {
+  for (const kprof::profile& run :
+       {kprof_test::sample_profile(), kprof_test::troubled_profile(), kprof_test::hostile_profile(),
+        kprof_test::transformer_profile()}) {
+    check_rows(run, grouping::op, "op");
+    check_rows(run, grouping::parameters, "parameters");
+    check_rows(run, grouping::call_site, "call_site");
+    check_rows(run, grouping::thread, "thread");
+  }
+}
+
+TEST_CASE("csv.the_header_names_columns_and_units") {
+  std::string text;
+  REQUIRE(kprof::write(kprof::profile{}, "csv", {}, text).ok());
+  CHECK(text ==
+        "operator,parameters,call_site,thread,dtype,sets,calls,replays,open,open_time [ns],"
+        "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],self [ns],share,"
+        "total [ns],mean [ns],median [ns],p99 [ns],min [ns],max [ns],gflops [GFLOP/s],gbs [GB/s],"
+        "intensity [FLOP/B],flops [FLOP],bytes [B],not known\r\n");
+}
+
+TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main, \"1\"", 7);
+  const auto root = b.thread("x\r\ny", 8);
+  for (const char* name : {"", "plain", "a,b", "\"", "say \"hi\"", "two\nlines", "\r", " spaces ",
+                           "=1+1", "\xff\xfe", ",\"\r\n,"})
+    b.calls(b.op(main, name), 1, 1000);
+  b.calls(b.op(root, "other"), 1, 1000);
+  const kprof::profile run = b.done();
+  const std::vector<operator_row> rows = kprof::operator_table(run, grouping::thread);
+  const std::vector<record> records = csv_of(run, {{"by", "thread"}});
+  REQUIRE(records.size() == 13);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    CHECK(field_of(records, i, "operator") == rows[i].name);
+  CHECK(field_of(records, 0, "thread") == "main, \"1\" 7");
+  CHECK(field_of(records, 11, "thread") == "x\r\ny 8");
+  std::string text;
+  REQUIRE(kprof::write(run, "csv", {}, text).ok());
+  CHECK(text.find("\r\nplain,") != std::string::npos);  // no quotes without need
+  CHECK(text.find("\r\n\"say \"\"hi\"\"\",") != std::string::npos);
+}
+
+TEST_CASE("csv.wrong_options_are_told") {
+  std::string text = "untouched";
+  CHECK(kprof::write(kprof::profile{}, "csv", {{"by", "file"}}, text).message ==
+        "by=file is unknown; valid: by=op, by=parameters, by=call_site, by=thread");
+  CHECK(kprof::write(kprof::profile{}, "csv", {{"top", "3"}}, text).message ==
+        "unknown option 'top=3' of csv; valid: path=FILE, by=op|parameters|call_site|thread");
+  CHECK(text == "untouched");
+}
