@@ -7,9 +7,19 @@ if(NOT KPROF_BUILD_LIBRARIES)
   return()
 endif()
 
+# The session with every output that lies in report/: a new one is in the libraries because it is there.
+file(GLOB outputs CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
+     ${PROJECT_SOURCE_DIR}/include/kprof/report/*.hpp)
+list(TRANSFORM outputs PREPEND "#include <")
+list(TRANSFORM outputs APPEND ">")
+list(JOIN outputs "\n" outputs)
+set(session_source ${PROJECT_BINARY_DIR}/kprof_session.cpp)
+file(CONFIGURE OUTPUT ${session_source} @ONLY CONTENT
+     "#include \"@PROJECT_SOURCE_DIR@/tools/session.cpp\"\n@outputs@\n")
+
 # One compilation serves both libraries, so it is position-independent. Nothing of it is exported: a program finds the
 # session through its guards, and two binaries of a process may each bring one.
-add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tools/session.cpp)
+add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${session_source})
 target_link_libraries(kprof_session_objects PUBLIC kprof)
 set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
