@@ -80,15 +80,15 @@ constexpr Op make() noexcept {
   return Op{};
 }
 
-constexpr text region_name(const char* name) noexcept {
-  return name == nullptr ? text{"(null)", 6} : text_of(name);
+constexpr text_view region_name(const char* name) noexcept {
+  return name == nullptr ? text_view{"(null)", 6} : text_of(name);
 }
 template <class Name>
   requires requires(const Name& n) {
     static_cast<const char*>(n.data());
     n.size();
   }
-constexpr text region_name(const Name& name) noexcept {
+constexpr text_view region_name(const Name& name) noexcept {
   return {name.data(),
           name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
 }
@@ -119,7 +119,7 @@ template <class Op>
 
 [[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope_token open_region(const scope_api& api,
                                                                     site& where,
-                                                                    text name) noexcept {
+                                                                    text_view name) noexcept {
   char cut[max_region_name];
   if (name.size > max_region_name) {
     std::uint64_t hash = 14695981039346656037U;  // FNV-1a
@@ -176,7 +176,7 @@ class region_guard {
   }
   /// Used by KPROF_REGION.
   KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
-                                  detail::text name) noexcept
+                                  text_view name) noexcept
       : scope_(detail::open_region(api, where, name)) {}
   explicit region_guard(decltype(nullptr)) noexcept : scope_(0) {}
   KPROF_DETAIL_LOCAL ~region_guard() { detail::close(scope_); }

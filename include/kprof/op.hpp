@@ -9,8 +9,9 @@
 //     std::int64_t n = 0;
 //     kprof::dtype type = kprof::dtype::f32;
 //     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
-//     constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n
-//     * size_of(type)}; }
+//     constexpr kprof::traffic bytes() const {
+//       return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+//     }
 //   };
 //
 // Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic),
@@ -45,7 +46,7 @@ constexpr count flops_of(const Op& params) noexcept {
 
 /// The operator's name in every output: its `name`, or its type's name without namespaces.
 template <class Op>
-constexpr detail::text name_of() noexcept {
+constexpr text_view name_of() noexcept {
   static_assert(detail::check_operator<Op>());
   return detail::operator_name<Op>();
 }

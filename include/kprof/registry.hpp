@@ -2,10 +2,10 @@
 #ifndef KPROF_REGISTRY_HPP
 #define KPROF_REGISTRY_HPP
 
-// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the
-// process know. Include it where a library's operators are listed, or to walk them; it arms
-// nothing. At run time an operator is on the list if its binary has a guard for it, or has enrolled
-// a registry that names it.
+// Lists of operators: one that the compiler checks, and one of all operators that the modules of
+// the process know. Include it where a library lists its operators, or to walk them; it arms
+// nothing. At run time an operator is on the list if a module has a guard for it, or has enrolled a
+// registry that names it.
 //
 //   using ops = kprof::op_registry<Gemm, Conv2d>;
 //   static_assert(ops::size == 2 && ops::contains("Conv2d"));
@@ -26,15 +26,15 @@ namespace detail {
 
 template <class... Ops>
 constexpr bool distinct_names() noexcept {
-  const text names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
+  const text_view names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
   for (std::size_t i = 0; i != sizeof...(Ops); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (same_text(names[i], names[j])) return false;
   return true;
 }
 
-/// False when an operator of the list is none; then a static_assert has said why, and nothing more
-/// needs to be said.
+/// False when a type of the list is no operator; a static_assert of check_operator() has then said
+/// why, and the names are not checked.
 template <class... Ops>
 constexpr bool check_registry() noexcept {
   if constexpr ((check_operator<Ops>() && ... && true)) {
@@ -62,7 +62,7 @@ class op_registry {
 
   /// Position of the operator called `name`, or npos.
   static constexpr std::size_t index_of(const char* name) noexcept {
-    const detail::text names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
+    const text_view names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
     for (std::size_t i = 0; i != size; ++i)
       if (detail::same_text(names[i], detail::text_of(name))) return i;
     return npos;
@@ -80,9 +80,8 @@ class op_registry {
     (static_cast<void>(f(std::type_identity<Ops>{})), ...);
   }
 
-  /// Puts the operators on the process's list. They are put there when the binary is loaded if this
-  /// call stands anywhere in it, executed or not; an explicit instantiation of the registry does
-  /// the same.
+  /// Puts the operators on the process's list. The loader does so when it loads a module that has
+  /// this call anywhere, executed or not; an explicit instantiation of the registry does the same.
   static void enroll() noexcept {
 #if KPROF_ENABLE
     (static_cast<void>(&detail::listed<Ops>), ...);
@@ -90,12 +89,12 @@ class op_registry {
   }
 };
 
-/// One field of a listed operator; valid while the binary that declared it is loaded.
+/// One field of a listed operator; valid while the module that declared it is loaded.
 class field_view {
  public:
   explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
-  detail::text name() const noexcept { return field_->name; }
-  detail::field_kind kind() const noexcept { return field_->kind; }
+  text_view name() const noexcept { return field_->name; }
+  field_kind kind() const noexcept { return field_->kind; }
   /// Bytes from the start of the parameters.
   std::uint32_t offset() const noexcept { return field_->offset; }
   /// Bytes of one element.
@@ -107,17 +106,17 @@ class field_view {
   const detail::field_desc* field_;
 };
 
-/// An operator of the process's list; valid while the binary that declared it is loaded.
+/// An operator of the process's list; valid while the module that declared it is loaded.
 class operator_view {
  public:
   explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
-  detail::text name() const noexcept { return op_->name(); }
+  text_view name() const noexcept { return op_->name(); }
   /// Bytes of the parameters; 0 for an operator without any.
   std::uint32_t params_size() const noexcept { return op_->params_size; }
   std::uint32_t field_count() const noexcept { return op_->params().field_count; }
   /// Field `i` of field_count(), in the order of declaration.
   field_view field(std::uint32_t i) const noexcept { return field_view{op_->params().fields[i]}; }
-  /// The same operator by another binary: name and fields agree.
+  /// Whether both are one operator, perhaps of two modules: name and fields agree.
   friend bool operator==(operator_view a, operator_view b) noexcept {
     if (a.op_ == b.op_) return true;
     if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() ||
@@ -136,13 +135,13 @@ class operator_view {
   const detail::op_desc* op_;
 };
 
-/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them
-/// declared it. Quadratic in the number of operators, and not for hot code. The loader's lock is
-/// held: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
+/// Calls f(operator_view) once for each operator that the loaded modules know. An operator of
+/// several modules is one. Takes time quadratic in the number of operators: not for hot code. Holds
+/// the loader's lock: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE
-  // An operator that several binaries guard is visited at the first node that shows it.
+  // An operator that several modules guard is visited at its first node.
   const auto each_node = [](auto visit) {
     bool go_on = true;
     detail::for_each_module([&](detail::module_record& m) {

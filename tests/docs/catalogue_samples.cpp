@@ -14,7 +14,7 @@ namespace {
 using kprof::detail::field_desc;
 using kprof::detail::field_kind;
 using kprof::detail::struct_desc;
-using kprof::detail::text;
+using kprof::text_view;
 
 constexpr int samples_wanted = 160, large_wanted = 80, tries = 60'000;
 
@@ -88,7 +88,7 @@ void randomise(const struct_desc& s, char* object, const char* defaults) {
   }
 }
 
-std::string quoted(text t) { return '"' + std::string(t.data, t.size) + '"'; }
+std::string quoted(text_view t) { return '"' + std::string(t.data, t.size) + '"'; }
 
 std::string value_of(const struct_desc& s, const char* object);
 

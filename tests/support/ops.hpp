@@ -27,7 +27,7 @@ constexpr bool is_constant(F) noexcept {
 /// The operator's name.
 template <class Op>
 std::string named() {
-  constexpr kprof::detail::text name = kprof::name_of<Op>();
+  constexpr kprof::text_view name = kprof::name_of<Op>();
   return {name.data, name.size};
 }
 

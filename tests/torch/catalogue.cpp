@@ -20,7 +20,7 @@ namespace {
 using kprof::detail::field_desc;
 using kprof::detail::field_kind;
 
-std::string_view view(kprof::detail::text t) { return {t.data, t.size}; }
+std::string_view view(kprof::text_view t) { return {t.data, t.size}; }
 
 [[noreturn]] void refuse(const std::string& line, std::string_view word) {
   std::fprintf(stderr, "catalogue: %.*s is not understood in: %s\n", static_cast<int>(word.size()),

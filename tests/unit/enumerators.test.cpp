@@ -10,7 +10,7 @@
 
 namespace {
 
-std::string str(kprof::detail::text t) { return {t.data, t.size}; }
+std::string str(kprof::text_view t) { return {t.data, t.size}; }
 
 /// "a=0 b=1": the enumerators of E.
 template <class E>

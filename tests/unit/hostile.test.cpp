@@ -188,7 +188,7 @@ TEST_CASE("hostile.divisions_by_zero_on_many_threads_do_not_kill_the_program") {
         const int by = k % 2;
         work w{};
         if (i == 0) division_trap::run(divide, &by, w);
-        else division_trap::run_and_stay(divide, &by, w);
+        else division_trap::run_keeping_handler(divide, &by, w);
         if ((w.valid == 1) != (by == 1)) ++wrong;
       }
     });

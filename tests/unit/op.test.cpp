@@ -15,7 +15,7 @@ using kprof::count;
 using kprof::dtype;
 using kprof::detail::work;
 
-std::string str(kprof::detail::text t) { return {t.data, t.size}; }
+std::string str(kprof::text_view t) { return {t.data, t.size}; }
 
 /// What the operator's descriptor says, as a session asks it.
 template <class Op>

@@ -17,7 +17,7 @@ using kprof::detail::field_desc;
 using kprof::detail::field_kind;
 using kprof::detail::struct_desc;
 
-std::string str(kprof::detail::text t) { return {t.data, t.size}; }
+std::string str(kprof::text_view t) { return {t.data, t.size}; }
 
 template <class T>
 const struct_desc& described() {

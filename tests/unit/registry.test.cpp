@@ -13,7 +13,7 @@
 
 namespace {
 
-std::string str(kprof::detail::text t) { return {t.data, t.size}; }
+std::string str(kprof::text_view t) { return {t.data, t.size}; }
 
 }  // namespace
 

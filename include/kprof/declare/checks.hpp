@@ -2,9 +2,9 @@
 #ifndef KPROF_DECLARE_CHECKS_HPP
 #define KPROF_DECLARE_CHECKS_HPP
 
-// Every way a type can fail to be an operator, each with the sentence that says what to do. The
-// first that applies is the first error the compiler prints. The texts are tested: change them
-// together with tests/compile_fail.
+// Refuses types that are no operators. Each reason is a static_assert whose message says what to
+// do; the first that applies is the first error that the compiler prints. Included by op.hpp.
+// Compile time only. tests/compile_fail expects each message in full.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/reflect.hpp>
@@ -19,7 +19,7 @@ inline constexpr std::size_t max_params_alignment = 128;
 template <class T>
 constexpr bool check_fields() noexcept;
 
-/// Checks one field type; true when it and all it contains are supported.
+/// True where a field of type F, and all that F contains, is supported.
 template <class F>
 constexpr bool check_field() noexcept {
   using element = typename array_of<F>::element;
@@ -29,8 +29,8 @@ constexpr bool check_field() noexcept {
                        std::is_null_pointer_v<F> || std::is_reference_v<F>) {
     static_assert(!std::is_same_v<F, F>,
                   "kprof: a parameter is a pointer, which means nothing once the call is over; "
-                  "store what it points to: "
-                  "a value, a shape as std::array, a name as kprof::fixed_string<N>");
+                  "store what it points to: a value, a shape as std::array, a name as "
+                  "kprof::fixed_string<N>");
     return false;
   } else if constexpr (std::is_array_v<F>) {
     static_assert(!std::is_same_v<F, F>,
@@ -48,10 +48,11 @@ constexpr bool check_field() noexcept {
                        std::is_trivially_copyable_v<F>) {
     return check_fields<F>();
   } else {
-    static_assert(!std::is_same_v<F, F>,
-                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
-                  "floating point, bool, enums, std::array of "
-                  "these, nested aggregates of these, or kprof::fixed_string<N>");
+    static_assert(
+        !std::is_same_v<F, F>,
+        "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
+        "floating point, bool, enums, std::array of these, nested aggregates of these, or "
+        "kprof::fixed_string<N>");
     return false;
   }
 }
@@ -61,8 +62,8 @@ constexpr bool check_each(std::index_sequence<Index...>) noexcept {
   return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
 }
 
-/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that
-/// knows its length.
+/// Whether `names` has a name for each of `Count` fields. Names must be an array, which has a
+/// length.
 template <std::size_t Count, class Names>
 constexpr bool fits_fields(const Names& names) noexcept {
   return std::is_convertible_v<decltype(names[0]), const char*> &&
@@ -112,8 +113,7 @@ constexpr bool check_fields() noexcept {
   } else if constexpr (has_base<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: a parameter struct has a base class; make the base a member, or list the "
-                  "fields with "
-                  "`using fields = kprof::members<&T::a, ...>`");
+                  "fields with `using fields = kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (has_c_array<T>()) {
     static_assert(!std::is_same_v<T, T>,
@@ -145,8 +145,7 @@ constexpr bool check_struct() noexcept {
   } else if constexpr (!std::is_trivially_copyable_v<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: an operator must be trivially copyable; replace std::string by "
-                  "kprof::fixed_string<N> and std::vector by "
-                  "std::array<T, N>");
+                  "kprof::fixed_string<N> and std::vector by std::array<T, N>");
     return false;
   } else if constexpr (!std::is_default_constructible_v<T>) {
     static_assert(!std::is_same_v<T, T>,
@@ -156,8 +155,8 @@ constexpr bool check_struct() noexcept {
   } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: not an operator: an operator is an aggregate; remove its constructors "
-                  "and private fields, or list the fields "
-                  "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+                  "and private fields, or list the fields in kprof::op_traits with `using fields = "
+                  "kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (alignof(T) > max_params_alignment) {
     static_assert(!std::is_same_v<T, T>,
@@ -189,8 +188,7 @@ constexpr bool check_formulas() noexcept {
       if constexpr (is_count<decltype(call_flops(T{}))>)
         static_assert(constant_flops<T>,
                       "kprof: flops() is not usable in a constant expression; declare it "
-                      "constexpr, and give the fields default values "
-                      "for which it is defined");
+                      "constexpr, and give the fields default values for which it is defined");
     }
     if constexpr (has_bytes<T>) {
       static_assert(std::is_same_v<decltype(call_bytes(T{})), traffic>,
@@ -199,8 +197,7 @@ constexpr bool check_formulas() noexcept {
       if constexpr (std::is_same_v<decltype(call_bytes(T{})), traffic>)
         static_assert(constant_bytes<T>,
                       "kprof: bytes() is not usable in a constant expression; declare it "
-                      "constexpr, and give the fields default values "
-                      "for which it is defined");
+                      "constexpr, and give the fields default values for which it is defined");
     }
     if constexpr (has_valid<T>) {
       static_assert(std::is_same_v<decltype(call_valid(T{})), bool>,
@@ -226,7 +223,7 @@ constexpr bool check_formulas() noexcept {
   }
 }
 
-/// True when T is an operator; otherwise a static_assert has said why not.
+/// True where T is an operator. Where it is none, a static_assert says why.
 template <class T>
 constexpr bool check_operator() noexcept {
   if constexpr (check_struct<T>()) return check_formulas<T>();

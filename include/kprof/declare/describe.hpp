@@ -2,9 +2,9 @@
 #ifndef KPROF_DECLARE_DESCRIBE_HPP
 #define KPROF_DECLARE_DESCRIBE_HPP
 
-// Builds the run-time description of a parameter struct, once per type, at its first use. Field and
-// enumerator names are cut out of what the compiler prints for a template argument: evaluated at
-// run time only, since nvcc's front end prints something else in a constant expression than the
+// Builds the run-time description of a parameter struct, once a type, at its first use. It takes
+// the names of fields and enumerators from what the compiler prints for a template argument. That
+// is read at run time only: in a constant expression nvcc's front end prints another text than the
 // host compiler that builds the code.
 
 #include <kprof/build_options.hpp>
@@ -30,8 +30,8 @@ struct named_pointer {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #elif defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wconversion"  // enumerators probed beyond the range of an enum without fixed type
+// Enumerators are probed beyond the range of an enum without a fixed type.
+#pragma GCC diagnostic ignored "-Wconversion"
 #endif
 
 // Never defined: only the addresses of its fields are named.
@@ -65,8 +65,8 @@ constexpr bool in_identifier(char c) noexcept {
 
 /// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives
 /// "alpha".
-inline text last_identifier(const char* printed_text) noexcept {
-  const text all = text_of(printed_text);
+inline text_view last_identifier(const char* printed_text) noexcept {
+  const text_view all = text_of(printed_text);
   std::uint32_t to = all.size;
   while (to > 0 && !in_identifier(all.data[to - 1])) --to;
   std::uint32_t from = to;
@@ -74,8 +74,8 @@ inline text last_identifier(const char* printed_text) noexcept {
   return {all.data + from, to - from};
 }
 
-/// Whether this compiler's text gives the names of a known struct; if not, fields are called
-/// field01, field02, ...
+/// Whether this compiler's text gives the names of a known struct. Where it does not, fields are
+/// called field01, field02, ...
 KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
   static const bool readable =
       same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
@@ -89,8 +89,8 @@ concept enumerable = requires {
   typename std::integral_constant<E, static_cast<E>(V)>;
 };
 
-// The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying
-// type.
+// How many values are probed for enumerators: -1 to 63, or what fits an enum without a fixed
+// underlying type.
 template <class E>
 constexpr std::size_t probed_values() noexcept {
   if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
@@ -175,7 +175,7 @@ template <class T>
 KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
 template <class T, std::size_t Index>
-KPROF_DETAIL_LOCAL text field_name() noexcept {
+KPROF_DETAIL_LOCAL text_view field_name() noexcept {
   if constexpr (requires { op_traits<T>::field_names; })
     return text_of(op_traits<T>::field_names[Index]);
   else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
@@ -207,7 +207,7 @@ struct KPROF_DETAIL_LOCAL struct_storage {
  private:
   template <std::size_t... Index>
   void fill(std::index_sequence<Index...>) noexcept {
-    // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned
+    // Offsets are measured on an object. Computed from sizes they would be wrong for over-aligned
     // members.
     [[maybe_unused]] static const T sample{};
     ((fields[Index] = describe_field<Index>(sample)), ...);
@@ -240,14 +240,14 @@ KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept {
 
 template <class T>
 struct KPROF_DETAIL_LOCAL describe_op {
-  static text name() noexcept { return operator_name<T>(); }
+  static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
     out = detail::evaluate(*static_cast<const T*>(bytes));
   }
 };
 
-/// The descriptor of T, one per binary.
+/// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
     std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,

@@ -2,24 +2,24 @@
 #ifndef KPROF_DECLARE_DESCRIPTOR_HPP
 #define KPROF_DECLARE_DESCRIPTOR_HPP
 
-// What an operator is at run time: plain structs that may be read by another binary of the process,
-// built by another compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI.
-// Everything pointed to lives as long as the binary that declared it; whoever keeps it longer
-// copies it.
+// What an operator is at run time: plain structs that another module of the process, built by
+// another compiler, may read. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. What
+// they point to lives as long as the module that declared the operator; to keep it longer, copy it.
 
 #include <kprof/build_options.hpp>
 
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
-namespace detail {
 
-/// Text that need not be zero-terminated; usually a piece of what the compiler printed.
-struct text {
+/// Text that need not be zero-terminated, as a std::string_view whose header would take as long as
+/// all of op.hpp. Points into the module that declared the operator.
+struct text_view {
   const char* data;
-  std::uint32_t size;
+  std::uint32_t size;  ///< bytes
 };
 
+/// What a parameter is. An array has the kind of its elements.
 enum class field_kind : std::uint8_t {
   signed_integer,
   unsigned_integer,
@@ -30,13 +30,17 @@ enum class field_kind : std::uint8_t {
   aggregate
 };
 
+namespace detail {
+
+using ::kprof::KPROF_DETAIL_ABI::field_kind;
+
 struct enumerator {
   std::int64_t value;
-  text name;
+  text_view name;
 };
 
 struct enum_desc {
-  text name;
+  text_view name;
   bool is_signed;
   std::uint32_t size;
   const enumerator* list;
@@ -45,7 +49,7 @@ struct enum_desc {
 struct struct_desc;
 
 struct field_desc {
-  text name;
+  text_view name;
   std::uint32_t offset;  // bytes from the start of the enclosing struct
   std::uint32_t size;    // bytes of one element
   std::uint32_t extent;  // elements of a std::array (all its dimensions); 0 for a single value
@@ -55,7 +59,7 @@ struct field_desc {
 };
 
 struct struct_desc {
-  text name;
+  text_view name;
   std::uint32_t size;
   std::uint32_t field_count;
   const field_desc* fields;
@@ -76,7 +80,7 @@ struct work {
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
   std::uint32_t params_size;  // 0 for a struct without fields
-  text (*name)() noexcept;
+  text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
 };

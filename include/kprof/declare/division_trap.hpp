@@ -2,8 +2,8 @@
 #ifndef KPROF_DECLARE_DIVISION_TRAP_HPP
 #define KPROF_DECLARE_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. They are users' code over users' values, run for the
-// profile and not for the program: a signal here would kill a program that had done nothing wrong.
+// Runs formulas that may divide by zero. kprof evaluates users' formulas for the profile, at a time
+// when the program does not call them: a SIGFPE from one must not end the program.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
@@ -12,6 +12,8 @@
 #include <setjmp.h>
 #include <signal.h>
 
+#include <atomic>
+
 KPROF_DETAIL_BEGIN
 namespace detail {
 
@@ -19,55 +21,55 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   using formulas = void (*)(const void*, work&) noexcept;
 
-  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a
-  /// time, as the caller sees to. When SIGFPE stops a formula, `out` says that what is declared has
-  /// no valid value.
+  /// Evaluates, and removes its signal handler afterwards, since the module with this code may be
+  /// unloaded. The caller lets one thread in at a time. Where SIGFPE stops a formula, `out` says
+  /// that the declared formulas have no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool is_new = install(false);
-    guarded(evaluate, params, out);
-    const changing_handler lock;
-    if (is_new && !stays_) sigaction(SIGFPE, &theirs_, nullptr);
+    evaluate_or_recover(evaluate, params, out);
+    const handler_lock lock;
+    if (is_new && !keeps_handler_) sigaction(SIGFPE, &previous_, nullptr);
   }
-  /// The same on any number of threads at once. Leaves the handler in place: for code that is never
-  /// unloaded.
-  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
+  /// The same from any number of threads at once. Leaves the handler installed: for a module that
+  /// is never unloaded.
+  static void run_keeping_handler(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
-    guarded(evaluate, params, out);
+    evaluate_or_recover(evaluate, params, out);
   }
 
  private:
-  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread
-  /// that has it may not exist.
-  struct changing_handler {
-    changing_handler() noexcept {
-      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE);
-           ++i) {}
+  /// Guards the process's handler, previous_ and keeps_handler_. Spins, since its holders do no
+  /// more than a system call, and gives up after a while: in the child of a fork the thread that
+  /// holds it may not exist.
+  struct handler_lock {
+    handler_lock() noexcept {
+      for (int i = 0; i < 10'000'000 && locked_.exchange(true, std::memory_order_acquire); ++i) {}
     }
-    ~changing_handler() { __atomic_store_n(&changing_, false, __ATOMIC_RELEASE); }
-    changing_handler(const changing_handler&) = delete;
-    changing_handler& operator=(const changing_handler&) = delete;
+    ~handler_lock() { locked_.store(false, std::memory_order_release); }
+    handler_lock(const handler_lock&) = delete;
+    handler_lock& operator=(const handler_lock&) = delete;
   };
 
-  /// False when the handler was there.
-  static bool install(bool stays) noexcept {
-    const changing_handler lock;
-    stays_ = stays_ || stays;
+  /// False where the handler is installed already.
+  static bool install(bool keep) noexcept {
+    const handler_lock lock;
+    keeps_handler_ = keeps_handler_ || keep;
     struct sigaction ours {
     }, before{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
-    theirs_ = before;
+    previous_ = before;
     return true;
   }
 
-  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
+  static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {
     sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
     pthread_sigmask(SIG_UNBLOCK, &division, &mask);
-    // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    // A handler starts with the default rounding and exceptions, and siglongjmp() keeps them.
     fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
@@ -85,18 +87,19 @@ class KPROF_DETAIL_LOCAL division_trap {
 
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    // A fault of the program's own, or a signal that was sent: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
-    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN)
-      return theirs_.sa_handler(signal);
-    const bool ignored = theirs_.sa_handler == SIG_IGN;
-    sigaction(SIGFPE, &theirs_, nullptr);  // a fault happens again, and ends the program
+    // A fault of the program's own, or a signal that was sent: the previous handler's.
+    if ((previous_.sa_flags & SA_SIGINFO) != 0)
+      return previous_.sa_sigaction(signal, info, context);
+    if (previous_.sa_handler != SIG_DFL && previous_.sa_handler != SIG_IGN)
+      return previous_.sa_handler(signal);
+    const bool ignored = previous_.sa_handler == SIG_IGN;
+    sigaction(SIGFPE, &previous_, nullptr);  // a fault happens again, and ends the program
     if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_ {};
-  KPROF_DETAIL_LOCAL static inline bool changing_ = false;
-  KPROF_DETAIL_LOCAL static inline bool stays_ = false;
+  KPROF_DETAIL_LOCAL static inline struct sigaction previous_ {};
+  KPROF_DETAIL_LOCAL static inline std::atomic<bool> locked_{false};
+  KPROF_DETAIL_LOCAL static inline bool keeps_handler_ = false;
 };
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 #ifndef KPROF_DECLARE_REFLECT_HPP
 #define KPROF_DECLARE_REFLECT_HPP
 
-// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or
-// listed), and the questions that checks.hpp turns into messages. Compile time only.
+// The fields of a parameter struct: their number, types and addresses, counted by Boost.PFR or
+// listed by the author; and what checks.hpp asks before it refuses a struct. Compile time only.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
@@ -38,8 +38,7 @@ struct is_fixed_string : std::false_type {};
 template <std::size_t N>
 struct is_fixed_string<fixed_string<N>> : std::true_type {};
 
-/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything
-/// else here together.
+/// std::array<T, N>, recognised by its shape: its header would be as large as all else here.
 template <class F>
 struct array_of {
   using element = F;
@@ -112,18 +111,18 @@ inline constexpr bool has_two_initialisers = requires {
 /// its fields.
 template <class T>
 constexpr std::size_t count_initialisers() noexcept {
-  // A type that is no aggregate has been refused by checks.hpp; counting it all the same takes
-  // clang half a minute.
+  // checks.hpp refuses a type that is no aggregate, and clang would take half a minute to count its
+  // initialisers.
   if constexpr (std::is_empty_v<T> || !std::is_aggregate_v<T>) return 0;
   // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
   else if constexpr (!has_two_initialisers<T>) return 1;
   else return boost::pfr::tuple_size_v<T>;
 }
 
-// The elements of a C array look like fields, because braces may be left out around them. Empty
-// braces always stand for a whole field: put in the place of the I-th initialiser, they leave the
-// others too many if that begins an array. An array of one element takes one initialiser and
-// reaches the field checks as what it is.
+// Finds C arrays, whose elements count as fields because their braces may be left out. Empty braces
+// always initialise a whole field: in the place of the I-th initialiser they leave too many
+// initialisers behind them if the I-th begins an array. An array of one element takes one
+// initialiser and reaches check_field() as an array.
 template <class T, class Before, class After>
 inline constexpr bool c_array_between = false;
 template <class T, std::size_t... B, std::size_t... A>

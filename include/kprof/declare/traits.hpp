@@ -2,8 +2,8 @@
 #ifndef KPROF_DECLARE_TRAITS_HPP
 #define KPROF_DECLARE_TRAITS_HPP
 
-// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each
-// its default. Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+// Finds the optional members of an operator, in op_traits<T> first and then in T itself, and gives
+// each its default. Compile time, except evaluate(), which runs the formulas on parameters.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
@@ -54,13 +54,13 @@ template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
                                  (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
-constexpr text text_of(const char* zero_terminated) noexcept {
+constexpr text_view text_of(const char* zero_terminated) noexcept {
   std::uint32_t n = 0;
   while (zero_terminated[n] != '\0') ++n;
   return {zero_terminated, n};
 }
 
-constexpr bool same_text(text a, text b) noexcept {
+constexpr bool same_text(text_view a, text_view b) noexcept {
   if (a.size != b.size) return false;
   for (std::uint32_t i = 0; i < a.size; ++i)
     if (a.data[i] != b.data[i]) return false;
@@ -74,8 +74,8 @@ constexpr const char* printed_type() noexcept {
 
 /// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
 template <class T>
-constexpr text type_name() noexcept {
-  const text all = text_of(printed_type<T>());
+constexpr text_view type_name() noexcept {
+  const text_view all = text_of(printed_type<T>());
   std::uint32_t from = 0;
   while (from + 4 < all.size &&
          !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
@@ -114,7 +114,7 @@ concept own_name = requires {
 &&!std::is_member_pointer_v<decltype(&T::name)>;
 
 template <class T>
-constexpr text operator_name() noexcept {
+constexpr text_view operator_name() noexcept {
   if constexpr (foreign_name<T>) return text_of(op_traits<T>::name);
   else if constexpr (own_name<T>) return text_of(T::name);
   else return type_name<T>();
@@ -131,8 +131,8 @@ constexpr dtype first_dtype(const T& p) noexcept {
   else return first_dtype<T, Index + 1>(p);
 }
 
-// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a
-// negative or wrapped one.
+// A formula of plain integers cannot report an overflow: a value in the upper half of the range is
+// taken for a negative or wrapped one.
 constexpr std::uint64_t checked(count c, bool& valid) noexcept {
   if (!c.valid() || c.value() >> 63U != 0) valid = false;
   return c.value();

@@ -114,7 +114,7 @@ KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
 }
 
 /// The handle of a region's name, or nullptr when it is to be sent as text.
-KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
+KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text_view name) noexcept {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (std::uint32_t i = 0; i < name.size; ++i)
     hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
@@ -150,7 +150,7 @@ KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t h
   return event;
 }
 
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline void push_text(text name) noexcept {
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline void push_text(text_view name) noexcept {
   char copy[max_message + 1];
   if (name.size > max_message) name.size = max_message;
   copy_text(copy, name);
@@ -167,7 +167,7 @@ KPROF_DETAIL_LOCAL inline constinit thread_local bool telling = false;
 KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload,
                                     std::uint32_t bytes) noexcept {
   if (where.op == nullptr) {
-    const text name{static_cast<const char*>(payload), bytes};
+    const text_view name{static_cast<const char*>(payload), bytes};
     const nvtxStringHandle_t handle = region_handle(name);
     if (handle == nullptr) return push_text(name);
     const nvtxEventAttributes_t event = event_named(handle);

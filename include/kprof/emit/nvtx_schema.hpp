@@ -83,14 +83,14 @@ KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept 
                                      __ATOMIC_SEQ_CST);
 }
 
-KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
+KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text_view from) noexcept {
   __builtin_memcpy(to, from.data, from.size);
   to[from.size] = '\0';
   return to + from.size;
 }
 
 /// `characters` is room for the names of the entries.
-KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size,
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text_view name, std::uint64_t size,
                                             std::size_t entries, std::size_t characters,
                                             char*& names) noexcept {
   const std::size_t head = sizeof(known) + entries * sizeof(entry);
@@ -179,7 +179,7 @@ KPROF_DETAIL_LOCAL inline constinit std::uint32_t unloadings = 0;
 
 #if KPROF_DETAIL_PAYLOAD
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
                                                 const struct_desc& fields) noexcept;
 
 /// Schema id of an enum; 0 when none of its enumerators has a name.
@@ -235,7 +235,7 @@ KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexc
   return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1;
 }
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
                                                 const struct_desc& fields) noexcept {
   std::size_t entries = 0, characters = 0;
   for (std::uint32_t i = 0; i < fields.field_count; ++i) {
@@ -332,7 +332,7 @@ KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params,
     slot = nullptr;
   }
   work numbers{};
-  division_trap::run_and_stay(op.evaluate, params, numbers);
+  division_trap::run_keeping_handler(op.evaluate, params, numbers);
   auto* made = slot == nullptr
                    ? nullptr
                    : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
@@ -373,7 +373,8 @@ struct payloads {
 
 #else
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc&) noexcept {
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
+                                                const struct_desc&) noexcept {
   char* names = nullptr;
   return intern(make_known(as, name, 0, 0, 0, names));
 }

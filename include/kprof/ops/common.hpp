@@ -43,7 +43,7 @@ KPROF_DETAIL_BEGIN
 
 namespace ops {
 
-/// N values in braces, as std::array has them, whose header takes as long as half of the catalogue.
+/// N values in braces, as a std::array, whose header takes as long as half of the catalogue.
 template <class T, std::size_t N>
 struct fixed_list {
   using value_type = T;
@@ -122,7 +122,7 @@ constexpr bool is_transcendental(activation act) noexcept {
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
 /// The passes of an operator with weights.
 constexpr bool has_weights(pass p) noexcept { return p <= pass::bgrad && p != pass::bprop; }
-/// A type that may be left out: unknown stands for the operator's own.
+/// A type that a call may leave out: where it is unknown, the operator's own type holds.
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept {
   return given == dtype::unknown ? otherwise : given;
 }
@@ -168,11 +168,11 @@ constexpr arithmetic_unit matmul_unit(dtype type) noexcept {
   }
 }
 constexpr arithmetic matmul(dtype type) noexcept { return {type, matmul_unit(type)}; }
-/// Of two operands: the narrower one is converted first.
+/// The same of two operands, of which the narrower one is converted first.
 constexpr arithmetic matmul(dtype a, dtype b) noexcept {
   return matmul(bits_of(b) > bits_of(a) ? b : a);
 }
-/// Of everything that is no product of matrices.
+/// The arithmetic of all operators that multiply no matrices.
 constexpr arithmetic scalar(dtype type) noexcept { return {type, arithmetic_unit::cuda_core}; }
 
 }  // namespace ops::detail

@@ -2,9 +2,9 @@
 #ifndef KPROF_OPS_NETWORK_HPP
 #define KPROF_OPS_NETWORK_HPP
 
-// What a list of operators costs in all: a model's card, known to the compiler. Takes operators of
-// the catalogue and of anybody else. Nothing allocates; a network is a plain value of sums, and
-// forgets the operators.
+// Sums the FLOPs, bytes and parameters of a list of operators, such as the layers of a model, at
+// compile time or at run time. Takes operators of the catalogue and others. Nothing allocates: a
+// network is a plain value of sums and does not keep the operators.
 
 #include <kprof/op.hpp>
 #include <kprof/ops/common.hpp>
@@ -76,8 +76,8 @@ constexpr cost cost_of(const Op& op) {
 /// Sums over operators, in all and by pass. An operator without a field `pass` is forward.
 ///     constexpr kprof::ops::network mlp = [] {
 ///       kprof::ops::network n;
-///       n.add(Linear{.tokens = 32, .in_features = 784, .out_features = 512, .bias =
-///       true}).add(Relu{.numel = 32 * 512}, 2);
+///       n.add(Linear{.tokens = 32, .in_features = 784, .out_features = 512, .bias = true});
+///       n.add(Relu{.numel = 32 * 512}, 2);
 ///       return n;
 ///     }();
 ///     static_assert(mlp.total().flops == 2 * 32 * 784 * 512 + 3 * 32 * 512);

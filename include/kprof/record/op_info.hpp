@@ -38,7 +38,7 @@ struct field_info {
   std::vector<enumerator_info> enumerators;
 };
 
-inline std::string copy(text t) { return {t.data, t.size}; }
+inline std::string copy(text_view t) { return {t.data, t.size}; }
 
 inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
   if (a.size() != b.size()) return false;
