@@ -11,10 +11,10 @@
 
 namespace {
 
+using kprof::text_view;
 using kprof::detail::field_desc;
 using kprof::detail::field_kind;
 using kprof::detail::struct_desc;
-using kprof::text_view;
 
 constexpr int samples_wanted = 160, large_wanted = 80, tries = 60'000;
 
