@@ -1,100 +1,34 @@
 // SPDX-License-Identifier: MIT
+// The tables of the text report in runs with work on a device.
+
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
+#include "../support/report_page.hpp"
 #include "../support/utf8.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
-using kprof::copy_direction;
-using kprof::device_completeness;
 using kprof::device_work;
 using kprof::grouping;
 using kprof::report_options;
 using kprof::scope_node;
+using kprof_test::ascii_at_width;
+using kprof_test::count_of;
 using kprof_test::device_builder;
-
-namespace {
-
-std::string page_of(const kprof::profile& p, const report_options& options) {
-  std::string page;
-  const kprof::status s = kprof::write_text(p, options, page);
-  INFO(s.message);
-  REQUIRE(s.ok());
-  return page;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos;
-       at = text.find(part, at + part.size()))
-    ++n;
-  return n;
-}
-
-std::string line_with(const std::string& page, const std::string& part) {
-  for (const std::string& line : kprof_test::lines_of(page))
-    if (has(line, part)) return line;
-  return {};
-}
-
-/// With one space between words: widths of columns are the golden files' business.
-std::string words(const std::string& line) {
-  std::string out;
-  for (const char c : line)
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
-  return out;
-}
-
-/// The lines of a section of the page, up to the next empty line behind its table.
-std::string section(const std::string& page, const std::string& title) {
-  const std::size_t begin = page.find("\n" + title);
-  if (begin == std::string::npos) return {};
-  std::size_t end = begin;
-  for (int gaps = 0; gaps < 2 && end != std::string::npos; ++gaps) end = page.find("\n\n", end + 1);
-  return page.substr(begin, end - begin);
-}
-
-report_options at_width(int width) {
-  report_options options;
-  options.width = width;
-  options.ascii = true;
-  return options;
-}
-
-kprof::profile small_profile() {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto step = b.region(main, "step"), gemm = b.op(step, "Gemm", "n=2"),
-             part = b.region(gemm, "part"), copy = b.op(step, "Load", "n=1"),
-             host = b.op(main, "Parse", "n=9");
-  b.calls(step, 1, 20'000).calls(gemm, 10, 500).calls(copy, 10, 700).calls(host, 1, 90'000);
-  b.work(gemm, 4'000'000, 600, 400).work(host, 100, 10, 10);
-  b.kernel(part, "_Z4gemmIfEvPT_", 10, 4000);
-  b.copy(copy, copy_direction::host_to_device, 10, 2000, 1 << 20);
-  b.kernel(step, "_Z4fillPf", 5, 1000);
-  b.kernel(main, "_Z4fillPf", 5, 1000);
-  b.kernel(scope_node::none, "other", 1, 30'000);
-  kprof::profile p = b.done();
-  kprof_test::add_surroundings(p);
-  kprof_test::add_device(p);
-  return p;
-}
-
-}  // namespace
+using kprof_test::has;
+using kprof_test::line_with;
+using kprof_test::page_of;
+using kprof_test::section;
+using kprof_test::small_device_profile;
+using kprof_test::words;
 
 TEST_CASE("device_report.rows_are_sorted_by_device_time_where_there_is_any") {
   const auto order = [](const kprof::profile& p, const char* sort) {
-    report_options options = at_width(160);
+    report_options options = ascii_at_width(160);
     options.sort = sort;
     std::string names;
     for (const std::string& line : kprof_test::lines_of(section(page_of(p, options), "Operators")))
@@ -102,7 +36,7 @@ TEST_CASE("device_report.rows_are_sorted_by_device_time_where_there_is_any") {
         if (line.starts_with(name)) names += name;
     return names;
   };
-  const kprof::profile run = small_profile();
+  const kprof::profile run = small_device_profile();
   CHECK(order(run, "") == "Gemm Load Parse ");
   CHECK(order(run, "device") == "Gemm Load Parse ");
   CHECK(order(run, "self") == "Parse Load Gemm ");
@@ -110,21 +44,23 @@ TEST_CASE("device_report.rows_are_sorted_by_device_time_where_there_is_any") {
   CHECK(order(run, "kernels").starts_with("Gemm "));
   CHECK(order(run, "gap").ends_with("Parse "));
   CHECK(has(
-      page_of(run, at_width(160)),
+      page_of(run, ascii_at_width(160)),
       "sorted by device; dev share is of 100 us of device time, share of 110 us in all scopes"));
   kprof::profile host = run;
   host.device = {};
   CHECK(order(host, "") == "Parse Load Gemm ");
-  CHECK(has(page_of(host, at_width(160)), "sorted by self; share is of 110 us in all scopes"));
+  CHECK(
+      has(page_of(host, ascii_at_width(160)), "sorted by self; share is of 110 us in all scopes"));
 }
 
 TEST_CASE("device_report.a_run_without_device_work_shows_no_device_columns") {
-  const report_options options = at_width(300);
+  const report_options options = ascii_at_width(300);
   const std::string host = page_of(kprof_test::sample_profile(), options);
   for (const char* word :
        {"dev", "kernel", "Kernel", "copies", "Copies", "gap", "CUPTI", "sync", "launch"})
     CHECK_FALSE(has(host, word));
-  const std::string header = line_with(page_of(small_profile(), options), "operator  parameters");
+  const std::string header =
+      line_with(page_of(small_device_profile(), options), "operator  parameters");
   for (const char* name : {"calls", "device", "dev share", "dev total", "kernels", "copies", "gap",
                            "self", "share", "total", "mean", "GFLOP/s", "GB/s"})
     CHECK(has(header, name));
@@ -137,21 +73,23 @@ TEST_CASE("device_report.a_run_without_device_work_shows_no_device_columns") {
 
 TEST_CASE("device_report.important_columns_come_first") {
   const std::string narrow =
-      line_with(page_of(kprof_test::transformer_profile(), at_width(100)), "operator ");
+      line_with(page_of(kprof_test::transformer_profile(), ascii_at_width(100)), "operator ");
   for (const char* header :
        {"parameters", "calls", "device", "dev share", "kernels", "self", "GFLOP/s", "GB/s"})
     CHECK(has(narrow, header));
-  const std::string kernels = line_with(
-      section(page_of(kprof_test::transformer_profile(), at_width(100)), "Kernels"), "operator ");
+  const std::string kernels =
+      line_with(section(page_of(kprof_test::transformer_profile(), ascii_at_width(100)), "Kernels"),
+                "operator ");
   for (const char* header : {"kernel", "calls", "total", "share", "mean", "tensor core"})
     CHECK(has(kernels, header));
-  const std::string narrowest = line_with(
-      section(page_of(kprof_test::transformer_profile(), at_width(40)), "Kernels"), "operator ");
+  const std::string narrowest =
+      line_with(section(page_of(kprof_test::transformer_profile(), ascii_at_width(40)), "Kernels"),
+                "operator ");
   for (const char* header : {"kernel", "calls", "total"}) CHECK(has(narrowest, header));
 }
 
 TEST_CASE("device_report.cells_are_what_the_rows_say") {
-  const std::string page = page_of(small_profile(), at_width(300));
+  const std::string page = page_of(small_device_profile(), ascii_at_width(300));
   const std::string gemm = line_with(section(page, "Operators"), "Gemm ");
   CHECK(words(gemm) ==
         "Gemm n=2 10 40.0 us 40.0% 40.0 us 10 0 4.00 us 5.00 us 4.5% 5.00 us 500 ns 500 ns 500 ns "
@@ -162,7 +100,7 @@ TEST_CASE("device_report.cells_are_what_the_rows_say") {
 }
 
 TEST_CASE("device_report.calls_include_replays") {
-  report_options options = at_width(100);
+  report_options options = ascii_at_width(100);
   options.columns = {"operator", "calls", "replays", "device", "mean"};
   options.filter = "Adam";
   const std::string page = page_of(kprof_test::transformer_profile(), options);
@@ -176,9 +114,10 @@ TEST_CASE("device_report.calls_include_replays") {
 
 TEST_CASE("device_report.numbers_that_graphs_do_not_have_are_explained") {
   kprof::profile p = kprof_test::troubled_device_profile();
-  CHECK(has(page_of(p, at_width(160)), "\nn/a, records of work on the device were dropped: "));
+  CHECK(
+      has(page_of(p, ascii_at_width(160)), "\nn/a, records of work on the device were dropped: "));
   p.device.complete.dropped = (p.device.complete.records + 1) / 1000;  // one in a thousand
-  const std::string page = page_of(p, at_width(160));
+  const std::string page = page_of(p, ascii_at_width(160));
   CHECK(!has(page, "were dropped"));
   CHECK(has(page,
             "\nn/a, made by replaying CUDA graphs, which takes no time on the host: Replayed\n"));
@@ -187,27 +126,27 @@ TEST_CASE("device_report.numbers_that_graphs_do_not_have_are_explained") {
 }
 
 TEST_CASE("device_report.what_is_outside_of_operators_is_listed_by_name") {
-  const std::string page = page_of(small_profile(), at_width(160));
+  const std::string page = page_of(small_device_profile(), ascii_at_width(160));
   CHECK(has(page,
             "\noutside any operator: 11 kernels, 0 copies, device 40.0 us, 40.0%; of these, launch "
             "not seen: 1 kernel, 0 copies, device 30.0 us\n"
             "outside any operator, by name: other 30.0 us (1), fill 10.0 us (10)\n"));
   CHECK(has(page, "\noutside all scopes: 6 kernels, 0 copies, device 35.0 us, 35.0%\n"));
-  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), at_width(160)), "outside any"));
+  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), ascii_at_width(160)), "outside any"));
   device_builder b;
   const auto op = b.op(b.thread("main", 1), "A");
   b.calls(op, 1, 10);
   b.kernel(op, "k", 1, 10);
-  const std::string good = page_of(b.done(), at_width(160));
+  const std::string good = page_of(b.done(), ascii_at_width(160));
   CHECK_FALSE(has(good, "outside any operator:"));
   CHECK_FALSE(has(good, "outside all scopes"));
   CHECK_FALSE(has(good, "launch not seen"));
 }
 
 TEST_CASE("device_report.rows_that_are_not_shown_are_summed") {
-  report_options options = at_width(160);
+  report_options options = ascii_at_width(160);
   options.top = 1;
-  const std::string page = page_of(small_profile(), options);
+  const std::string page = page_of(small_device_profile(), options);
   CHECK(has(page,
             "\nmore rows: 2 (sort=device, top=1): 11 calls, device 20.0 us, 20.0%, self 97.0 us, "
             "88.2%\n"));
@@ -217,7 +156,7 @@ TEST_CASE("device_report.rows_that_are_not_shown_are_summed") {
   CHECK(has(page, "\nmore rows: 2 (by total, top=1): 11 runs, 40.0 us, 40.0%\n"));
   options.top = 0;
   options.filter = "Gemm";
-  const std::string filtered = page_of(small_profile(), options);
+  const std::string filtered = page_of(small_device_profile(), options);
   CHECK(has(
       filtered,
       "\nfiltered out: 2 (filter=Gemm): 11 calls, device 20.0 us, 20.0%, self 97.0 us, 88.2%\n"));
@@ -228,10 +167,10 @@ TEST_CASE("device_report.rows_that_are_not_shown_are_summed") {
 
 TEST_CASE("device_report.a_filter_finds_kernels_by_operator_and_by_name") {
   const auto kernels = [](const char* filter) {
-    report_options options = at_width(160);
+    report_options options = ascii_at_width(160);
     options.filter = filter;
     std::string names;
-    const std::string rows = section(page_of(small_profile(), options), "Kernels");
+    const std::string rows = section(page_of(small_device_profile(), options), "Kernels");
     for (const char* name : {" gemm<float> ", " fill ", " other "})
       if (has(rows, name)) names += name;
     return has(rows, "no kernel matches the filter") ? "none" : names;
@@ -240,11 +179,11 @@ TEST_CASE("device_report.a_filter_finds_kernels_by_operator_and_by_name") {
   CHECK(kernels("float\\*") == " gemm<float>  fill ");  // in the whole name
   CHECK(kernels("^other$") == " other ");
   CHECK(kernels("Parse") == "none");
-  report_options options = at_width(160);
+  report_options options = ascii_at_width(160);
   options.filter = "Load";
-  CHECK(has(section(page_of(small_profile(), options), "Copies"), "host to device"));
+  CHECK(has(section(page_of(small_device_profile(), options), "Copies"), "host to device"));
   options.filter = "fill";
-  CHECK(has(section(page_of(small_profile(), options), "Copies"),
+  CHECK(has(section(page_of(small_device_profile(), options), "Copies"),
             "no copy is of an operator that matches the filter"));
 }
 
@@ -308,7 +247,7 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   b.p.nodes[bad].work.valid = false;
   b.kernel(bad, "bad", 1, 50);
   const kprof::profile p = b.done();
-  report_options options = at_width(300);
+  report_options options = ascii_at_width(300);
   std::string rows = section(page_of(p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
         "A n=0 2 regions k 2 201 ns 56.8% 101 ns 100 ns 101 ns 0 2 streams 8x2 32x1x4 64 3.00 KiB "
@@ -320,7 +259,7 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
             "(unknown) (other kernels) 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns 0 7 n/a 256 64 0 B "
             "n/a n/a unknown"));
   CHECK(has(line_with(rows, "bad"), "invalid"));
-  CHECK(has(words(line_with(section(page_of(small_profile(), options), "Kernels"), "fill")),
+  CHECK(has(words(line_with(section(page_of(small_device_profile(), options), "Kernels"), "fill")),
             "(outside) step, none fill 10"));
   CHECK_FALSE(has(rows, "pass"));  // a column that would be empty
   options.by = grouping::op;
@@ -335,186 +274,4 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   CHECK(count_of(page_of(p, options),
                  "\nn/a, invalid parameters, or a formula that gives no number for them: B\n") ==
         2);
-}
-
-TEST_CASE("device_report.sections_can_be_left_out") {
-  report_options options = at_width(100);
-  CHECK(has(page_of(small_profile(), options),
-            "\nKernels, sorted by total; share is of 100 us of device time\n"));
-  CHECK(has(page_of(small_profile(), options),
-            "\nCopies and memsets, sorted by total; share is of 100 us of device time\n"));
-  options.kernels = false;
-  CHECK_FALSE(has(page_of(small_profile(), options), "Kernels"));
-  options.kernels = true;
-  options.copies = false;
-  CHECK_FALSE(has(page_of(small_profile(), options), "Copies"));
-  kprof::profile p = small_profile();
-  std::erase_if(p.device.work,
-                [](const device_work& w) { return w.task == kprof::device_task::copy; });
-  CHECK_FALSE(has(page_of(p, at_width(100)), "Copies"));
-  p.device.work.clear();
-  CHECK_FALSE(has(page_of(p, at_width(100)), "Kernels"));
-}
-
-TEST_CASE("device_report.whole_names_are_listed_once_and_made_safe") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const std::string huge = "_ZN2my3opsI" + std::string(3000, 'x') + "E\x1b[2J";
-  b.kernel(main, "_Z4axpyfPKfPfm", 2, 50);
-  b.kernel(b.region(main, "r"), "_Z4axpyfPKfPfm", 2, 40).registers = 9;
-  b.kernel(main, huge, 1, 30);
-  report_options options = at_width(60);
-  CHECK_FALSE(has(page_of(b.done(), options), "Whole names"));
-  options.full_names = true;
-  const std::string page = page_of(b.done(), options);
-  const std::string names = page.substr(page.find("\nWhole names of the kernels\n"));
-  CHECK(count_of(names, "axpy(float, float const*, float*, unsigned long)") == 1);
-  CHECK(count_of(names, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") > 50);
-  CHECK(has(names, "\\x1b"));
-  CHECK(has(section(page, "Kernels"), "my::ops<...>"));
-  options.top = 1;
-  CHECK_FALSE(has(page_of(b.done(), options), "xxxx"));  // of the rows that are shown
-}
-
-TEST_CASE("device_report.devices_are_described_below_the_first_line") {
-  kprof::profile p = small_profile();
-  const auto line = [&](std::size_t n) {
-    return kprof_test::lines_of(page_of(p, at_width(200)))[n];
-  };
-  CHECK(line(1) ==
-        "device 0 | NVIDIA H100 80GB HBM3 | compute 9.0 | 132 SMs | 3,352 GB/s | busy 100 us, "
-        "<0.1% of wall");
-  p.device.devices[0].sum_ns *= 1.009;
-  CHECK_FALSE(has(line(1), "summed"));
-  p.device.devices[0].sum_ns *= 1.1;
-  p.wall_ns = 200'000;
-  CHECK(has(line(1), "| busy 100 us, 50.0% of wall (run times summed 111 us)"));
-  p.device.devices[0].busy_is_exact = false;
-  CHECK(has(line(1), "| busy at least 100 us, 50.0% of wall"));
-  p.device.devices[0].memory_bytes_per_s = 0;
-  CHECK(has(line(1), "| GB/s n/a |"));
-  p.device.devices[0].name = "evil\n\x1b[1m";
-  CHECK(has(line(1), "evil\\n\\x1b[1m"));
-  p.device.devices.resize(2);
-  p.device.devices[1].id = 3;
-  p.device.devices[1].sum_ns = 2;
-  p.device.devices[1].busy_ns = -4;
-  p.wall_ns = 0;
-  CHECK(line(2) == "device 3 | not described by CUPTI | busy 0 ns (run times summed 2.00 ns)");
-  p.device.devices[1].sum_ns = 0;
-  CHECK(line(2) == "no work on device 3");
-  p.device.devices.push_back(p.device.devices[1]);
-  p.device.devices[2].id = 4;
-  CHECK(line(2) == "no work on devices 3, 4");
-  p.device.devices.erase(p.device.devices.begin());
-  CHECK(line(1) == "device 3 | not described by CUPTI | busy 0 ns");  // none did anything
-  CHECK(line(2) == "device 4 | not described by CUPTI | busy 0 ns");
-}
-
-TEST_CASE("device_report.why_nothing_is_collected_is_told_at_the_top") {
-  kprof::profile p = kprof_test::sample_profile();
-  p.device.state = "libcupti was not found; install the CUDA Toolkit";
-  CHECK(kprof_test::lines_of(page_of(p, at_width(100)))[1] ==
-        "device: libcupti was not found; install the CUDA Toolkit; times and rates are the host's");
-  p.device.collecting = true;
-  p.device.state = "CUPTI 13.0 (API 130001)";
-  CHECK_FALSE(has(page_of(p, at_width(100)), "device: "));
-  CHECK(has(page_of(p, at_width(100)), "\n  collector CUPTI 13.0 (API 130001)\n"));
-}
-
-TEST_CASE("device_report.launches_are_accounted_for") {
-  kprof::profile p = small_profile();
-  std::string page = page_of(p, at_width(300));
-  CHECK(has(page,
-            "\n  device    30 launches = 20 attributed + 10 outside any operator; 31 records of "
-            "kernels, copies and memsets; none open, dropped, without "
-            "timing, lost, ignored, odd, merged, of foreign graphs or unaccounted\n"));
-  CHECK(has(page, "\n  sync      120 calls that wait for a device, 1.31 s of host time\n"));
-  CHECK(has(page, "an empty scope shows 11.2 ns; collecting 8.10 ms; CUPTI itself 2.60 ms\n"));
-  p.device.complete.unknown = 0;
-  p.device.complete.synchronizations = 0;
-  p.cost.scope_ns = 0;
-  page = page_of(p, at_width(300));
-  CHECK(count_of(page, "\n! ") == 0);
-  CHECK(has(page, "none open, dropped, without timing, of unknown launch, lost, ignored"));
-  CHECK(has(page, "\n  sync      no call that waits for a device\n"));
-  CHECK(has(page, "n/a: not measured in this process; collecting 8.10 ms"));
-}
-
-TEST_CASE("device_report.what_went_wrong_stands_out") {
-  const std::pair<std::uint64_t device_completeness::*, const char*> counts[] = {
-      {&device_completeness::open, "open: launches of which no work on the device is known"},
-      {&device_completeness::dropped,
-       "dropped: records of kernels and copies that CUPTI or kprof had no memory for"},
-      {&device_completeness::untimed, "without timing: records for which CUPTI gave no time"},
-      {&device_completeness::unknown, "of unknown launch: records whose launch was not seen"},
-      {&device_completeness::launches_lost,
-       "lost: launches that could not be noted for want of memory; their work is of unknown "
-       "launch. Raise the memory limit (64.0 MiB)."},
-      {&device_completeness::odd, "odd: records of a kind that this kprof does not know"},
-      {&device_completeness::merged,
-       "merged: kernels and copies kept without name and launch configuration"},
-      {&device_completeness::foreign_graphs,
-       "of foreign graphs: runs of nodes of CUDA graphs that were made before the recording "
-       "began"}};
-  for (const auto& [count, text] : counts) {
-    kprof::profile p = small_profile();
-    p.device.complete.unknown = 0;
-    p.device.complete.*count = 1234;
-    if (count == &device_completeness::open) p.device.complete.launches += 1234;
-    const std::string page = page_of(p, at_width(400));
-    INFO(text);
-    CHECK(count_of(page, "\n! ") == 1);
-    CHECK(has(page, std::string{"\n! 1,234 "} + text));
-  }
-  kprof::profile p = small_profile();
-  p.device.complete.unknown = 0;
-  p.device.complete.ignored = 1234;  // as the program asked for
-  CHECK(has(page_of(p, at_width(400)),
-            "memsets; 1,234 ignored (records of work launched before the recording began or while "
-            "it was paused); none open"));
-  CHECK(count_of(page_of(p, at_width(400)), "\n! ") == 0);
-  p.device.complete.open = 4;
-  p.device.complete.launches += 4;
-  CHECK(has(page_of(p, at_width(400)),
-            "34 launches = 20 attributed + 10 outside any operator + 4 open;"));
-  p.device.complete.launches -= 1;
-  CHECK(has(page_of(p, at_width(400)), "\n! 1 unaccounted: "));
-  p.device.complete.launches += 3;
-  CHECK(has(page_of(p, at_width(400)), "\n! 2 unaccounted: "));
-  p.device.complete.forgotten_graphs = 7;
-  CHECK_FALSE(has(page_of(p, at_width(400)), "forgot"));  // none of their nodes has run since
-  p.device.complete.foreign_graphs = 5;
-  CHECK(has(page_of(p, at_width(400)),
-            "made before the recording began, or of the 7 graphs that kprof forgot for want of "
-            "memory, those not launched for "
-            "longest (raise the memory limit (64.0 MiB)): which operator"));
-}
-
-TEST_CASE("device_report.work_without_scopes_is_shown") {
-  device_builder b;
-  b.kernel(b.thread("main", 1), "_Z4axpyfPKfPfm", 40, 12e3);
-  const std::string page = page_of(b.done(), at_width(160));
-  CHECK(has(page,
-            "\nno scopes were recorded\noutside any operator: 40 kernels, 0 copies, device 480 us, "
-            "100.0%\n"
-            "outside any operator, by name: axpy 480 us (40)\n"));
-  CHECK(has(section(page, "Kernels"), "\n(outside)  axpy "));
-  CHECK_FALSE(has(section(page, "Kernels"), "parameters"));
-}
-
-TEST_CASE("device_report.a_kernels_name_keeps_both_ends") {
-  using kprof::detail::printable_ends;
-  CHECK(printable_ends("abcdefghij", 10, false) == "abcdefghij");
-  CHECK(printable_ends("abcdefghij", 9, false) == "abcd\u2026ghij");
-  CHECK(printable_ends("abcdefghij", 8, false) == "abcd\u2026hij");
-  CHECK(printable_ends("abcdefghij", 8, true) == "abcd...j");
-  CHECK(printable_ends("abcdefghij", 1, false) == ".");
-  CHECK(printable_ends("abcdefghij", 0, false).empty());
-  CHECK(printable_ends("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97", 5, false) ==
-        "\xE6\xBC\xA2\u2026\xE5\xAD\x97");
-  CHECK(printable_ends("a\nb", 4, false) == "a\\nb");
-  for (const std::string& name : kprof_test::hostile_names())
-    for (std::size_t width = 0; width < 40; ++width)
-      REQUIRE(kprof::detail::display_width(printable_ends(name, width, width % 2 == 0)) <= width);
 }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// What the text report shows, leaves out and says of it.
+
+#include <kprof/report/text.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/report_page.hpp"
+#include "../support/sample_profile.hpp"
+#include "../support/utf8.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+using kprof::grouping;
+using kprof::report_options;
+using kprof_test::at_width;
+using kprof_test::count_of;
+using kprof_test::has;
+using kprof_test::line_with;
+using kprof_test::page_of;
+
+namespace {
+
+std::string error_of(const report_options& options) {
+  std::string page = "untouched";
+  const kprof::status s = write_text(kprof_test::sample_profile(), options, page);
+  CHECK_FALSE(s);
+  CHECK(page == "untouched");
+  return s.message;
+}
+
+}  // namespace
+
+TEST_CASE("report.rows_are_sorted_as_asked_and_unknown_numbers_come_last") {
+  const auto order = [](const std::string& sort) {
+    report_options options = at_width(160);
+    options.sort = sort;
+    options.tree = false;
+    std::string names;
+    for (const std::string& line :
+         kprof_test::lines_of(page_of(kprof_test::sample_profile(), options)))
+      for (const char* name :
+           {"Conv2d ", "Conv2dGrad ", "Decode ", "Gemm ", "Relu ", "Sgd ", "Softmax ", "Clip "})
+        if (line.starts_with(name)) names += name;
+    return names;
+  };
+  CHECK(order("self") == "Conv2dGrad Conv2d Decode Gemm Gemm Relu Sgd Softmax Clip ");
+  CHECK(order("name") == "Clip Conv2d Conv2dGrad Decode Gemm Gemm Relu Sgd Softmax ");
+  CHECK(order("operator") == order("name"));
+  CHECK(order("mean").starts_with("Conv2dGrad Conv2d Gemm Gemm Softmax "));
+  CHECK(order("calls").starts_with("Sgd Clip Decode "));
+  CHECK(order("gbs").ends_with("Decode Clip "));
+  CHECK(order("GB/s") == order("gbs"));
+  CHECK(order("intensity").starts_with("Gemm Gemm Conv2dGrad Conv2d Softmax Sgd "));
+  for (const kprof::detail::column& c : kprof::detail::columns)
+    CHECK(order(c.id).size() == order("self").size());
+}
+
+TEST_CASE("report.rows_that_are_not_shown_are_summed") {
+  report_options options = at_width(100);
+  options.top = 2;
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(page, "more rows: 7 (sort=self, top=2): 12,500 calls, self 2.02 s, 34.9%"));
+  CHECK(has(page, "more rows: 12 (by total, top=2): 13,600 calls, self 5.33 s, 92.4%"));
+  CHECK(count_of(page, "Gemm") == 0);
+  options.top = 0;
+  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), options), "more rows"));
+}
+
+TEST_CASE("report.a_tree_that_is_cut_keeps_the_parents_of_what_it_shows") {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const kprof::profile p = kprof_test::random_profile(seed);
+    for (const std::size_t top : {1U, 3U, 10U}) {
+      report_options options;
+      options.top = top;
+      kprof::detail::text_plan plan(options);
+      REQUIRE(plan.prepare().ok());
+      const kprof::detail::chosen_tree tree(p, plan);
+      std::size_t shown = 0;
+      for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+        if (!tree.shown[i]) continue;
+        ++shown;
+        REQUIRE(
+            (tree.rows[i].parent == kprof::scope_node::none || tree.shown[tree.rows[i].parent]));
+      }
+      REQUIRE(shown == std::min(top, tree.rows.size()));
+      REQUIRE(shown + tree.cut.rows == tree.rows.size());
+    }
+  }
+}
+
+TEST_CASE("report.a_filter_is_searched_in_name_and_parameters") {
+  report_options options = at_width(100);
+  options.filter = "^Gemm .*K=4096";
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(page, "filtered out: 8 (filter=^Gemm .*K=4096)"));
+  CHECK(has(page, "\u2514\u2500 Gemm(M=1024 N=1024 K=4096"));
+  CHECK(has(page, "\u2514\u2500 backward"));  // what is around a match
+  CHECK_FALSE(has(page, "forward"));
+  options.filter = "^update";
+  // what is inside a match
+  CHECK(has(page_of(kprof_test::sample_profile(), options), "Sgd(n=1247312)"));
+  options.filter = "no such name";
+  const std::string none = page_of(kprof_test::sample_profile(), options);
+  CHECK(has(none, "no operator matches the filter"));
+  CHECK(has(none, "no scope matches the filter"));
+}
+
+// Three sizes of one operator are one row of by=op; what the filter does not match is in none of
+// its numbers.
+TEST_CASE("report.a_filter_finds_calls_before_they_are_put_together") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto small = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=20"),
+             third = b.op(main, "Gemm", "n=30"), copy = b.op(large, "Copy");
+  const auto inside = b.region(small, "pack"), alone = b.region(main, "setup");
+  b.calls(small, 3, 1000)
+      .calls(inside, 3, 400)
+      .calls(large, 2, 10'000)
+      .calls(third, 1, 5000)
+      .calls(copy, 2, 1000)
+      .calls(alone, 1, 2000);
+  kprof::profile p = b.done();
+  kprof_test::add_surroundings(p);
+  report_options options = at_width(100);
+  options.by = grouping::op;
+  options.tree = false;
+  options.filter = "n=1$";
+  options.columns = {"operator", "parameters", "calls", "self", "share"};
+  std::string page = page_of(p, options);
+  CHECK(line_with(page, "Gemm ") == "Gemm      n=1             3  3.00 \u00B5s  10.0%");
+  CHECK(has(page, "filtered out: 2 (filter=n=1$): 5 calls, self 25.0 \u00B5s, 83.3%"));
+  CHECK(has(page, "in regions, outside operators: self 2.00 \u00B5s, 6.7%"));
+  options.filter = "n=[23]0";
+  page = page_of(p, options);
+  CHECK(line_with(page, "Gemm ") == "Gemm      2 variants      3  23.0 \u00B5s  76.7%");
+  CHECK(has(page, "filtered out: 2 (filter=n=[23]0): 5 calls, self 5.00 \u00B5s, 16.7%"));
+}
+
+TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const kprof::profile p = kprof_test::random_profile(seed);
+    std::uint64_t calls = 0;
+    for (const kprof::scope_node& n : p.nodes)
+      calls += n.kind == kprof::scope_kind::op ? n.calls : 0;
+    report_options options;
+    options.by = static_cast<grouping>(seed % 4);
+    options.filter = seed % 3 == 0 ? "" : "[aeiou]";
+    options.top = 5;
+    kprof::detail::text_plan plan(options);
+    REQUIRE(plan.prepare().ok());
+    const kprof::detail::chosen_rows chosen(p, plan);
+    double self = 0;
+    for (const kprof::operator_row& row : chosen.rows) self += row.self_ns, calls -= row.calls;
+    REQUIRE(calls == chosen.cut.calls + chosen.filtered.calls);
+    REQUIRE(self + chosen.cut.self_ns + chosen.filtered.self_ns ==
+            Approx(chosen.operators_self_ns));
+  }
+}
+
+TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
+  report_options options;
+  options.sort = "gigaflops\x1b";
+  CHECK(error_of(options) ==
+        "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
+        "calls, replays, open, device, device_share, "
+        "device_total, kernels, copies, gap, self, share, total, mean, median, p99, min, max, "
+        "gflops, gbs, intensity, flops, bytes, dtype (or "
+        "name, which is operator)");
+  options = {};
+  options.columns = {"calls", "spam"};
+  CHECK(has(error_of(options), "unknown column \"spam\"; choose from: operator, parameters,"));
+  options = {};
+  options.filter = "Gemm(";
+  CHECK(has(error_of(options), "filter \"Gemm(\" is not a POSIX extended regular expression"));
+}
+
+TEST_CASE("report.sections_can_be_left_out") {
+  report_options options = at_width(100);
+  options.table = options.tree = false;
+  const std::string page = page_of(kprof_test::sample_profile(), options);
+  CHECK_FALSE(has(page, "Operators"));
+  CHECK_FALSE(has(page, "Call tree"));
+  CHECK(has(page, "Completeness"));
+  options.legend = true;
+  CHECK(has(page_of(kprof_test::sample_profile(), options), "Legend"));
+}
+
+TEST_CASE("report.the_legend_explains_every_column") {
+  report_options options = at_width(100);
+  options.legend = true;
+  for (const bool device : {false, true}) {
+    const std::string page =
+        page_of(device ? kprof_test::transformer_profile() : kprof_test::sample_profile(), options);
+    const std::string legend = page.substr(page.find("\nLegend"));
+    for (const kprof::detail::column& c : kprof::detail::columns) {
+      INFO(c.header);
+      CHECK(has(legend, std::string{"\n  "} + c.header + ' ') ==
+            (device || c.rank != kprof::detail::not_here));
+    }
+    CHECK(has(legend, "\nLegend of the kernels\n") == device);
+    CHECK(has(legend, "\nLegend of the copies\n") == device);
+    for (const auto& c : kprof::detail::kernel_columns)
+      CHECK((!device || has(legend, std::string{"\n  "} + c.header + ' ')));
+    for (const auto& c : kprof::detail::copy_columns)
+      CHECK((!device || has(legend, std::string{"\n  "} + c.header + ' ')));
+  }
+}
+
+TEST_CASE("report.what_went_wrong_stands_out") {
+  const kprof::profile clean = kprof_test::sample_profile();
+  CHECK(count_of(page_of(clean, at_width(200)), "\n! ") == 0);
+  CHECK(has(page_of(clean, at_width(200)),
+            "none open, left open, dropped, dropped inside kprof, closed by an outer scope, closed "
+            "elsewhere, invalid or merged"));
+  kprof::profile dropped = clean;
+  dropped.complete.dropped = 1234;
+  const std::string page = page_of(dropped, at_width(200));
+  CHECK(count_of(page, "\n! ") == 1);
+  CHECK(has(page, "\n! 1,234 dropped: "));
+  CHECK(has(page, "Raise the memory limit (64.0 MiB)"));
+  CHECK(has(page,
+            "none open, left open, dropped inside kprof, closed by an outer scope, closed "
+            "elsewhere, invalid or merged"));
+  kprof::profile inside = clean;
+  inside.complete.dropped_inside = 12;
+  CHECK(has(page_of(inside, at_width(300)),
+            "\n! 12 dropped inside kprof: not recorded, as a guard opened them while kprof itself "
+            "was at work on that thread, in an allocator for "
+            "instance. Nothing is wrong unless there are many; put no guards into operator new or "
+            "malloc.\n"));
+  CHECK(has(page_of(inside, at_width(300)), "none open, left open, dropped, closed by"));
+  CHECK(count_of(page_of(kprof_test::troubled_profile(), at_width(200)), "\n! ") == 7);
+  CHECK(has(page_of(kprof_test::troubled_profile(), at_width(300)),
+            "\n! 77,000 merged: calls kept without their parameters for want of memory; rows by "
+            "parameters lack them. Totals may take a quarter of "
+            "the memory limit (64.0 MiB), and merging begins at half of that quarter. Raise the "
+            "limit, or have fewer distinct parameters.\n"));
+}
+
+TEST_CASE("report.the_state_is_told_when_nothing_is_being_recorded") {
+  kprof::profile p = kprof_test::sample_profile();
+  CHECK_FALSE(has(page_of(p, at_width(100)), "recording"));
+  p.recording = false;
+  p.state = "stopped";
+  CHECK(has(kprof_test::lines_of(page_of(p, at_width(100)))[0], "stopped"));
+  p.state.clear();
+  CHECK(has(kprof_test::lines_of(page_of(p, at_width(100)))[0], "not recording"));
+}
+
+TEST_CASE("report.long_lists_of_names_say_how_many_are_left_out") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int i = 0; i < 30; ++i) b.calls(b.op(main, "Operator" + std::to_string(i)), 1, 1000);
+  const std::string line =
+      line_with(page_of(b.done(), at_width(100)), "n/a, no flops() declared: ");
+  CHECK(line ==
+        "n/a, no flops() declared: Operator0, Operator1, Operator2, Operator3, Operator4 and 25 "
+        "more");
+}
+
+TEST_CASE("report.names_under_the_table_say_how_many_rows_they_mean") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (int i = 0; i < 5; ++i) {
+    const auto gemm = b.op(main, "Gemm", "n=" + std::to_string(i));
+    b.calls(gemm, 1, i < 2 ? 20 : 1000).work(gemm, 100, 10, 10);
+    b.p.nodes[gemm].work.valid = i != 3;
+  }
+  b.calls(b.op(main, std::string(50, 'x'), "n=1"), 1, 1000)
+      .calls(b.op(main, "Relu", "n=1"), 1, 10)
+      .calls(b.op(main, "Relu", "n=2"), 1, 10);
+  const auto good = b.op(main, std::string(50, 'x'), "n=2");
+  b.calls(good, 1, 1000).work(good, 100, 10, 10);
+  kprof::profile p = b.done();
+  kprof_test::add_surroundings(p);
+  const std::string page = page_of(p, at_width(160));
+  CHECK(line_with(page, "n/a, no flops()") ==
+        "n/a, no flops() declared: " + std::string(39, 'x') + "\u2026 (1 of 2 rows), Relu");
+  CHECK(line_with(page, "n/a, invalid") ==
+        "n/a, invalid parameters, or a formula that gives no number for them: Gemm (1 of 5 rows)");
+  CHECK(
+      line_with(page, "short, so") ==
+      "short, so partly kprof's own time (an empty scope shows 11.2 ns): Gemm (2 of 5 rows), Relu");
+}
+
+TEST_CASE("report.what_others_ran_for_a_thread_is_outside_its_operators") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  b.calls(b.op(main, "Batch"), 1, 900);
+  b.calls(b.region(b.op(worker, "Batch"), "copy"), 1, 100);
+  const kprof::profile p = b.done();
+  report_options options = at_width(100);
+  CHECK_FALSE(has(page_of(p, options), "in regions"));
+  CHECK_FALSE(has(page_of(p, options), "no call has finished"));
+  CHECK(has(line_with(page_of(p, options), "Batch "), "1.00 \u00B5s  100.0%"));
+  options.by = grouping::thread;
+  CHECK(has(page_of(p, options),
+            "in regions, outside operators of their thread: self 100 ns, 10.0%"));
+  CHECK_FALSE(has(page_of(p, options), "no call has finished"));
+}
