@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compiles abi.cpp against CUPTI's headers: check_abi.py COMPILER INCLUDE CACHE [TOOLKIT_INCLUDE]
 
-Versions 11.8, 12.0, 12.4, 12.9 and 13.0 come from PyPI, into CACHE; those that cannot be had there are told and left out.
-TOOLKIT_INCLUDE, where there is one, is compiled too. Exits with 77, which ctest takes for skipped, if there are no headers.
+Versions 11.8, 12.0, 12.4, 12.9 and 13.0 come from PyPI, into CACHE; those that cannot be had there
+are told and left out. TOOLKIT_INCLUDE, where there is one, is compiled too. Exits with 77, which
+ctest takes for skipped, if there are no headers.
 """
 
 import pathlib
@@ -19,12 +20,14 @@ VERSIONS = {
     "12.9": "nvidia-cuda-cupti-cu12==12.9.79",
     "13.0": "nvidia-cuda-cupti==13.0.85",
 }
-CUDA_HEADERS = "nvidia-cuda-runtime==13.0.96"  # cuda.h, which CUPTI's headers include; its version makes no difference here
+# cuda.h, which CUPTI's headers include; its version makes no difference here
+CUDA_HEADERS = "nvidia-cuda-runtime==13.0.96"
 STRUCTS = ["Kernel", "Memcpy", "MemcpyPtoP", "Memset", "Device", "Synchronization", "Overhead"]
 
 
 def headers(cache, name, package):
-    """The folder with the package's headers, downloaded if it is not there; None if it cannot be had."""
+    """The folder with the package's headers, downloaded if it is not there; None if it cannot be
+had."""
     folder = cache / name
     if not list(folder.rglob("*.h")):
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +76,8 @@ def newest(folder):
             int(n or 1) for n in re.findall(r"\}\s*CUpti_Activity" + struct + r"(\d*);", text)
         ]
         out.append(
-            f"-DKPROF_NEWEST_{struct.upper()}=CUpti_Activity{struct}{max(numbers) if max(numbers) > 1 else ''}"
+            f"-DKPROF_NEWEST_{struct.upper()}=CUpti_Activity{struct}"
+            + (str(max(numbers)) if max(numbers) > 1 else "")
         )
     return out
 
@@ -107,7 +111,8 @@ def main():
         ]
         result = subprocess.run(command, capture_output=True, text=True)
         print(
-            f"{version}: {'the same' if result.returncode == 0 else 'DIFFERS'} ({', '.join(s.split('=')[1][14:] for s in structs)})"
+            f"{version}: {'the same' if result.returncode == 0 else 'DIFFERS'} "
+            f"({', '.join(s.split('=')[1][14:] for s in structs)})"
         )
         if result.returncode != 0:
             print(result.stderr)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs program.cpp on the scripted CUDA in every state that CUPTI can be in: check_programs.py PROGRAM CUPTI MISSING NOT_CUPTI
+"""Runs program.cpp on the scripted CUDA in every state that CUPTI can be in: check_programs.py
+PROGRAM CUPTI MISSING NOT_CUPTI
 
-CUPTI, MISSING and NOT_CUPTI are libraries: the scripted CUPTI, one that lacks a symbol, one that is something else.
+CUPTI, MISSING and NOT_CUPTI are libraries: the scripted CUPTI, one that lacks a symbol, one that is
+something else.
 """
 
 import os
@@ -288,7 +290,8 @@ degraded = {
     ),
     "no GPU": (
         run("refused", DEVICES=0),
-        "CUPTI finds no GPU that the program may use (CUPTI_ERROR_NOT_INITIALIZED, 15); look at CUDA_VISIBLE_DEVICES",
+        "CUPTI finds no GPU that the program may use (CUPTI_ERROR_NOT_INITIALIZED, 15); look at "
+        "CUDA_VISIBLE_DEVICES",
     ),
     "another client": (run("refused", BUSY=1), "another CUPTI client has the GPU's records: "),
     "no permission": (

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Attributes every transcript in a folder anew: check_replay.py REPLAY FOLDER
 
-Each NAME.txt has a NAME.expected with what comes out. With KPROF_ACCEPT=1 in the environment they are written.
+Each NAME.txt has a NAME.expected with what comes out. With KPROF_ACCEPT=1 in the environment they
+are written.
 """
 
 import difflib

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """The answers of CUPTI, by machine, and the page that shows them.
 
-  facts.py take RESULTS NAME [ROOT]   the FACT lines of a run's results.txt become tests/gpu/records/NAME.facts
+  facts.py take RESULTS NAME [ROOT]   the FACT lines of a run's results.txt become
+  tests/gpu/records/NAME.facts
   facts.py page [ROOT]                writes docs/what_cupti_does.md of all that are there
   facts.py check [ROOT]               ends with 1 where the page is not what they make
-  facts.py compare RESULTS NAME [ROOT]  ends with 1 where a run answers otherwise than NAME.facts, and tells where
+  facts.py compare RESULTS NAME [ROOT]  ends with 1 where a run answers otherwise than NAME.facts,
+  and tells where
 """
 
 import pathlib
@@ -19,41 +21,47 @@ SCRIPTED = "scripted"
 INTRODUCTION = """<!-- Made by tests/gpu/facts.py from tests/gpu/records/*.facts: change those. -->
 # What CUPTI does
 
-What kprof's collector has to know of CUPTI, and what CUPTI itself answers: `tests/gpu/facts*.cu` and `tests/gpu/launch_cost.cu`
-ask it, with nothing of kprof in between, and fail where kprof could not cope with the answer. `bash tests/gpu/run.sh` asks
-the GPU at hand; [its README](../tests/gpu/README.md) says how the answers get here. The
-[scripted CUDA](../tests/scripted_cuda/README.md) stands in for a GPU in all other tests: where a GPU answers otherwise, it
-is to be corrected, and the collector if it relied on it.
+What kprof's collector has to know of CUPTI, and what CUPTI itself answers: `tests/gpu/facts*.cu`
+and `tests/gpu/launch_cost.cu` ask it, with nothing of kprof in between, and fail where kprof could
+not cope with the answer. `bash tests/gpu/run.sh` asks the GPU at hand; [its
+README](../tests/gpu/README.md) says how the answers get here. The [scripted
+CUDA](../tests/scripted_cuda/README.md) stands in for a GPU in all other tests: where a GPU answers
+otherwise, it is to be corrected, and the collector if it relied on it.
 """
 NONE_YET = """
-No answer of a GPU is in the tree yet. What is said in the texts below is from NVIDIA's documentation and
-headers and from the sources of other tools.
+No answer of a GPU is in the tree yet. What is said in the texts below is from NVIDIA's
+documentation and headers and from the sources of other tools.
 """
 
 # Heading, text, and the questions by the keys of their answers.
 SECTIONS = [
     (
         "Ids of launches and records",
-        """A record of the device's work has the correlation id of the call that launched it. CUPTI documents that ids are there only
-while records of API calls are on too (`RUNTIME` or `DRIVER`); other tools find them with callbacks alone. kprof listens to
-the launching calls of both interfaces, notes the ids of all that are inside one another, and turns records of API calls on
-only when a record's id is found missing.""",
+        """A record of the device's work has the correlation id of the call that launched it. CUPTI
+documents that ids are there only while records of API calls are on too (`RUNTIME` or `DRIVER`);
+other tools find them with callbacks alone. kprof listens to the launching calls of both interfaces,
+notes the ids of all that are inside one another, and turns records of API calls on only when a
+record's id is found missing.""",
         {
-            "correlation.callback.kernels": "With callbacks and without records of API calls, whose id has a kernel's record?",
+            "correlation.callback.kernels": "With callbacks and without records of API calls, "
+            "whose id has a kernel's record?",
             "correlation.callback.copies": "Whose has a copy's?",
             "correlation.callback.memsets": "Whose has a memset's?",
             "correlation.callback.nodes": "Whose has that of a graph's node?",
-            "correlation.alone": "With neither callbacks nor records of API calls, how many records have an id?",
+            "correlation.alone": "With neither callbacks nor records of API calls, how many "
+            "records have an id?",
             "correlation.alone.distinct": "and does each launch have its own?",
-            "correlation.api_records": "With records of the runtime's calls, how many records have the id of one?",
-            "correlation.external": "With an external id pushed around the launches, how many have a record that gives it?",
+            "correlation.api_records": "With records of the runtime's calls, how many records have "
+            "the id of one?",
+            "correlation.external": "With an external id pushed around the launches, how many have "
+            "a record that gives it?",
         },
     ),
     (
         "The calls that launches come through",
-        """What is listed is each call that CUPTI called back for, with its number, `>` being a call inside the one before. kprof
-recognises launching calls by the names that CUPTI has for them, so that a new number is not missed, as `<<<>>>`'s was with
-CUDA 13 by tools that list numbers.""",
+        """What is listed is each call that CUPTI called back for, with its number, `>` being a call
+inside the one before. kprof recognises launching calls by the names that CUPTI has for them, so
+that a new number is not missed, as `<<<>>>`'s was with CUDA 13 by tools that list numbers.""",
         {
             "callbacks.launch": "`<<<>>>`",
             "callbacks.cudaLaunchKernel": "`cudaLaunchKernel`",
@@ -71,40 +79,49 @@ CUDA 13 by tools that list numbers.""",
     ),
     (
         "Buffers and flushes",
-        """CUPTI asks for buffers and hands them back when they are full, when it is flushed, and at times of its own. kprof counts on no
-order of records, and joins them with launches both ways. It flushes without force after waiting for the devices; with force
-only when it ends, after the kinds are disabled, since what is unfinished then comes without times and not again.""",
+        """CUPTI asks for buffers and hands them back when they are full, when it is flushed, and at
+times of its own. kprof counts on no order of records, and joins them with launches both ways. It
+flushes without force after waiting for the devices; with force only when it ends, after the kinds
+are disabled, since what is unfinished then comes without times and not again.""",
         {
             "buffers.full_ones_come_unasked": "Do full buffers come without a flush?",
             "buffers.space_is_taken": "When is a record's space taken?",
             "buffers.delivered_by": "Which thread hands them back?",
             "buffers.sorted_within": "Are a buffer's records in the order in which they began?",
-            "buffers.sorted_across": "Does no record begin before one in a buffer that came earlier?",
+            "buffers.sorted_across": "Does no record begin before one in a buffer that came "
+            "earlier?",
             "buffers.sorted_in_a_stream": "Are the records of one stream in order?",
-            "flush.ended_come_while_others_run": "Does a flush without force deliver kernels that have ended while others of the stream are still queued?",
-            "flush.forced_delivers_unfinished": "Does a forced flush deliver kernels that have not ended?",
+            "flush.ended_come_while_others_run": "Does a flush without force deliver kernels that "
+            "have ended while others of the stream are still "
+            "queued?",
+            "flush.forced_delivers_unfinished": "Does a forced flush deliver kernels that have not "
+            "ended?",
             "flush.forced_unfinished_times": "With which times?",
             "flush.forced_come_again": "How many of these come again once they have ended?",
         },
     ),
     (
         "CUDA graphs",
-        """The nodes of a graph are known by callbacks: created while they are captured, inside the call that is captured, and cloned into
-what is instantiated. kprof remembers the scope of a node when it is created, copies it when it is cloned, and ignores nodes
-that are created while a graph is copied. It goes by the record's node id, not by its graph id. That drivers run memsets as
-kernels is said of some: what kind a node's record has is not relied on.""",
+        """The nodes of a graph are known by callbacks: created while they are captured, inside the
+call that is captured, and cloned into what is instantiated. kprof remembers the scope of a node
+when it is created, copies it when it is cloned, and ignores nodes that are created while a graph is
+copied. It goes by the record's node id, not by its graph id. That drivers run memsets as kernels is
+said of some: what kind a node's record has is not relied on.""",
         {
             "graph.record_graph_id": "Which id is in a record's `graphId`?",
             "graph.record_node_id": "Which is in its `graphNodeId`?",
             "graph.node_id_upper_half": "What is the upper half of a node's id?",
             "graph.instances_differ": "Do two instances of a graph have different nodes?",
-            "graph.one_correlation_a_launch": "Do all records of a launch, and no others, have one correlation id?",
+            "graph.one_correlation_a_launch": "Do all records of a launch, and no others, have one "
+            "correlation id?",
             "graph.callbacks_of_capture": "Callbacks of capturing three kernels",
-            "graph.created_inside_the_captured_call": "How many nodes are created between the begin and the end of the captured call?",
+            "graph.created_inside_the_captured_call": "How many nodes are created between the "
+            "begin and the end of the captured call?",
             "graph.callbacks_of_clone": "of `cudaGraphClone`",
             "graph.callbacks_of_child": "of `cudaGraphCreate` and `cudaGraphAddChildGraphNode`",
             "graph.callbacks_of_instantiate": "of `cudaGraphInstantiate`",
-            "graph.callbacks_of_instantiate_with_child": "of `cudaGraphInstantiate` with a child graph",
+            "graph.callbacks_of_instantiate_with_child": "of `cudaGraphInstantiate` with a child "
+            "graph",
             "graph.callbacks_of_update": "of `cudaGraphExecUpdate`",
             "graph.callbacks_of_launch": "of `cudaGraphLaunch`",
             "graph.memset_of_1_byte": "Record of a memset node of 1 byte",
@@ -117,25 +134,33 @@ kernels is said of some: what kind a node's record has is not relied on.""",
     ),
     (
         "Clocks",
-        """CUPTI's host times, and the device's times that it converts, are of `CLOCK_REALTIME`. Scopes are stamped with the processor's
-counter, which kprof sets against that clock at the start, at every flush and at the end.""",
+        """CUPTI's host times, and the device's times that it converts, are of `CLOCK_REALTIME`.
+Scopes are stamped with the processor's counter, which kprof sets against that clock at the start,
+at every flush and at the end.""",
         {
-            "clock.cupti_is_realtime": "How many of 100,000 times of `cuptiGetTimestamp` lie between two of `CLOCK_REALTIME` around them?",
-            "clock.records_between_launch_and_wait": "In how many seconds of a minute do all kernels lie between their launch and the end of the wait for them?",
-            "clock.records_drift": "How far does the device's time move against the host's, within a minute?",
-            "clock.counter_drift": "How far does the processor's counter, set by one second, move against `CLOCK_REALTIME`, within a minute?",
+            "clock.cupti_is_realtime": "How many of 100,000 times of `cuptiGetTimestamp` lie "
+            "between two of `CLOCK_REALTIME` around them?",
+            "clock.records_between_launch_and_wait": "In how many seconds of a minute do all "
+            "kernels lie between their launch and the end "
+            "of the wait for them?",
+            "clock.records_drift": "How far does the device's time move against the host's, within "
+            "a minute?",
+            "clock.counter_drift": "How far does the processor's counter, set by one second, move "
+            "against `CLOCK_REALTIME`, within a minute?",
         },
     ),
     (
         "Others in the process",
-        """Up to CUDA 13.2 one subscriber is served. kprof takes the refusal for what it is, names the other tool where CUPTI does, and goes on
-without the device's work. In a forked child it makes no call of CUPTI.""",
+        """Up to CUDA 13.2 one subscriber is served. kprof takes the refusal for what it is, names
+the other tool where CUPTI does, and goes on without the device's work. In a forked child it makes
+no call of CUPTI.""",
         {
             "subscriber.second": "What does a second `cuptiSubscribe` get?",
             "subscriber.second_v2": "What does a second subscriber by `cuptiSubscribe_v2` get?",
             "subscriber.holder": "Which name of the first does that tell?",
             "subscriber.first_goes_on": "Does the first go on being called?",
-            "subscriber.after_the_first_has_gone": "What does the second get once the first has gone?",
+            "subscriber.after_the_first_has_gone": "What does the second get once the first has "
+            "gone?",
             "fork.timestamp": "In a forked child, `cuptiGetTimestamp`",
             "fork.flush": "In a forked child, `cuptiActivityFlushAll`",
             "fork.subscribe": "In a forked child, `cuptiSubscribe`",
@@ -145,14 +170,16 @@ without the device's work. In a forked child it makes no call of CUPTI.""",
     ),
     (
         "What it costs",
-        """On one thread, against the same launches with records of the work alone: the median of all rounds, with the smallest and the
-largest difference. The table of a run, under `bench/results`, has all ways, and four threads.""",
+        """On one thread, against the same launches with records of the work alone: the median of
+all rounds, with the smallest and the largest difference. The table of a run, under `bench/results`,
+has all ways, and four threads.""",
         {
             "cost.callbacks": "The callbacks of kprof's way",
             "cost.api_record": "A record of each launching call of the runtime's",
             "cost.push_pop": "Pushing and popping an external id",
             "cost.external": "External ids, and records of the launching calls of both interfaces",
-            "cost.choice": "The least of the two that see all launches, if it gives every kernel to its operator",
+            "cost.choice": "The least of the two that see all launches, if it gives every kernel "
+            "to its operator",
         },
     ),
 ]
@@ -231,7 +258,8 @@ class refused(Exception):
 
 
 def taken(found, name, root):
-    """What NAME.facts has to hold with these answers: those of a part of the programs leave the others."""
+    """What NAME.facts has to hold with these answers: those of a part of the programs leave the
+    others."""
     strange = sorted(set(found) - known_keys())
     if strange:
         raise refused(

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Takes what run.sh left on a GPU into the repository: keep.py --replay PROGRAM [--root ROOT] [--with-failures] RESULTS...
+"""Takes what run.sh left on a GPU into the repository: keep.py --replay PROGRAM [--root ROOT]
+[--with-failures] RESULTS...
 
-RESULTS are folders of results, or .tar.gz of them, of one GPU; parts of a run may lie in several. PROGRAM is cupti_replay of a
+RESULTS are folders of results, or .tar.gz of them, of one GPU; parts of a run may lie in several.
+PROGRAM is cupti_replay of a
 build of the tests. What is taken, and where it goes:
 
-  results.txt            FACT lines: tests/gpu/records/GPU.facts, and from all of these docs/what_cupti_does.md
-  records/EXAMPLE.txt    transcripts, and what a replay makes of them: tests/gpu/records/GPU_EXAMPLE.txt and .expected
-  reports/EXAMPLE.txt    docs/gpu_reports.md, and the blocks of README.md that a comment "report EXAMPLE" stands before
+  results.txt            FACT lines: tests/gpu/records/GPU.facts, and from all of these
+  docs/what_cupti_does.md
+  records/EXAMPLE.txt    transcripts, and what a replay makes of them:
+  tests/gpu/records/GPU_EXAMPLE.txt and .expected
+  reports/EXAMPLE.txt    docs/gpu_reports.md, and the blocks of README.md that a comment "report
+  EXAMPLE" stands before
   overhead, launch_cost, truth (.md, .json): bench/results/DATE-GPU-TABLE.md and .json
 
-What counters say of the catalogue is judged anew, with the explanations that truth_explanations.txt has by now. Nothing is taken
+What counters say of the catalogue is judged anew, with the explanations that truth_explanations.txt
+has by now. Nothing is taken
 from a run with failed checks, unless by --with-failures, nor from the scripted CUDA.
 """
 
@@ -47,14 +53,16 @@ def unpacked(path, scratch):
     found = sorted(p.parent for p in path.rglob("results.txt"))
     if not found:
         raise facts.refused(
-            f"there is no results.txt in {path}: name the folder that run.sh wrote, or a .tar.gz of it"
+            f"there is no results.txt in {path}: name the folder that run.sh wrote, or a .tar.gz "
+            f"of it"
         )
     for table in [
         p for name in TABLES for suffix in (".md", ".json") for p in path.rglob(name + suffix)
     ]:
         if table.parent not in found:
             raise facts.refused(
-                f"{table.name} lies in a folder without results.txt: let run.sh start what makes it, with KPROF_..._OPTIONS"
+                f"{table.name} lies in a folder without results.txt: let run.sh start what makes "
+                f"it, with KPROF_..._OPTIONS"
             )
     return found
 
@@ -128,7 +136,8 @@ def check(found, with_failures):
         )
     if found.gpu == "scripted CUDA":
         raise facts.refused(
-            "these are results of the scripted CUDA, which are no evidence; of its facts, `facts.py take RESULTS scripted` takes note"
+            "these are results of the scripted CUDA, which are no evidence; of its facts, "
+            "`facts.py take RESULTS scripted` takes note"
         )
     if len(found.versions) > len([key for key in found.facts if key in facts.MACHINE]):
         raise facts.refused(
@@ -136,7 +145,8 @@ def check(found, with_failures):
         )
     if found.gpus != {found.gpu}:
         raise facts.refused(
-            f"these are results of {' and of '.join(sorted(found.gpus | {found.gpu}))}: take those of one GPU at a time"
+            f"these are results of {' and of '.join(sorted(found.gpus | {found.gpu}))}: take those "
+            f"of one GPU at a time"
         )
     failures = [
         f"{folder.name}: the run was cut off before its end"
@@ -150,7 +160,8 @@ def check(found, with_failures):
     for name, path in found.files("records/*.txt").items():
         if path.stat().st_size > LARGEST:
             raise facts.refused(
-                f"the transcript of {name} has {path.stat().st_size:,} bytes; a fixture has {LARGEST:,} at most: make the example launch less"
+                f"the transcript of {name} has {path.stat().st_size:,} bytes; a fixture has "
+                f"{LARGEST:,} at most: make the example launch less"
             )
 
 
@@ -215,7 +226,8 @@ def keep_reports(found, root):
     )
     if lost:
         raise facts.refused(
-            f"{page.name} has reports that these results lack: {', '.join(sorted(lost))}; take them with a run of all examples"
+            f"{page.name} has reports that these results lack: {', '.join(sorted(lost))}; take "
+            f"them with a run of all examples"
         )
     yield page, "\n".join(lines) + "\n"
 
@@ -228,7 +240,8 @@ def keep_reports(found, root):
         ]
         if not starts or not ends:
             raise facts.refused(
-                f'the report of {name} has no lines from "{begin}" to "{end}", which README.md shows'
+                f'the report of {name} has no lines from "{begin}" to "{end}", which README.md '
+                f'shows'
             )
         shown = "\n".join(lines[starts[0] : ends[0]]).rstrip("\n")
         return f'<!-- report {name}: "{begin}" to "{end}" -->\n```text\n{shown}\n```\n'
@@ -237,8 +250,10 @@ def keep_reports(found, root):
     shown = {match[1] for match in BLOCK.finditer(readme)}
     if shown <= set(reports):  # or it would say of another report where it was printed
         readme = SOURCE.sub(
-            f"<!-- report source -->\nand says what became of every launch. The report above was printed on one {found.gpu};\n"
-            "[the reports of the GPU examples](docs/gpu_reports.md) are whole. [The GPU](docs/gpu.md) has the rest.\n\n",
+            f"<!-- report source -->\nand says what became of every launch. The report above was "
+            f"printed on one {found.gpu};\n"
+            "[the reports of the GPU examples](docs/gpu_reports.md) are whole. [The "
+            "GPU](docs/gpu.md) has the rest.\n\n",
             BLOCK.sub(replaced, readme),
         )
         yield root / "README.md", readme
@@ -254,7 +269,8 @@ def keep_tables(found, root):
         if name == "truth" and found.truth is not None:
             table, figures, _ = found.truth
         title, _, rest = table.strip("\n").partition("\n")
-        stem = f"{root}/bench/results/{found.date}-{slug(found.gpu).replace('_', '-')}-{name.replace('_', '-')}"
+        gpu, part = (text.replace("_", "-") for text in (slug(found.gpu), name))
+        stem = f"{root}/bench/results/{found.date}-{gpu}-{part}"
         yield pathlib.Path(stem + ".md"), f"{title}: {found.gpu}, {found.date}\n{rest}\n"
         yield pathlib.Path(stem + ".json"), json.dumps(figures, indent=1) + "\n"
 

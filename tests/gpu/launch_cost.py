@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What each way to know who launched a kernel costs a launch: launch_cost.py --build FOLDER --out FOLDER [option...]
+"""What each way to know who launched a kernel costs a launch: launch_cost.py --build FOLDER --out
+FOLDER [option...]
 
-The ways are those of launch_cost.cu. A round runs each once, one after another; there are as many as --rounds and --seconds
-allow, three at least. Differences are of runs of one round. Writes launch_cost.md and launch_cost.json, and prints PASS, FAIL
+The ways are those of launch_cost.cu. A round runs each once, one after another; there are as many
+as --rounds and --seconds
+allow, three at least. Differences are of runs of one round. Writes launch_cost.md and
+launch_cost.json, and prints PASS, FAIL
 and FACT lines; it ends with 1 where a check failed.
 """
 
@@ -32,10 +35,14 @@ KNOWING = (
 )  # that know whose a launch is
 
 CAPTION = """\
-{rounds} rounds of {launches:,} launches of an empty kernel, in two streams a thread, by CUPTI itself, without kprof: ns are the host's in the
-launches, medians of all rounds with the smallest and the largest. "more" is against records of the work alone in the same round. All but the
-bare way have these. Callbacks come at the begin and at the end of a call. External ids need records of API calls beside them: those of the
-runtime miss what libraries launch by the driver, as callbacks of the runtime's launches do. kprof's way is callbacks of all launches."""
+{rounds} rounds of {launches:,} launches of an empty kernel, in two streams a thread, by CUPTI
+itself, without kprof: ns are the host's in the
+launches, medians of all rounds with the smallest and the largest. "more" is against records of the
+work alone in the same round. All but the
+bare way have these. Callbacks come at the begin and at the end of a call. External ids need records
+of API calls beside them: those of the
+runtime miss what libraries launch by the driver, as callbacks of the runtime's launches do. kprof's
+way is callbacks of all launches."""
 
 
 def variants(program):
@@ -105,13 +112,15 @@ def table(rows):
         )
         more = "" if r["way"] in ("bare", PLAIN) else spread(r["more"])
         lines.append(
-            f"| {r['threads']} | {r['way']} | {spread(r['ns'])} | {more} | {r['callbacks']:.0f} | {given} |"
+            f"| {r['threads']} | {r['way']} | {spread(r['ns'])} | {more} | {r['callbacks']:.0f} | "
+            f"{given} |"
         )
     return lines
 
 
 def choice(rows):
-    """Of the ways that see all launches, the least that gives all kernels to their operators, on one thread, and whether it is
+    """Of the ways that see all launches, the least that gives all kernels to their operators, on
+    one thread, and whether it is
     told from the other."""
     knowing = [r for r in rows if r["threads"] == 1 and r["way"] in SEE_ALL]
     whole = [r for r in knowing if r["right"] == r["launches"]]
@@ -125,7 +134,8 @@ def choice(rows):
                 a > b for a, b in zip(r["ns"], best["ns"])
             )  # in every round
             rest.append(
-                f"{r['way']}: {statistics.median(r['more']):+.0f} ns{'' if apart else ', not told apart'}"
+                f"{r['way']}: {statistics.median(r['more']):+.0f} "
+                f"ns{'' if apart else ', not told apart'}"
             )
     rest += [f"{r['way']}: not all kernels" for r in knowing if r not in whole]
     return f"{best['way']}: {statistics.median(best['more']):+.0f} ns; " + "; ".join(rest)
@@ -155,7 +165,8 @@ def checked(rows):
 def tell_facts(rows):
     by = {r["way"]: r for r in rows if r["threads"] == 1}
     print(
-        f"FACT cost.callbacks: {spread(by[CALLBACKS]['more'])} ns a launch, for {by[CALLBACKS]['callbacks']:.0f} callbacks and a note of the id"
+        f"FACT cost.callbacks: {spread(by[CALLBACKS]['more'])} ns a launch, for "
+        f"{by[CALLBACKS]['callbacks']:.0f} callbacks and a note of the id"
     )
     print(f"FACT cost.api_record: {spread(by[API_RECORD]['more'])} ns a launch")
     print(f"FACT cost.push_pop: {by[EXTERNAL]['push_pop_ns']:.0f} ns")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts that measure share: starting a program, telling of a check, whole files, and what the machine is."""
+"""What the scripts that measure share: starting a program, telling of a check, whole files, and
+what the machine is."""
 
 import os
 import pathlib
@@ -40,7 +41,8 @@ def run(command, more=None, timeout=120):
     )
     if done.returncode != 0:
         raise RuntimeError(
-            f"{' '.join(map(str, command))} ended with {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-300:]}"
+            f"{' '.join(map(str, command))} ended with {done.returncode}: "
+            f"{(done.stderr.strip() or done.stdout.strip())[-300:]}"
         )
     return done.stdout.strip().split("\n")[-1]
 
@@ -75,7 +77,8 @@ def machine():
     for line in text.split("\n"):
         key, colon, value = (part.strip() for part in line.partition(" : "))
         if not colon:
-            section = key  # "Clocks", for instance; what has no section of interest is found by its key alone
+            # "Clocks", for instance; a key in no section of interest is found by itself
+            section = key
         elif key in ALONE:
             lines.append(f"{key}: {value}")
         elif f"{section}/{key}".lower() in IN_SECTIONS:

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Other profilers around the loop of overhead.cu: overhead_peers.py NAME LIBRARY SETTINGS
 
-Runs the loop of LIBRARY, libspin.so, with the profiler NAME around it, once for each of SETTINGS, a list in JSON of
-{"launched": shape, "cycles": of a kernel, "kernels": launches}. Prints a list of measures, one for each setting, or a text that
+Runs the loop of LIBRARY, libspin.so, with the profiler NAME around it, once for each of SETTINGS, a
+list in JSON of
+{"launched": shape, "cycles": of a kernel, "kernels": launches}. Prints a list of measures, one for
+each setting, or a text that
 says why the profiler cannot be used. overhead.py starts it, so that each has a process of its own.
 """
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Holds run.sh to its word on the scripted CUDA: test_run.py BUILD SCRIPTED
 
-BUILD has the suite's programs, SCRIPTED the libraries. What they say is replaced where a test wants another answer.
+BUILD has the suite's programs, SCRIPTED the libraries. What they say is replaced where a test wants
+another answer.
 """
 
 import json
@@ -76,7 +77,8 @@ class running(unittest.TestCase):
         done = self.run_suite()
         self.assertEqual(done.returncode, 1)
         self.assertIn(
-            "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: flush.forced_come_again: none, was all",
+            "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: "
+            "flush.forced_come_again: none, was all",
             self.results,
         )
 
@@ -173,13 +175,15 @@ class running(unittest.TestCase):
         self.assertEqual(
             otherwise,
             [
-                "NOTE facts: the scripted CUDA answers otherwise: graph.record_graph_id: that of cuptiGetGraphExecId, "
+                "NOTE facts: the scripted CUDA answers otherwise: graph.record_graph_id: that of "
+                "cuptiGetGraphExecId, "
                 "was not that of cuptiGetGraphExecId"
             ],
         )
 
     def says(self, text, line):
-        """A program of one mode, that says and ends as `text` has it, gives this line and fails the run."""
+        """A program of one mode, that says and ends as `text` has it, gives this line and fails the
+        run."""
         self.program("times", f'[ "$1" = --list ] && echo "one any" && exit 0\n{text}\n')
         done = self.run_suite("--only", "^times")
         self.assertIn(line, self.results)
@@ -239,7 +243,8 @@ import json, pathlib, sys
 if sys.argv[1] == "--variants": print(*{self.names!r}, sep="\\n"); sys.exit()
 answer = json.loads({json.dumps(json.dumps(answers))})[sys.argv[1]]
 launches, threads = map(int, sys.argv[2:])
-answer |= dict(launches=launches, records=launches * threads - {lost}, right=launches * threads - {wrong})
+answer |= dict(launches=launches, records=launches * threads - {lost})
+answer |= dict(right=launches * threads - {wrong})
 seen = pathlib.Path({str(self.folder / "seen")!r}); seen.mkdir(exist_ok=True)
 count = seen / sys.argv[1].replace(" ", "_"); turn = int(count.read_text()) if count.exists() else 0
 count.write_text(str(turn + 1))
@@ -275,7 +280,8 @@ print(json.dumps(answer))
         self.assertIn("FACT cost.external: 200 (200..200) ns a launch", done.stdout)
         self.assertIn("FACT cost.push_pop: 20 ns", done.stdout)
         self.assertIn(
-            "FACT cost.choice: callbacks of all launches: +50 ns; external ids, records of all launches: +200 ns\n",
+            "FACT cost.choice: callbacks of all launches: +50 ns; external ids, records of all "
+            "launches: +200 ns\n",
             done.stdout,
         )
         self.assertIn(
@@ -290,7 +296,8 @@ print(json.dumps(answer))
     def test_the_other_way_may_be_the_least(self):
         self.ns["external ids, records of all launches"] = 120
         self.assertIn(
-            "FACT cost.choice: external ids, records of all launches: +20 ns; callbacks of all launches: +50 ns\n",
+            "FACT cost.choice: external ids, records of all launches: +20 ns; callbacks of all "
+            "launches: +50 ns\n",
             self.cost().stdout,
         )
 

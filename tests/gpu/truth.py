@@ -5,9 +5,12 @@
   truth.py --build FOLDER --out OUT [--ncu PATH] [--case-seconds N] [--only REGEX]
   truth.py --saved FOLDER --out OUT [--only REGEX]
 
-Runs each case of the programs truth, truth_cublas and truth_cudnn under ncu, which counts the instructions and the memory traffic of
-one call, and compares with what kprof's operator declares. A difference above one percent fails, unless
-truth_explanations.txt says why it is there. Writes truth.md and truth.json, anew after each case, and into OUT/ncu all that
+Runs each case of the programs truth, truth_cublas and truth_cudnn under ncu, which counts the
+instructions and the memory traffic of
+one call, and compares with what kprof's operator declares. A difference above one percent fails,
+unless
+truth_explanations.txt says why it is there. Writes truth.md and truth.json, anew after each case,
+and into OUT/ncu all that
 ncu said: the second form reads such a folder, and needs neither ncu nor a GPU.
 """
 
@@ -21,24 +24,24 @@ import sys
 import traceback
 
 sys.dont_write_bytecode = True
-from counters import (
+from counter_tables import (
     METRICS,
     NEWER,
     SECTOR,
-    Counting,
     NoPermission,
-    Saved,
     Skipped,
     Unmeasured,
     last_line,
-    list_cases,
     measure,
     measured,
 )
+from counters import Counting, Saved, list_cases
 from measuring import write
 
 TOLERANCE = 0.01  # a difference above it wants an explanation
-NEGLIGIBLE = 0.005  # one from here on may have one: what is near one percent may be above it on one GPU and below on another
+# one from here on may have one: what is near one percent may be above it on one GPU and below on
+# another
+NEGLIGIBLE = 0.005
 WHATS = ("flops", "bytes_read", "bytes_written", "transcendentals")
 
 
@@ -62,7 +65,8 @@ def read_explanations(path):
 
 
 def compare(case, result, explanations, file):
-    """A row of the table for each number, with the word and the text for the line that tells of it."""
+    """A row of the table for each number, with the word and the text for the line that tells of
+    it."""
     rows = []
     for what in WHATS:
         declared, explanation = result["declared"][what], explanations.get((case, what), "")
@@ -115,10 +119,13 @@ def page(about, results):
         "",
         *(f"- {line}" for line in about),
         "",
-        "One call each, counted by ncu, with empty caches before it. \"flops\" are `fadd + fmul + 2 ffma` of all threads whose predicate",
-        "holds, and for tensor cores their operations besides; bytes are those of DRAM; \"transcendentals\" are thread instructions of the",
+        "One call each, counted by ncu, with empty caches before it. \"flops\" are `fadd + fmul + "
+        "2 ffma` of all threads whose predicate",
+        "holds, and for tensor cores their operations besides; bytes are those of DRAM; "
+        "\"transcendentals\" are thread instructions of the",
         "unit that does them, which also converts.",
-        f"A difference above {TOLERANCE:.0%} wants an explanation; one from {NEGLIGIBLE:.1%} on may have one.",
+        f"A difference above {TOLERANCE:.0%} wants an explanation; one from {NEGLIGIBLE:.1%} on "
+        f"may have one.",
         "",
         "| case | what | declared | measured | measured / declared | explanation |",
         "|---|---|---:|---:|---:|---|",
@@ -127,13 +134,16 @@ def page(about, results):
         for row in result["rows"]:
             ratio = "n/a" if row["ratio"] is None else f"{row['ratio']:.4f}"
             lines.append(
-                f"| {case} | {row['what']} | {shown(row['declared'])} | {shown(row['measured'])} | {ratio} | {row['explanation']} |"
+                f"| {case} | {row['what']} | {shown(row['declared'])} | {shown(row['measured'])} | "
+                f"{ratio} | {row['explanation']} |"
             )
     lines += [
         "",
-        "What else was counted: thread instructions, operations of tensor cores, and bytes between L2 and the multiprocessors.",
+        "What else was counted: thread instructions, operations of tensor cores, and bytes between "
+        "L2 and the multiprocessors.",
         "",
-        "| case | fadd | fmul | ffma | other f32 | special | tf32 | bf16 | f16 | L2 read | L2 written |",
+        "| case | fadd | fmul | ffma | other f32 | special | tf32 | bf16 | f16 | L2 read | L2 "
+        "written |",
         "|---|" + "---:|" * 10,
     ]
     for case, result in results.items():
@@ -151,7 +161,8 @@ def page(about, results):
     for case, result in results.items():
         d = result["declared"]
         lines.append(
-            f"- {case}: `{d['operator']} {d['parameters']}`, {len(result['kernels'])} kernel{'s' if len(result['kernels']) > 1 else ''}: "
+            f"- {case}: `{d['operator']} {d['parameters']}`, {len(result['kernels'])} "
+            f"kernel{'s' if len(result['kernels']) > 1 else ''}: "
             + ", ".join(f"`{name[:100]}`" for name in result["kernels"])
         )
     return lines + [""]
@@ -191,7 +202,9 @@ def measure_all(tell, source, cases, explanations, options):
             continue
         except (
             Exception
-        ) as why:  # whatever is wrong, also here: the other cases are counted, and --saved reads this one again
+            # whatever is wrong, also here: the other cases are counted, and --saved reads this one
+            # again
+        ) as why:
             results.pop(case, None)
             if not isinstance(why, Unmeasured):
                 traceback.print_exc()
@@ -208,7 +221,8 @@ def measure_all(tell, source, cases, explanations, options):
 
 
 def judged(figures, file):
-    """A run's truth.json anew, with the explanations that there are now: its page, and the lines that tell of it."""
+    """A run's truth.json anew, with the explanations that there are now: its page, and the lines
+    that tell of it."""
     explanations, wrong = read_explanations(file)
     lines = [f"FAIL truth: {text}" for text in wrong]
     for case, result in figures["cases"].items():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs programs under every KPROF, with closed and full outputs, and reads what they print. Usage: check_programs.py PLAIN LATE"""
+"""Runs programs under every KPROF, with closed and full outputs, and reads what they print. Usage:
+check_programs.py PLAIN LATE"""
 import os
 import re
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the tables of names that CUPTI has of its own enumerations: callback_names.py <include folder of CUDA> <output>."""
+"""Writes the tables of names that CUPTI has of its own enumerations: callback_names.py <include
+folder of CUDA> <output>."""
 
 import pathlib
 import re
