@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-# What of kprof is compiled: the session, once, as the static library kprof::session and as libkprof.so, and the program
-# kprof. Sets kprof_installed to the targets that the package holds.
+# What of kprof is compiled: the session, once, as the static library kprof::session and as
+# libkprof.so, and the program kprof. Sets kprof_installed to the targets that the package holds.
 
 set(kprof_installed kprof)
 if(NOT KPROF_BUILD_LIBRARIES)
   return()
 endif()
 
-# The session with every output that lies in report/: a new one is in the libraries because it is there.
+# The session with every output that lies in report/: a new one is in the libraries because it is
+# there.
 file(GLOB outputs CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
      ${PROJECT_SOURCE_DIR}/include/kprof/report/*.hpp)
 list(TRANSFORM outputs PREPEND "#include <")
@@ -17,8 +18,8 @@ set(session_source ${PROJECT_BINARY_DIR}/kprof_session.cpp)
 file(CONFIGURE OUTPUT ${session_source} @ONLY CONTENT
      "#include \"@PROJECT_SOURCE_DIR@/tools/session.cpp\"\n@outputs@\n")
 
-# One compilation serves both libraries, so it is position-independent. Nothing of it is exported: a program finds the
-# session through its guards, and two binaries of a process may each bring one.
+# One compilation serves both libraries, so it is position-independent. Nothing of it is exported: a
+# program finds the session through its guards, and two binaries of a process may each bring one.
 add_library(kprof_session_objects OBJECT EXCLUDE_FROM_ALL ${session_source})
 target_link_libraries(kprof_session_objects PUBLIC kprof)
 set_target_properties(kprof_session_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
@@ -34,15 +35,19 @@ set_target_properties(kprof_session PROPERTIES EXPORT_NAME session POSITION_INDE
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(kprof_session PUBLIC kprof)
 target_compile_definitions(kprof_session INTERFACE KPROF_SESSION_ELSEWHERE=1)
-# A program that has guards and calls nothing of the session refers to nothing in the library: this does.
+# A program that has guards and calls nothing of the session refers to nothing in the library: this
+# does.
 if(compiled_out)
   target_link_options(kprof_session INTERFACE LINKER:-u,kprof_session_is_linked)
 endif()
 
-add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects> ${PROJECT_SOURCE_DIR}/tools/preload.cpp)
+add_library(kprof_preload SHARED $<TARGET_OBJECTS:kprof_session_objects>
+            ${PROJECT_SOURCE_DIR}/tools/preload.cpp)
 add_library(kprof::preload ALIAS kprof_preload)
-set_target_properties(kprof_preload PROPERTIES EXPORT_NAME preload OUTPUT_NAME kprof LINKER_LANGUAGE CXX)
-set_target_properties(kprof_preload PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+set_target_properties(kprof_preload PROPERTIES EXPORT_NAME preload OUTPUT_NAME kprof
+                      LINKER_LANGUAGE CXX)
+set_target_properties(kprof_preload PROPERTIES CXX_VISIBILITY_PRESET hidden
+                      VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(kprof_preload PRIVATE kprof)
 
 list(APPEND kprof_installed kprof_session kprof_preload)
@@ -53,7 +58,8 @@ endif()
 if(KPROF_BUILD_TOOLS)
   find_package(CLI11 2.1 QUIET)
   if(CLI11_FOUND)
-    add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp ${PROJECT_SOURCE_DIR}/tools/launch.cpp)
+    add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp
+                   ${PROJECT_SOURCE_DIR}/tools/launch.cpp)
     add_executable(kprof::tool ALIAS kprof_tool)
     set_target_properties(kprof_tool PROPERTIES EXPORT_NAME tool OUTPUT_NAME kprof)
     # Where libkprof.so lies beside the program: as installed, and in the build.
@@ -63,6 +69,8 @@ if(KPROF_BUILD_TOOLS)
     add_dependencies(kprof_tool kprof_preload)
     list(APPEND kprof_installed kprof_tool)
   else()
-    message(STATUS "kprof: no CLI11, so the program kprof is left out; install libcli11-dev, or set CLI11_DIR")
+    message(STATUS
+            "kprof: no CLI11, so the program kprof is left out; install libcli11-dev, or set "
+            "CLI11_DIR")
   endif()
 endif()

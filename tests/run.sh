@@ -5,8 +5,8 @@
 # lines are ctest's summary.
 #
 #   tests/run.sh [configuration...]     all of them, or only those named, for instance ci-gcc
-#   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop counter,
-#                                       0.55 GB from PyPI
+#   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop
+#                                       counter, 0.55 GB from PyPI
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
 # time.
@@ -64,7 +64,8 @@ build_configuration() {
     asan-* | tsan-*) options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF) ;;
     # These once, with g++, are enough.
     ci-clang)
-      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
+      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF)
+      options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
   esac
   mkdir -p "$folder"
@@ -83,8 +84,8 @@ test_configuration() {
   local options=()
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
-    # A sanitizer keeps its own books of what is loaded, so that no library comes back at the address
-    # it had.
+    # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
+    # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
     # What reads sources, or builds the same small programs again, is done by ci-gcc.
     ci-clang)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Draws shapes at random, calls PyTorch with them under its flop counter, and notes what it counted;
-for calls.py.
+"""Draws shapes at random, calls PyTorch with them under its flop counter, and notes what it
+counted; for calls.py.
 """
 
 import collections

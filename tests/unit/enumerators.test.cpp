@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kprof knows about an enumeration: names and values of its enumerators. Also compiled as a .cu
-// file, because nvcc's front end prints values differently.
+// What kprof knows about an enumeration: names and values of its enumerators. Also compiled as a
+// .cu file, because nvcc's front end prints values differently.
 #include <kprof/op.hpp>
 
 #include "catch.hpp"

@@ -2,8 +2,8 @@
 #ifndef KPROF_OPS_BINARY_HPP
 #define KPROF_OPS_BINARY_HPP
 
-// Elementwise functions of two operands with broadcasting: sums, products, comparisons and the like.
-// pointwise.hpp includes this header.
+// Elementwise functions of two operands with broadcasting: sums, products, comparisons and the
+// like. pointwise.hpp includes this header.
 
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>

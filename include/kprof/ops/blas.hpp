@@ -3,10 +3,11 @@
 #define KPROF_OPS_BLAS_HPP
 
 // BLAS 1 to 3, counted as LAPACK Working Note 41 does, but each multiply-add as 2; BLAS 3 is in
-// blas3.hpp, Gemm in gemm.hpp. Complex types count four times as much as real ones, also where there are more
-// multiplications than additions, which BLAS++ counts as 6 and 2. Of symmetric and triangular
-// matrices one triangle and its diagonal are read and written; their Hermitian namesakes count the
-// same, and so do upper and lower, transposed and not. alpha is free, and so is a factor of 2.
+// blas3.hpp, Gemm in gemm.hpp. Complex types count four times as much as real ones, also where
+// there are more multiplications than additions, which BLAS++ counts as 6 and 2. Of symmetric and
+// triangular matrices one triangle and its diagonal are read and written; their Hermitian namesakes
+// count the same, and so do upper and lower, transposed and not. alpha is free, and so is a factor
+// of 2.
 
 #include <kprof/ops/blas/counts.hpp>
 #include <kprof/ops/blas3.hpp>

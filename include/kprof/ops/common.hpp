@@ -91,8 +91,8 @@ enum class activation : std::uint8_t {
 namespace ops::detail {
 
 using ::kprof::KPROF_DETAIL_ABI::detail::parameters_make_no_sense;
-/// `valid`; where it is false, a compile error in a constant expression, which shows the line of the
-/// message, hence one line, and the call's parameters.
+/// `valid`; where it is false, a compile error in a constant expression, which shows the line of
+/// the message, hence one line, and the call's parameters.
 constexpr bool sensible(bool valid) noexcept {
   if (!valid)
     parameters_make_no_sense(

@@ -2,8 +2,8 @@
 #ifndef KPROF_OPS_TENSOR_CORE_GEMM_HPP
 #define KPROF_OPS_TENSOR_CORE_GEMM_HPP
 
-// Products that tensor cores alone have: with 2:4 sparsity, and of narrow types with a scale a block.
-// gemm.hpp includes this header.
+// Products that tensor cores alone have: with 2:4 sparsity, and of narrow types with a scale a
+// block. gemm.hpp includes this header.
 
 #include <kprof/ops/common.hpp>
 

@@ -2,8 +2,8 @@
 #ifndef KPROF_OPS_BLAS_COUNTS_HPP
 #define KPROF_OPS_BLAS_COUNTS_HPP
 
-// What the operators of BLAS and LAPACK count with: the weight of complex arithmetic, triangles, and
-// bytes.
+// What the operators of BLAS and LAPACK count with: the weight of complex arithmetic, triangles,
+// and bytes.
 
 #include <kprof/ops/common.hpp>
 
