@@ -7,7 +7,7 @@
 The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
 of different length, so that what the program does before and after its loop does not count; the instructions of a scope
 are an iteration of the case less one of the baseline, its own one where it names one. Of a case written `loop:<case>` only what its own function and what
-that calls take is counted: the thread's share of a recording, without the folding at the end. The counts are the same in every run. A budget of "none" only shows
+that calls take is counted, without recorder::more_room: what a scope records, without the folding of full chunks. The counts are the same in every run. A budget of "none" only shows
 the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
 """
 
@@ -24,12 +24,13 @@ SHORT, LONG = 1000, 21000
 def count(program, case, iterations, environment):
     loop_only, case = case.startswith("loop:"), case.removeprefix("loop:")
     with tempfile.TemporaryDirectory() as folder:
-        toggle = [f"--toggle-collect={case}(*"] if loop_only else []
+        # Entering one of these functions turns the counting on or off, leaving it turns it back.
+        toggles = [f"{case}(*", "*::recorder::more_room(*"] if loop_only else []
         run = subprocess.run(
             [
                 "valgrind",
                 "--tool=callgrind",
-                *toggle,
+                *(f"--toggle-collect={name}" for name in toggles),
                 f"--callgrind-out-file={folder}/out",
                 program,
                 case,

@@ -46,8 +46,8 @@ PENDING = set(
     include/kprof/collect/cupti_library.hpp include/kprof/collect/cupti_reader.hpp
     include/kprof/collect/device_wait.hpp include/kprof/collect/lock_within.hpp
     include/kprof/collect/uses_cuda.hpp include/kprof/emit/nvtx.hpp
-    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp include/kprof/record/recorder.hpp
-    include/kprof/record/thread_log.hpp include/kprof/report/text/columns.hpp
+    include/kprof/emit/nvtx_schema.hpp include/kprof/guard.hpp
+    include/kprof/report/text/columns.hpp
     include/kprof/report/text/matching_operators.hpp include/kprof/report/text/text_plan.hpp
     include/kprof/session/device_session.hpp include/kprof/session/environment.hpp
     include/kprof/session/session_state.hpp tests/budget/call_site_size.py

@@ -103,7 +103,7 @@ TEST_CASE("model.regions_in_an_operator_are_its_self_time") {
 TEST_CASE("model.scopes_that_came_while_kprof_was_at_work_are_counted_apart") {
   REQUIRE(kprof::start());
   {
-    const kprof::detail::staying_inside kprof_at_work;
+    const kprof::detail::mark_inside_kprof kprof_at_work;
     KPROF_REGION("in an allocator");
   }
   const kprof::profile p = kprof::snapshot();

@@ -11,7 +11,7 @@ using kprof::detail::work;
 
 TEST_CASE("path_table.paths_are_given_back_two_recordings_later") {
   tree_budget budget;
-  budget.limit = 1 << 20;
+  budget.set_limit(1 << 20);
   path_table paths(budget);
   const auto number = [&](std::uint32_t parent, std::uint32_t where) {
     return paths.number_of({parent, where, "", false, work{}});

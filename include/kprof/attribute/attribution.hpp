@@ -189,9 +189,9 @@ class KPROF_DETAIL_LOCAL attribution {
     if (a.graph_node == 0) {
       node = at.node_of(launch.path);
     } else if (graphs_.find(a.graph_node, launch.when, captured)) {
-      node = log->replayed_node(launch.path, captured.path);
+      node = log->paths.replayed_node(launch.path, captured.path);
     } else {
-      node = log->foreign_graph_node(launch.path);
+      node = log->paths.foreign_graph_node(launch.path);
       ++complete_.foreign_graphs;
     }
     if (a.graph_node != 0) {

@@ -130,8 +130,8 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
-                         log.merged_threads});
+  out.threads.push_back({log.counts.merged_threads != 0 ? 0 : log.thread_id, log.thread_name,
+                         log.ended, log.counts.merged_threads});
   for (const tree_node& n : log.tree.nodes()) {
     scope_node node = to_node(n, log.tree, sites, operators, ns_per_tick);
     node.thread = thread;
@@ -150,13 +150,13 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
   }
-  out.complete.recorded += log.finished;
-  out.complete.dropped += log.dropped;
-  out.complete.closed_by_parent += log.closed_by_parent;
-  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
+  out.complete.recorded += log.counts.finished;
+  out.complete.dropped += log.counts.dropped;
+  out.complete.closed_by_parent += log.counts.closed_by_parent;
+  out.complete.never_closed += log.counts.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
   out.complete.imprecise += log.tree.imprecise();
-  out.device.complete.launches_lost += log.launches_lost;
+  out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {

@@ -35,7 +35,7 @@ class log_cursor {
   }
   /// The node of a path in the log's call tree.
   std::uint32_t node_of(std::uint32_t path) {
-    if (path != path_) node_ = log_->node_of(path), path_ = path;
+    if (path != path_) node_ = log_->paths.node_of(path), path_ = path;
     return node_;
   }
   /// Whether the node is an operator's or lies below one.

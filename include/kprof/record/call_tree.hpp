@@ -9,27 +9,33 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/checks.hpp>
 #include <kprof/record/histogram.hpp>
+#include <kprof/record/log_words.hpp>
 #include <kprof/record/op_info.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Bytes that all trees of the process may take; nodes beyond it are merged.
-struct tree_budget {
-  std::uint64_t used = 0;  // accessed atomically
-  std::uint64_t limit = 0;
+class tree_budget {
+ public:
+  void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
+  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
-  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
-  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
-  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept {
-    return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2;
-  }
-  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+  void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
+  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
+  bool spent() const noexcept { return now() >= limit(); }
+
+ private:
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> limit_{0};
 };
 
 /// The parameters of an operator or the name of a region.
@@ -39,13 +45,17 @@ struct payload {
 };
 
 struct tree_node {
+  static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
+
+  // The first word of the begin records whose payload can be compared as it is, or no_begin: of the
+  // root, of merged nodes, and of operators whose parameters have padding.
+  std::uint64_t begin_word = no_begin;
   std::uint32_t parent = 0;
   std::uint32_t site = 0;        // 0: the root
   std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
   std::uint32_t successor = 0;   // then the one that came after it the time before
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
-  bool plain = false;   // its parameters have no padding and can be compared as they are
   bool merged = false;  // calls of all parameters that came when memory was spent
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
@@ -82,21 +92,53 @@ class call_tree {
     nodes_.emplace_back();  // the root
   }
 
+  /// Forgets all counts, and all nodes but `kept` and those around them. Returns where the kept
+  /// ones are now.
+  std::vector<std::uint32_t> clear_but(const std::vector<std::uint32_t>& kept) {
+    struct step {
+      std::uint32_t site;
+      std::string bytes;
+      bool merged;
+      work values;
+    };
+    std::vector<std::vector<step>> paths;  // innermost first
+    for (std::uint32_t node : kept) {
+      paths.emplace_back();
+      for (; node != root; node = nodes_[node].parent) {
+        const tree_node& n = nodes_[node];
+        const payload p = payload_of(n);
+        paths.back().push_back({n.site, std::string(p.bytes, p.size), n.merged, n.values});
+      }
+    }
+    clear();
+    std::vector<std::uint32_t> now;
+    for (const std::vector<step>& path : paths) {
+      std::uint32_t node = root;
+      for (auto s = path.rbegin(); s != path.rend(); ++s)
+        node = child(node, s->site, {s->bytes.data(), static_cast<std::uint32_t>(s->bytes.size())},
+                     s->merged, s->values);
+      now.push_back(node);
+    }
+    return now;
+  }
+
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
   payload payload_of(const tree_node& n) const noexcept {
     return {payloads_.data() + n.payload_at, n.payload_size};
   }
 
-  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the
-  /// child found last, or the one that came after that the time before.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+  /// The child of `parent` for a begin record; made when it is new. Loops over layers have the node
+  /// that came after the last one the time before, others have the last one again.
+  [[gnu::always_inline]] std::uint32_t child(std::uint32_t parent, std::uint64_t begin_word,
+                                             const char* bytes) {
     tree_node* const all = nodes_.data();
     const std::uint32_t last = all[parent].last_child;  // 0, the root, is nobody's child
-    if (is_plain(all[last], parent, site, p)) return last;
     const std::uint32_t next = all[last].successor;
-    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
-    return other_child(parent, site, p);
+    if (is_begun_by(all[next], parent, begin_word, bytes)) return all[parent].last_child = next;
+    if (is_begun_by(all[last], parent, begin_word, bytes)) return last;
+    return other_child(parent, static_cast<std::uint32_t>(begin_word),
+                       {bytes, payload_bytes_of(begin_word)});
   }
 
   /// A child with what is known of it elsewhere: its formulas are not run again, since the binary
@@ -107,11 +149,12 @@ class call_tree {
   }
 
   /// Counts one finished call.
-  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
+  [[gnu::always_inline]] void finish(std::uint32_t node, std::uint64_t ticks,
+                                     std::uint64_t self_ticks) {
     tree_node& n = nodes_[node];
     ++n.calls;
     n.total += ticks;
-    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    n.self += self_ticks;
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
@@ -154,15 +197,16 @@ class call_tree {
 
   /// Takes memory for a histogram, unless all is spent.
   bool afford(std::uint64_t bytes) noexcept {
-    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    if (budget_->now() + bytes > budget_->limit()) return false;
     charge(bytes);
     return true;
   }
 
-  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site,
-                payload p) const noexcept {
-    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size &&
-           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  [[gnu::always_inline]] bool is_begun_by(const tree_node& n, std::uint32_t parent,
+                                          std::uint64_t begin_word,
+                                          const char* bytes) const noexcept {
+    return n.begin_word == begin_word && n.parent == parent &&
+           same_bytes(payloads_.data() + n.payload_at, bytes, n.payload_size);
   }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
                payload p) const noexcept {
@@ -247,7 +291,8 @@ class call_tree {
     n.site = site;
     n.hash = hash;
     n.merged = merged;
-    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
+    if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
+      n.begin_word = record_word(record_kind::begin, site, p.size);
     n.payload_at = static_cast<std::uint32_t>(payloads_.size());
     n.payload_size = p.size;
     if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);

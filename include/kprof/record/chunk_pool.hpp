@@ -29,7 +29,7 @@ struct KPROF_DETAIL_LOCAL chunk {
   chunk* previous = nullptr;
   chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
   chunk* queue_previous = nullptr;
-  thread_log* owner = nullptr;
+  thread_log* owner = nullptr;    // nullptr: nobody uses it
   char* end = nullptr;            // where the writing stopped; set when the chunk is full
   char* timeline_from = nullptr;  // where the timeline begins in it
   bool queued = false;            // in the pool's queue of full chunks
@@ -37,6 +37,7 @@ struct KPROF_DETAIL_LOCAL chunk {
   std::uint32_t first_depth = 0;  // scopes open where it begins
   std::uint64_t last_ticks = 0;   // latest time stamp folded
   std::uint64_t ends = 0;         // scopes that finished here
+  std::uint64_t age = 0;          // number of chunks that had been full before
 
   char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
@@ -51,17 +52,22 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     while (free_ != nullptr && held_ > limit_) release(pop_free());
   }
 
-  /// A chunk that nobody uses, or nullptr when the limit is reached.
-  chunk* take() noexcept {
+  /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
+  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to the oldest
+  /// of all while it is about as old: it is in this core's cache and needs no other log's lock. So
+  /// busy threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
+  chunk* take(chunk* own_oldest) noexcept {
     const std::lock_guard lock(mutex_);
     if (free_ != nullptr) return pop_free();
-    if (held_ + chunk::size > limit_) return nullptr;
-    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    held_ += chunk::size;
-    return ::new (memory) chunk{};
+    if (held_ + chunk::size <= limit_)
+      if (chunk* made = allocate()) return made;
+    chunk* c = first_;
+    if (c == nullptr) return nullptr;
+    const std::uint64_t fair = held_ / chunk::size / 8;
+    if (own_oldest != nullptr && own_oldest->queued && own_oldest->age - c->age <= fair)
+      c = own_oldest;
+    unqueue(c);
+    return c;
   }
 
   /// Returns a chunk that has been read and is in no queue.
@@ -77,16 +83,9 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     c->queue_next = nullptr;
     c->queue_previous = last_;
     c->queued = true;
+    c->age = ++retired_;
     (last_ != nullptr ? last_->queue_next : first_) = c;
     last_ = c;
-  }
-  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and
-  /// reuse; nullptr when none.
-  chunk* oldest() noexcept {
-    const std::lock_guard lock(mutex_);
-    chunk* c = first_;
-    if (c != nullptr) unqueue(c);
-    return c;
   }
   /// Takes `c` out of the queue; false when it is not there.
   bool take_back(chunk* c) noexcept {
@@ -103,6 +102,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  chunk* allocate() noexcept {
+    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    held_ += chunk::size;
+    return ::new (memory) chunk{};
+  }
   void unqueue(chunk* c) noexcept {
     (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
     (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
@@ -114,6 +121,7 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     return c;
   }
   void push_free(chunk* c) noexcept {
+    c->owner = nullptr;
     c->queue_next = free_;
     free_ = c;
   }
@@ -122,12 +130,14 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     held_ -= chunk::size;
   }
 
-  std::mutex mutex_;
+  std::mutex
+      mutex_;  // guards all below, and the chunks' queue_next, queue_previous, queued and age
   chunk* first_ = nullptr;  // full chunks, oldest first
   chunk* last_ = nullptr;
   chunk* free_ = nullptr;
   std::size_t held_ = 0;
   std::size_t limit_ = 0;
+  std::uint64_t retired_ = 0;  // chunks queued so far
 };
 
 }  // namespace detail

@@ -21,10 +21,8 @@ class histogram {
  public:
   /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
-    if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
-    const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
-    return (top - 5) * per_octave +
-           static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+    const auto shift = static_cast<std::uint32_t>(57 - __builtin_clzll(value | per_octave));
+    return shift * per_octave + static_cast<std::uint32_t>(value >> shift);
   }
   /// The middle of the values that bucket `index` counts.
   static constexpr double value_of(std::uint32_t index) noexcept {

@@ -7,8 +7,8 @@
 //   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
 //   the payload follows
 
-#include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
+#include <kprof/record/open_scopes.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +48,15 @@ constexpr std::size_t record_size(std::uint64_t word) noexcept {
   return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U;
 }
 
+constexpr bool is_begin(std::uint64_t word) noexcept {
+  static_assert(static_cast<int>(record_kind::begin) == 0);
+  return word >> 48U == 0;
+}
+/// The first word of a begin once it is in the totals.
+constexpr std::uint64_t folded_word(std::uint64_t begin, std::uint32_t node) noexcept {
+  return (begin >> 32U << 32U) | record_word(record_kind::folded, node, 0);
+}
+
 inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
 inline std::uint64_t get(const char* at) noexcept {
   std::uint64_t word;
@@ -55,21 +64,14 @@ inline std::uint64_t get(const char* at) noexcept {
   return word;
 }
 
-// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
-constexpr std::uint16_t depth_of(scope_token token) noexcept {
-  return static_cast<std::uint16_t>(token);
-}
-constexpr std::uint16_t epoch_of(scope_token token) noexcept {
-  return static_cast<std::uint16_t>(token >> 16U);
-}
-
-/// What begin and end touch: one cache line of the thread's own.
+/// What begin and end touch: one cache line of the thread's own. What follows is for ends out of
+/// order.
 struct alignas(64) log_head {
-  char* cursor = nullptr;  // published with release
-  char* limit = nullptr;
-  scope_token top = 0;               // the innermost open scope's token
+  char* cursor = nullptr;            // where the next record goes; published with release
+  char* limit = nullptr;             // of the chunk
   std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
   std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+  open_scopes scopes;
 };
 
 }  // namespace detail

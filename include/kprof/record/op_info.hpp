@@ -10,6 +10,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/division_trap.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -188,7 +189,7 @@ class site_table {
 
   site_table() { static_cast<void>(add({})); }
   ~site_table() {
-    for (site_info* block : blocks_) delete[] block;
+    for (const auto& block : blocks_) delete[] block.load(std::memory_order_relaxed);
   }
   site_table(const site_table&) = delete;
   site_table& operator=(const site_table&) = delete;
@@ -197,19 +198,21 @@ class site_table {
   /// library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
-    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
+    if (const std::uint32_t known =
+            std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_relaxed))
+      return known;
     op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
     std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
     std::string key = file + '\n' + std::to_string(where.line) + '\n' +
                       std::to_string(reinterpret_cast<std::uintptr_t>(op));
     std::uint32_t& id = numbers_[std::move(key)];
     if (id == 0) id = add({op, std::move(file), where.line});
-    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
+    std::atomic_ref<std::uint32_t>(where.id).store(id, std::memory_order_release);
     return id;
   }
 
   const site_info& operator[](std::uint32_t id) const noexcept {
-    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
+    return blocks_[id / per_block].load(std::memory_order_acquire)[id % per_block];
   }
 
   work evaluate(const site_info& where, const char* params) noexcept {
@@ -246,16 +249,17 @@ class site_table {
 
   std::uint32_t add(site_info info) {
     if (next_ / per_block >= max_blocks) return 0;
-    if (blocks_[next_ / per_block] == nullptr)
-      __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
-    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
+    std::atomic<site_info*>& block = blocks_[next_ / per_block];
+    if (block.load(std::memory_order_relaxed) == nullptr)
+      block.store(new site_info[per_block], std::memory_order_release);
+    block.load(std::memory_order_relaxed)[next_ % per_block] = std::move(info);
     return next_++;
   }
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<op_info>> ops_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  site_info* blocks_[max_blocks] = {};
+  std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
 };
 

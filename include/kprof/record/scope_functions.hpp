@@ -12,10 +12,10 @@
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -68,15 +68,16 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <class Copy>
   [[gnu::always_inline]] static scope_token append(site& where, const void* bytes,
                                                    std::uint32_t size, Copy copy) noexcept {
-    log_head* const log = my_log;
+    log_head* const log = this_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
     // with what the session keeps of the site
-    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
+    const std::uint32_t id =
+        std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
     if (!has_room(*log, record) || id == 0) [[unlikely]]
       return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
-    const scope_token token = ++log->top;
+    const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
     // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
@@ -85,7 +86,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
-    __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
+    publish(*log, at + record);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
@@ -96,6 +97,11 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  : 0;
   }
 
+  /// Makes records up to `cursor` visible to whoever folds the log.
+  static void publish(log_head& log, char* cursor) noexcept {
+    std::atomic_ref<char*>(log.cursor).store(cursor, std::memory_order_release);
+  }
+
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
@@ -103,28 +109,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
   /// `Sent`: a tool may have been told of the scope, and not only of scopes inside it.
   template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
-    log_head* const log = my_log;
-    if (log->top != token) [[unlikely]]
+    log_head* const log = this_log;
+    if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
     char* const at = log->cursor;
     put(at, now | end_bit);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, at + 8, __ATOMIC_RELEASE);
+    log->scopes.close_innermost(token);
+    publish(*log, at + 8);
   }
 
   template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
     if (token == 0) return;  // an adoption that was dropped, and counted then
     if ((token & emitted_token) != 0) return end_through_hub(token);
-    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token))
+    if (this_log == &empty_log || !this_log->scopes.is_open(token))
       return own_recorder->count_closed_elsewhere();
-    auto* const log = static_cast<thread_log*>(my_log);
+    log_head* const log = this_log;
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
     // the innermost, opened before something else was closed out of order
-    if (depth == depth_of(log->top)) {
+    if (depth == log->scopes.depth()) {
       put(at, now | end_bit);
       at += 8;
       // around others that are still open: they end with it; there is room, since at least two ends
@@ -134,41 +140,33 @@ class KPROF_DETAIL_LOCAL scope_functions {
       put(at + 8, now);
       at += record_header;
     }
-    log->close_from(depth);
-    __atomic_store_n(&log->cursor, at, __ATOMIC_RELEASE);
+    log->scopes.close_from(depth);
+    publish(*log, at);
   }
 
-  static std::uint32_t capture() noexcept {
-    if (my_log == &no_log) return 0;
-    if (inside_kprof) return 0;
-    const staying_inside guard;
-    own_recorder->settle_child();
-    auto* log = static_cast<thread_log*>(my_log);
-    const std::lock_guard lock(log->mutex());
-    return log->capture();
-  }
+  static std::uint32_t capture() noexcept { return own_recorder->capture(); }
 
   static scope_token adopt(std::uint32_t path) noexcept {
-    if (!has_room(*my_log, record_header)) {
+    if (!has_room(*this_log, record_header)) {
       if (inside_kprof) return 0;
-      const staying_inside guard;
-      if (!own_recorder->more_room(record_header)) return 0;
+      const mark_inside_kprof mark;
+      if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
     }
-    log_head* const log = my_log;
-    put(log->cursor, record_word(record_kind::adopt, path, 0));
-    put(log->cursor + 8, Clock::now());
-    ++log->top;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
-    return log->top;
+    log_head* const log = this_log;
+    char* const at = log->cursor;
+    put(at, record_word(record_kind::adopt, path, 0));
+    put(at + 8, Clock::now());
+    publish(*log, at + record_header);
+    return log->scopes.open();
   }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
     // a guard in an allocator that kprof itself is calling
     if (inside_kprof) return own_recorder->drop_inside();
-    const staying_inside guard;
+    const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
-    return has_room(*my_log, record) || own_recorder->more_room(record);
+    return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when
@@ -178,12 +176,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     if (!emitter->push(where, bytes, size)) return;
-    const std::uint32_t depth = depth_of(log.top);
+    const std::uint32_t depth = log.scopes.depth();
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;
   }
   [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
-    const std::uint32_t innermost = depth_of(log.top);
+    const std::uint32_t innermost = log.scopes.depth();
     if (depth > innermost) return;
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
@@ -237,8 +235,8 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
-  log_head* const mine = my_log;
-  my_log = &scratch;
+  log_head* const mine = this_log;
+  this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
     scratch.cursor = memory.get();
     const std::uint64_t before = Clock::now();
@@ -247,7 +245,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     const char* middle = memory.get() + scopes / 2 * (record_header + 64 + 8);
     empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
-  my_log = mine;
+  this_log = mine;
   return {median(cost) / static_cast<double>(scopes), median(empty)};
 }
 

@@ -243,7 +243,7 @@ class KPROF_DETAIL_LOCAL device_session {
     own_recorder->note_launch(ids, count, when, ignored);
     // Launches without records, such as of empty copies, would never make kprof take launches.
     if ((++launches_noted & 0xFFFU) == 0) {
-      const staying_inside guard;
+      const mark_inside_kprof mark;
       static_cast<void>(own.lock_attribution());
     }
     if (own.transcript_.is_open()) own.write_launch(ids, count, when, ignored);
@@ -264,14 +264,14 @@ class KPROF_DETAIL_LOCAL device_session {
   static void context_made() noexcept { own_device->register_exit(); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const staying_inside guard;  // a launching thread may read, whose allocator may have guards
+    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
     static_cast<void>(own_device->lock_attribution());
   }
   static void read(const activity* some, std::size_t count) noexcept {
     device_session& own = *own_device;
     if (own.transcript_.is_open())
       for (std::size_t i = 0; i < count; ++i) own.transcript_.read(some[i]);
-    const staying_inside guard;
+    const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
     own.attribution_.take(some, count);
   }
@@ -287,7 +287,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   static void end_reading() noexcept {
     device_session& own = *own_device;
-    const staying_inside guard;
+    const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
     own.attribution_.retry_pending_if_due();
     own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);

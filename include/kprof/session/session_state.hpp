@@ -90,7 +90,7 @@ class KPROF_DETAIL_LOCAL session_state {
   }
   /// The first scope of an armed session starts the recording.
   void start_if_armed() {
-    const staying_inside guard;
+    const mark_inside_kprof mark;
     if (!is_armed()) return;
     const settings wanted = locked_environment();
     const effective_settings all = combine(wanted, wanted);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_FOLDED_HPP
+#define KPROF_RECORD_FOLDED_HPP
+
+// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+
+#include <kprof/build_options.hpp>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  bool launched = false;      // work on a device
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;            // another id of the call before it
+  std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t thread;  // number of the thread's log
+  std::uint64_t ticks;   // when the call began
+};
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  // how many scopes, from the innermost outwards, have this node as their first work in the graph
+  std::uint32_t scopes_started_here = 0;
+};
+
+/// What a log has counted since the recording began.
+struct log_counts {
+  std::uint64_t finished = 0;          // scopes
+  std::uint64_t dropped = 0;           // scopes that found no room
+  std::uint64_t closed_by_parent = 0;  // scopes
+  std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
+  std::uint64_t launches_lost = 0;     // that found no room
+
+  /// Adds what an ended thread's log has counted.
+  void add(const log_counts& other) noexcept {
+    finished += other.finished;
+    dropped += other.dropped;
+    closed_by_parent += other.closed_by_parent;
+    never_closed += other.never_closed;
+    merged_threads += other.merged_threads;
+    launches_lost += other.launches_lost;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_NODE_PATHS_HPP
+#define KPROF_RECORD_NODE_PATHS_HPP
+
+// Between one thread's nodes and the process's paths: the path that names a node, the node of an
+// adopted path, and the nodes of work that a CUDA graph replays. Guarded by the lock of the
+// thread's log.
+
+#include <kprof/build_options.hpp>
+#include <kprof/record/call_tree.hpp>
+#include <kprof/record/path_table.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class node_paths {
+ public:
+  node_paths(call_tree& tree, path_table& paths) : tree_(&tree), paths_(&paths) {}
+
+  /// The tree has been cleared.
+  void clear() {
+    nodes_.clear();
+    paths_of_nodes_.clear();
+    replayed_.clear();
+  }
+
+  /// The path of a node; 0 for the root.
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end())
+      return known->second;
+    const tree_node& n = (*tree_)[node];
+    const payload p = tree_->payload_of(n);
+    const std::uint32_t path = paths_->number_of(
+        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    return paths_of_nodes_[node] = path;
+  }
+  /// Makes a path valid until the process ends: whoever has the number may use it at any time.
+  void keep(std::uint32_t path) { paths_->keep(path); }
+
+  /// The node of a path under this thread's root; made when it is new.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
+    const path_table::step s = (*paths_)[path];
+    return nodes_[path] = child_of(node_of(s.parent), s);
+  }
+
+  /// The node of what was captured under the path `captured` into graphs launched under the path
+  /// `launch`: launch > graph > captured scopes, without those that are also around the launch.
+  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
+    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
+    if (node == 0) node = inside_graph(launch, captured);
+    return node;
+  }
+  /// The node of work whose capture was not seen.
+  std::uint32_t foreign_graph_node(std::uint32_t launch) {
+    static constexpr std::string_view name = "(graph captured before recording)";
+    return tree_->child(replayed_node(launch, 0), site_table::graph_site,
+                        {name.data(), name.size()}, false, work{});
+  }
+
+ private:
+  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
+    return tree_->child(parent, s.site,
+                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged,
+                        s.values);
+  }
+
+  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
+    std::vector<std::uint32_t> around;
+    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
+    std::vector<path_table::step> inside;
+    for (std::uint32_t p = captured;
+         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
+         p = inside.back().parent)
+      inside.push_back((*paths_)[p]);
+    std::uint32_t node =
+        tree_->child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
+    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
+    return node;
+  }
+
+  call_tree* tree_;
+  path_table* paths_;
+  std::unordered_map<std::uint32_t, std::uint32_t> nodes_;           // by path
+  std::unordered_map<std::uint32_t, std::uint32_t> paths_of_nodes_;  // by node
+  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;        // by launch and captured path
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

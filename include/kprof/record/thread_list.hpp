@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_THREAD_LIST_HPP
+#define KPROF_RECORD_THREAD_LIST_HPP
+
+// The logs of all threads: those that run, those of the threads that ended last, and one for the
+// totals of all that ended before.
+
+#include <kprof/build_options.hpp>
+#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/thread_log.hpp>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_list {
+ public:
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
+      : sites_(&sites), paths_(&paths), budget_(&budget), pool_(&pool) {}
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  // Everything below needs the lock.
+
+  const std::vector<thread_log*>& logs() const noexcept { return logs_; }
+
+  /// The log of the thread with this number or, if it has ended and is no longer kept apart, that
+  /// of all such threads; nullptr when there is none.
+  thread_log* find(std::uint32_t number) const noexcept {
+    const auto it = std::find_if(logs_.begin(), logs_.end(),
+                                 [number](const thread_log* log) { return log->number == number; });
+    return it != logs_.end() ? *it : others_;
+  }
+
+  /// A log for the calling thread.
+  thread_log& join() {
+    thread_log* log = free_logs_;
+    if (log != nullptr) {
+      free_logs_ = log->next_free;
+      log->begin_again(++last_number_);
+    } else {
+      log = make();
+    }
+    log->ended = false;
+    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    char name[32] = {};
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
+    logs_.push_back(log);
+    return *log;
+  }
+
+  /// The log's thread ends. Scopes it still has open stay open.
+  void leave(thread_log& log) {
+    {
+      const std::lock_guard own(log.mutex());
+      log.stop_writing(*pool_);
+      log.ended = true;
+    }
+    const auto apart = [](const thread_log* t) {
+      return t->ended && t->counts.merged_threads == 0;
+    };
+    if (std::count_if(logs_.begin(), logs_.end(), apart) <= kept_ended_threads) return;
+    const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
+    merge_into_others(static_cast<std::size_t>(oldest - logs_.begin()));
+  }
+
+  /// The threads of these logs do not exist in the child of a fork; `forked` is of the one that
+  /// does, or nullptr.
+  void forget_other_threads(thread_log* forked) {
+    for (thread_log* log : logs_) {
+      if (log == forked) {
+        log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        continue;
+      }
+      {
+        const std::lock_guard own(log->mutex());
+        log->discard(*pool_);
+      }
+      log->ended = true;
+    }
+  }
+
+  /// Forgets all totals and the logs of ended threads; what is open stays open from `now` on. In
+  /// the log `forked` only records before `forked_at` are forgotten.
+  void restart(std::uint64_t now, const thread_log* forked, const char* forked_at) {
+    for (std::size_t i = logs_.size(); i-- > 0;) {
+      if (logs_[i]->ended) {
+        retire(i);
+        continue;
+      }
+      const std::lock_guard own(logs_[i]->mutex());
+      logs_[i]->restart(now, *pool_, logs_[i] == forked ? forked_at : nullptr);
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kept_ended_threads = 64;
+
+  thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
+
+  void merge_into_others(std::size_t i) {
+    if (others_ == nullptr) {
+      others_ = make();
+      others_->ended = true;
+      logs_.insert(logs_.begin(), others_);
+      ++i;
+    }
+    thread_log& from = *logs_[i];
+    {
+      // Nobody writes scopes into others_: the list's lock is enough for it.
+      const std::lock_guard own(from.mutex());
+      from.fold();
+      others_->device.merge(from.device, others_->tree.merge(from.tree));
+      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
+      others_->counts.add(from.counts);
+      others_->counts.never_closed += from.open_scopes();
+      ++others_->counts.merged_threads;
+    }
+    retire(i);
+  }
+
+  /// Takes an ended thread's log off the list, for another thread to use.
+  void retire(std::size_t i) {
+    thread_log* log = logs_[i];
+    logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::lock_guard own(log->mutex());
+    log->fold();
+    log->stack.clear();
+    log->restart(0, *pool_);
+    if (log == others_) others_ = nullptr;
+    log->next_free = free_logs_;
+    free_logs_ = log;
+  }
+
+  site_table* sites_;
+  path_table* paths_;
+  tree_budget* budget_;
+  chunk_pool* pool_;
+  std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
+  std::vector<thread_log*> logs_;
+  thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
+  thread_log* free_logs_ = nullptr;
+  std::uint32_t last_number_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

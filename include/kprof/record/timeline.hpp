@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_TIMELINE_HPP
+#define KPROF_RECORD_TIMELINE_HPP
+
+// Walks the timeline: the scopes whose records a log still holds. Needs the log's lock.
+
+#include <kprof/build_options.hpp>
+#include <kprof/record/call_tree.hpp>
+#include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/log_words.hpp>
+
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
+template <class Visit>
+class timeline_walk {
+ public:
+  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
+
+  /// Walks over the records from `at` to `stop`, which have been folded.
+  void over(const char* at, const char* stop) {
+    while (at < stop) {
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        close(word & ~end_bit);
+        at += 8;
+        continue;
+      }
+      const auto subject = static_cast<std::uint32_t>(word);
+      switch (kind_of(word)) {
+        case record_kind::begin: break;  // is `folded` here
+        case record_kind::folded: starts_.push_back({subject, get(at + 8), ++depth_}); break;
+        case record_kind::adopt: starts_.push_back({call_tree::root, get(at + 8), ++depth_}); break;
+        case record_kind::end_to:
+          while (depth_ >= subject && depth_ != 0) close(get(at + 8));
+          break;
+        case record_kind::launch:
+        case record_kind::ignored_launch: break;
+      }
+      at += record_size(word);
+    }
+  }
+
+ private:
+  struct start {
+    std::uint32_t node;  // the root: not a scope
+    std::uint64_t ticks;
+    std::uint64_t depth;
+  };
+
+  void close(std::uint64_t ticks) {
+    // A scope whose begin has been recycled has no start here.
+    if (!starts_.empty() && starts_.back().depth == depth_) {
+      if (starts_.back().node != call_tree::root)
+        visit_(starts_.back().node, starts_.back().ticks, ticks);
+      starts_.pop_back();
+    }
+    if (depth_ != 0) --depth_;
+  }
+
+  Visit& visit_;
+  std::uint64_t depth_;  // scopes open at this place of the log
+  std::vector<start> starts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
