@@ -27,7 +27,7 @@ STRUCTS = ["Kernel", "Memcpy", "MemcpyPtoP", "Memset", "Device", "Synchronizatio
 
 def headers(cache, name, package):
     """The folder with the package's headers, downloaded if it is not there; None if it cannot be
-had."""
+    had."""
     folder = cache / name
     if not list(folder.rglob("*.h")):
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,67 +7,19 @@ CUPTI, MISSING and NOT_CUPTI are libraries: the scripted CUPTI, one that lacks a
 something else.
 """
 
-import os
-import subprocess
+import concurrent.futures
 import sys
 
-program, cupti, missing, not_cupti = sys.argv[1:5]
-failures = []
+sys.dont_write_bytecode = True
+from programs import check, expect, failures, missing, not_cupti, numbers, run
 
-
-def run(mode, kprof=None, library=cupti, **switches):
-    env = {
-        k: v for k, v in os.environ.items() if not k.startswith(("KPROF", "SCRIPTED_", "COLUMNS"))
-    }
-    if library:
-        env["KPROF_CUPTI"] = library
-    if kprof:
-        env["KPROF"] = kprof
-    env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
-    return subprocess.run(
-        [program, mode],
-        env=env,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=120,
-    )
-
-
-def numbers(r):
-    out = {}
-    for line in r.stdout.splitlines():
-        key, _, value = line.partition(" ")
-        if value.isdigit():
-            out[key] = int(value)
-        elif key == "work":
-            out.setdefault("work", []).append(value)
-        elif key in ("state", "misuse"):
-            out[key] = value
-    if "work" in out:
-        out["work"].sort()
-    return out
-
-
-def check(name, holds, r):
-    if not holds:
-        failures.append(name)
-        print(f"FAILED: {name}\n{r.args} ended with {r.returncode}\n{r.stdout}{r.stderr}")
-
-
-def expect(name, r, **wanted):
-    found = numbers(r)
-    if "work" in wanted:
-        wanted["work"] = sorted(wanted["work"])
-    check(
-        name,
-        r.returncode == 7
-        and "misuse" not in found
-        and r.stderr == ""
-        and all(found.get(k) == v for k, v in wanted.items()),
-        r,
-    )
-
+# Those that mostly wait run beside the others.
+waiting = concurrent.futures.ThreadPoolExecutor()
+ends_before_its_work = waiting.submit(run, "ends_before_its_work", LIBCUDA=0)
+forks_during_the_start = waiting.submit(run, "forks_during_the_start", LOAD_MS=1500)
+captures_during_a_snapshot = waiting.submit(
+    run, "captures_during_a_snapshot", KERNEL_US=100000, WAIT_MS=5000
+)
 
 # ---- what is there is attributed
 
@@ -89,12 +41,11 @@ expect(
     run("plain", kprof="cupti=auto"),
     **plain,
 )
-for version in (18, 22, 26, 28, 130000):
+# Versions 18 and 26, small buffers and other ids of the driver are tried by the random schedules.
+for version in (22, 28):
     expect(
         f"CUPTI of version {version} with its own layouts", run("plain", VERSION=version), **plain
     )
-expect("the driver's calls have ids of their own", run("plain", DRIVER_ID="own"), **plain)
-expect("buffers of a few records", run("plain", BUFFER=700), **plain)
 
 expect(
     "a program may start and stop as often as it likes",
@@ -122,7 +73,7 @@ check(
     and "child ended with 0" in r.stdout,
     r,
 )
-r = run("forks_during_the_start", LOAD_MS=1500)
+r = forks_during_the_start.result()
 expect("the parent of a fork goes on while CUPTI is being loaded", r, launches=1, attributed=1)
 check("the child of such a fork ends", "child ended with 0" in r.stdout, r)
 r = run("captures")
@@ -172,7 +123,7 @@ expect(
     attributed=61,
     open=0,
 )
-r = run("captures_during_a_snapshot", KERNEL_US=100000, WAIT_MS=5000)
+r = captures_during_a_snapshot.result()
 expect("a snapshot lets a capture begin", r, launches=3, attributed=3, open=0)
 check("a snapshot lets a capture begin: which succeeds", "captured cudaSuccess" in r.stdout, r)
 expect(
@@ -190,8 +141,6 @@ expect("launches without records take no memory", r, launches=copies + 1, open=c
 check(
     "launches without records take no memory: less than the limit", numbers(r)["growth_mib"] < 64, r
 )
-r = run("launches_now_and_then")
-check("a rate is of the calls that launched", "FLOPs in the rate 20000\n" in r.stdout, r)
 expect(
     "a capture whose stream is destroyed is over",
     run("abandons_a_capture"),
@@ -199,16 +148,15 @@ expect(
     attributed=3,
     open=0,
 )
-for ids in ("same", "own"):
-    expect(
-        f"many threads, driver ids {ids}",
-        run("many_threads", DRIVER_ID=ids),
-        launches=12000,
-        attributed=12000,
-        unknown=0,
-        open=0,
-        dropped=0,
-    )
+expect(
+    "many threads",
+    run("many_threads"),
+    launches=12000,
+    attributed=12000,
+    unknown=0,
+    open=0,
+    dropped=0,
+)
 
 # ---- the end of a process
 
@@ -228,7 +176,7 @@ check(
     r,
 )
 
-r = run("ends_before_its_work", LIBCUDA=0)
+r = ends_before_its_work.result()
 check(
     "a program ends though its work does not, with a report",
     r.returncode == 7 and "3 launches = " in r.stdout and r.stderr == "",

@@ -160,9 +160,10 @@ class program {
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
       for (unsigned i = 0, many = 1 + draw(3); i < many; ++i) {
-        const std::uint32_t scopes_started_here = i != 0    ? 0
-                                    : op != 0 ? 1
-                                              : static_cast<std::uint32_t>(around) + 1;
+        const std::uint32_t scopes_started_here = i != 0 ? 0
+                                                  : op != 0
+                                                      ? 1
+                                                      : static_cast<std::uint32_t>(around) + 1;
         made.nodes.push_back({scopes_, scopes_started_here, launch_on(streams_[1])});
       }
       scopes_.pop_back();

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Runs modes of program.cpp on the scripted CUDA and reads what they print: for check_programs.py."""
+
+import os
+import subprocess
+import sys
+
+program, cupti, missing, not_cupti = sys.argv[1:5]
+failures = []
+
+
+def run(mode, kprof=None, library=cupti, **switches):
+    env = {
+        k: v for k, v in os.environ.items() if not k.startswith(("KPROF", "SCRIPTED_", "COLUMNS"))
+    }
+    if library:
+        env["KPROF_CUPTI"] = library
+    if kprof:
+        env["KPROF"] = kprof
+    env.update({"SCRIPTED_" + k: str(v) for k, v in switches.items()})
+    return subprocess.run(
+        [program, mode],
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
+
+
+def numbers(r):
+    out = {}
+    for line in r.stdout.splitlines():
+        key, _, value = line.partition(" ")
+        if value.isdigit():
+            out[key] = int(value)
+        elif key == "work":
+            out.setdefault("work", []).append(value)
+        elif key in ("state", "misuse"):
+            out[key] = value
+    if "work" in out:
+        out["work"].sort()
+    return out
+
+
+def check(name, holds, r):
+    if not holds:
+        failures.append(name)
+        print(f"FAILED: {name}\n{r.args} ended with {r.returncode}\n{r.stdout}{r.stderr}")
+
+
+def expect(name, r, **wanted):
+    found = numbers(r)
+    if "work" in wanted:
+        wanted["work"] = sorted(wanted["work"])
+    check(
+        name,
+        r.returncode == 7
+        and "misuse" not in found
+        and r.stderr == ""
+        and all(found.get(k) == v for k, v in wanted.items()),
+        r,
+    )
