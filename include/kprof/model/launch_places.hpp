@@ -147,8 +147,8 @@ class launch_places {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
       operator_kernels& of = kernels_[at.variant];
-      of.several =
-          of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
+      of.several = of.several || w.kernel >= p_.device.kernels.size() ||
+                   (of.runs > 0 && of.kernel != w.kernel);
       of.kernel = w.kernel;
       of.runs += w.calls;
     }

@@ -94,6 +94,17 @@ class parameter_cursor {
     return out;
   }
 
+  /// The bytes of a value, as they are packed.
+  std::string_view bytes(std::size_t size) noexcept { return take(size); }
+
+  /// Goes over the values of these fields; false where they end before.
+  bool check(const std::vector<operator_field>& fields) noexcept {
+    for (const operator_field& f : fields)
+      for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i)
+        if (!check(f)) return false;
+    return true;
+  }
+
   /// Leaves out one element of `f`.
   void skip(const operator_field& f) noexcept {
     if (f.kind == parameter_kind::text) static_cast<void>(read_text());
@@ -108,6 +119,17 @@ class parameter_cursor {
   }
 
  private:
+  bool check(const operator_field& f) noexcept {
+    if (f.kind == parameter_kind::aggregate) return check(f.fields);
+    if (f.kind == parameter_kind::boolean) {
+      const std::string_view byte = take(1);
+      return byte.size() == 1 && static_cast<unsigned char>(byte[0]) <= 1;
+    }
+    if (f.kind != parameter_kind::text) return take(f.bits / 8).size() == f.bits / 8;
+    const std::uint64_t size = read_size();
+    return take(size).size() == size;
+  }
+
   std::string_view take(std::size_t size) noexcept {
     const std::string_view out = rest_.substr(0, size);
     rest_.remove_prefix(out.size());
@@ -140,14 +162,16 @@ class parameter_cursor {
     return size == 10 || size == 16 ? read_wide(bytes, size) : 0;
   }
 
-  std::string_view read_text() noexcept {
+  std::string_view read_text() noexcept { return take(read_size()); }
+
+  std::uint64_t read_size() noexcept {
     std::uint64_t size = 0;
     for (unsigned shift = 0; shift < 63 && !rest_.empty(); shift += 7) {
       const auto byte = static_cast<unsigned char>(take(1)[0]);
       size |= std::uint64_t{byte & 0x7FU} << shift;
       if (byte < 0x80U) break;
     }
-    return take(size);
+    return size;
   }
 
   std::string_view rest_;

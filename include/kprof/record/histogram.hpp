@@ -59,6 +59,35 @@ class histogram {
     merge(other, [](std::size_t) { return true; });
   }
 
+  /// Index of the last bucket.
+  static constexpr std::uint32_t last_bucket = 58 * 64 + 63;
+
+  /// Calls f(bucket, count) for each bucket that counted something, in their order. With restore()
+  /// the way to write a histogram and to make it again.
+  template <class F>
+  void each(F f) const {
+    std::uint16_t sorted[gather] = {};
+    std::copy_n(gathered_, gathered_size_, sorted);
+    std::sort(sorted, sorted + gathered_size_);
+    std::uint32_t next = 0;  // of `sorted`
+    const auto take = [&](std::uint32_t bucket, std::uint64_t count) {
+      for (; next < gathered_size_ && sorted[next] == bucket; ++next) ++count;
+      if (count != 0) f(bucket, count);
+    };
+    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+      while (next < gathered_size_ && sorted[next] < first_ + i) take(sorted[next], 0);
+      take(first_ + i, counts_[i]);
+    }
+    while (next < gathered_size_) take(sorted[next], 0);
+  }
+
+  /// Counts `times` values of a bucket, at most last_bucket. The first few take no memory.
+  void restore(std::uint32_t bucket, std::uint64_t times) {
+    if (times < gather - gathered_size_)
+      for (; times > 0; --times) gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket);
+    else count_at(bucket, times, [](std::size_t) { return true; });
+  }
+
   /// Number of values counted.
   std::uint64_t count() const noexcept {
     std::uint64_t n = gathered_size_;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_SAVE_HPP
+#define KPROF_REPORT_SAVE_HPP
+
+// Saves a profile without loss, as JSON that load.hpp reads: every report of the loaded profile is
+// that of the saved one. Include it to save, or for the output "save" of KPROF. Memory does not
+// grow with the profile, and a million scopes of the timeline take less than a second.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/destination.hpp>
+#include <kprof/report/option.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/report/saved/aside_file.hpp>
+#include <kprof/report/saved/json_writer.hpp>
+#include <kprof/report/saved/write_profile.hpp>
+#include <kprof/status.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+
+/// How the scopes of the timeline are written.
+enum class timeline_form : std::uint8_t {
+  compact,  ///< packed, some 10 bytes a scope
+  plain,    ///< [node, start, duration] in ticks, some 25 bytes a scope: for scripts
+};
+
+struct save_options {
+  timeline_form timeline = timeline_form::compact;
+};
+
+namespace detail {
+
+inline status put_profile(const profile& p, const save_options& options, text_sink& sink) {
+  json_writer out(sink);
+  profile_writer(p, options.timeline == timeline_form::compact, out).write();
+  return sink.flush();
+}
+
+inline status write_saved(const profile& p, const option_values& given, text_sink& sink) {
+  save_options options;
+  given.store_into(options);
+  static_cast<void>(put_profile(p, options, sink));
+  return {};
+}
+
+inline constexpr option save_option_table[] = {
+    {.name = "timeline",
+     .kind = option_kind::choice,
+     .form = "compact|plain",
+     .fallback = "compact",
+     .meaning = "how the scopes of a timeline are written: packed, or as rows of numbers",
+     .store = &store_member<&save_options::timeline>},
+};
+inline constexpr output save_output{"save", "the profile, to be loaded again", save_option_table,
+                                    &write_saved};
+[[gnu::init_priority(101)]] inline const output_registration save_registered{save_output};
+
+}  // namespace detail
+
+/// Saves the profile to the file `path`, replacing it only when all is written. A failure is in the
+/// status with what to do. Any number of threads and processes may save, to the same path too: one
+/// of them wins.
+///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
+inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
+  const detail::quiet_writes quiet;
+  detail::aside_file file(path);
+  if (status s = file.so_far(); !s) return s;
+  text_sink sink(
+      [](void* to, std::string_view text) {
+        auto& into = *static_cast<detail::aside_file*>(to);
+        into.write(text);
+        return into.so_far();
+      },
+      &file);
+  static_cast<void>(detail::put_profile(p, options, sink));
+  return file.finish();
+}
+
+/// What save() would write.
+inline std::string saved_text(const profile& p, const save_options& options = {}) {
+  std::string text;
+  text_sink sink(
+      [](void* to, std::string_view more) {
+        static_cast<std::string*>(to)->append(more);
+        return status{};
+      },
+      &text);
+  static_cast<void>(detail::put_profile(p, options, sink));
+  return text;
+}
+
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_TESTS_TEN_PROFILES_HPP
+#define KPROF_TESTS_TEN_PROFILES_HPP
+
+// Ten profiles that have, taken together, all that a profile can hold: made by hand, random, and
+// recorded in this process.
+
+#include "device_profiles.hpp"
+
+#include <kprof/kprof.hpp>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kprof_test {
+
+struct named_profile {
+  std::string name;
+  kprof::profile run;
+};
+
+enum class shade : std::int8_t { dark = -1, light = 3 };
+struct PaintPart {
+  std::int16_t width = 0;
+  kprof::fixed_string<8> tag;
+};
+struct Paint {
+  std::int64_t n = 0;
+  std::uint64_t seed = 0;
+  bool wet = false;
+  float gain = 0;
+  double offset = 0;
+  long double exact = 0;
+  shade tone = shade::light;
+  kprof::dtype type = kprof::dtype::f32;
+  kprof::fixed_string<20> name;
+  std::array<std::int32_t, 2> shape{};
+  std::array<PaintPart, 2> parts{};
+  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(n) * 2; }
+};
+
+inline Paint paint(int i) {
+  Paint p;
+  p.n = i;
+  p.seed = ~std::uint64_t{0} - static_cast<std::uint64_t>(i);
+  p.wet = i % 2 == 0;
+  p.gain = i == 1 ? std::numeric_limits<float>::quiet_NaN() : 0.1F;
+  p.offset = i == 2 ? -std::numeric_limits<double>::infinity() : i == 3 ? -0.0 : 5e-324;
+  p.exact = 1.0L / static_cast<long double>(3 + i);
+  p.tone = static_cast<shade>(i - 1);
+  p.name = i == 4 ? "\xFF\xFEnot utf-8" : "\"quoted\"\n";
+  p.shape = {i, -i};
+  p.parts[1] = {7, "tag"};
+  return p;
+}
+
+/// Several threads, typed parameters of all kinds, an open scope and the timeline.
+inline kprof::profile recorded_profile(bool timeline) {
+  static_cast<void>(kprof::start());
+  const auto work = [] {
+    KPROF_REGION("work of a thread");
+    for (int i = 0; i < 6; ++i)
+      for (int k = 0; k < 4; ++k) { KPROF_OP(Paint, paint(i)); }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  work();
+  KPROF_REGION("still open");
+  kprof::profile run = kprof::snapshot({.timeline = timeline});
+  kprof::stop();
+  return run;
+}
+
+/// More sets of parameters than memory is given for: the rest is merged.
+inline kprof::profile merged_profile() {
+  static_cast<void>(kprof::start({.memory = 1U << 20U}));
+  for (int i = 0; i < 20'000; ++i) { KPROF_OP(Paint, paint(i)); }
+  kprof::profile run = kprof::snapshot();
+  kprof::stop();
+  // A file of a few rows is as good, and quicker to mutate.
+  std::vector<kprof::scope_node> kept;
+  for (const kprof::scope_node& n : run.nodes)
+    if (n.parent == kprof::scope_node::none || n.merged || n.parent >= kept.size() ||
+        kept.size() < 20)
+      kept.push_back(n);
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i].parent != kprof::scope_node::none && kept[i].parent >= i) kept[i].parent = 0;
+  run.nodes = kept;
+  return run;
+}
+
+inline std::vector<named_profile> ten_profiles() {
+  return {{"sample", sample_profile()},
+          {"troubled", troubled_profile()},
+          {"hostile", hostile_profile()},
+          {"deep", deep_profile(40)},
+          {"device and graphs", transformer_profile()},
+          {"troubled device", troubled_device_profile()},
+          {"random device", random_device_profile(20)},
+          {"threads, open, timeline", recorded_profile(true)},
+          {"merged", merged_profile()},
+          {"empty", kprof::profile{}}};
+}
+
+}  // namespace kprof_test
+
+#endif
