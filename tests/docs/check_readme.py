@@ -181,7 +181,7 @@ class Checker:
                 if block.language == "sh" and "KPROF=" in line:
                     words = [
                         word
-                        for word in shlex.split(line, comments=True)
+                        for word in shlex.split(line.removesuffix(" \\"), comments=True)
                         if word.startswith("KPROF=")
                     ]
                     said = (

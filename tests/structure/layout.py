@@ -8,10 +8,10 @@
                                       with 77 where there is no clang-format 14
     layout.py --self-test
 
-Generated and recorded files (GENERATED) have no limits. Three things have no limit of columns: rows
-of Markdown's tables, Markdown's code blocks of program output (those without a language, and
-```text), and what cannot be broken, such as a long address. The recorded output at the end of an
-example is a report 100 columns wide behind the mark of a comment.
+Generated and recorded files (GENERATED) have no limits, and pages of Markdown none of lines. Three
+things have no limit of columns: rows of Markdown's tables, Markdown's code blocks of program output
+(those without a language, and ```text), and what cannot be broken, such as a long address. The
+recorded output at the end of an example is a report 100 columns wide behind the mark of a comment.
 """
 
 import pathlib
@@ -112,7 +112,7 @@ def check_limits(root, pending=()):
         if name in pending:
             continue
         lines = path.read_text().split("\n")
-        if len(lines) - 1 > MAX_LINES:
+        if len(lines) - 1 > MAX_LINES and path.suffix != ".md":
             errors.append(
                 f"{name}: {len(lines) - 1} lines, the limit is {MAX_LINES}; it probably holds two "
                 "ideas"
@@ -163,6 +163,7 @@ def limits_cases():
         (".github/workflows/a.yml", LONG + "\n", "columns"),
         ("tests/golden/a.md", LONG + "\n", None),
         ("single_include/a.hpp", LONG + "\n", None),
+        ("docs/a.md", "a\n" * 400, None),
         ("docs/a.md", LONG + "\n", "columns"),
         ("docs/a.md", table, None),
         ("docs/a.md", "```\n" + LONG + "\n```\n", None),
