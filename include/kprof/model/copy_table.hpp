@@ -9,6 +9,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -66,8 +67,8 @@ std::vector<copy_row> copy_table(const profile& p, Keep keep) {
     row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
                                     absence::no_time);
   }
-  std::stable_sort(table.begin(), table.end(),
-                   [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  detail::sort_table(table,
+                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -146,8 +147,8 @@ inline work_outside outside_operators(const profile& p) {
   for (std::uint32_t i = 0; i < by_name.size(); ++i)
     if (by_name[i].runs() > 0 || by_name[i].ns > 0)
       out.names.push_back({detail::work_name(p, i), by_name[i]});
-  std::stable_sort(out.names.begin(), out.names.end(),
-                   [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
+  detail::sort_table(out.names,
+                     [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
   return out;
 }
 

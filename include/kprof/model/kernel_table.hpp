@@ -13,6 +13,7 @@
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tensor_core.hpp>
 #include <kprof/profile.hpp>
 
@@ -161,22 +162,21 @@ struct kernel_sum {
 /// Puts work into rows.
 class kernel_summing {
  public:
-  template <class Keep>
-  kernel_summing(const profile& p, grouping by, Keep keep)
+  /// `kept`: which of the profile's work is looked at.
+  kernel_summing(const profile& p, grouping by, const std::vector<bool>& kept)
       : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
-    for (const device_work& w : p.device.work)
-      if (w.task == device_task::kernel && keep(w)) add(w);
+    for (std::size_t i = 0; i < p.device.work.size(); ++i)
+      if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
   }
 
   std::vector<kernel_row> finish() {
     const double all = all_device_work(p_).ns;
-    std::vector<std::uint32_t> order(sums_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return sums_[a].row.total_ns > sums_[b].row.total_ns;
-    });
+    const std::vector<std::uint32_t> order =
+        sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return sums_[a].row.total_ns > sums_[b].row.total_ns;
+        });
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
@@ -253,7 +253,9 @@ class kernel_summing {
 /// The table of the kernels for which keep(const device_work&) says true, most time first.
 template <class Keep>
 std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
-  return detail::kernel_summing(p, by, keep).finish();
+  std::vector<bool> kept(p.device.work.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
+  return detail::kernel_summing(p, by, kept).finish();
 }
 
 /// All kernels.

@@ -25,7 +25,7 @@ namespace detail {
 
 /// For each node the number of its operator's row or, for a region or graph, of the row of the
 /// operator around it; none where there is no such row. Rows are numbered as they first appear.
-/// Nodes that keep() refuses, and those in which nothing ran and nothing was launched, make no row;
+/// Nodes that are not `kept`, and those in which nothing ran and nothing was launched, make no row;
 /// the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
@@ -35,8 +35,8 @@ struct row_numbers {
   std::vector<std::uint32_t> variant_of;
   std::uint32_t variant_count = 0;
 
-  template <class Keep>
-  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep)
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched,
+              const std::vector<bool>& kept)
       : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
     key_numbers keys(by == grouping::op ? 0 : p.nodes.size()),
@@ -46,7 +46,7 @@ struct row_numbers {
     if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (n.kind != scope_kind::op || !keep(n)) continue;
+      if (!kept[i]) continue;
       const row_key variant{{names.of(n.name), parameters.of(n.values.packed), operator_part(n)}};
       row_key key{{variant.part[0]}};
       if (by >= grouping::parameters) key = variant;
@@ -91,11 +91,11 @@ inline std::vector<bool> launched_in(const profile& p, const device_sums& device
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
-  template <class Keep>
-  row_summing(const profile& p, grouping by, Keep keep)
+  /// `kept`: which nodes are calls that rows are made of.
+  row_summing(const profile& p, grouping by, const std::vector<bool>& kept)
       : p_(p),
         device_(p),
-        numbers_(p, by, launched_in(p, device_), keep),
+        numbers_(p, by, launched_in(p, device_), kept),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
@@ -188,7 +188,10 @@ class row_summing {
 ///     });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
-  return detail::row_summing(p, by, keep).finish();
+  std::vector<bool> kept(p.nodes.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    kept[i] = p.nodes[i].kind == scope_kind::op && keep(p.nodes[i]);
+  return detail::row_summing(p, by, kept).finish();
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the

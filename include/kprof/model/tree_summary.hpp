@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -142,19 +143,16 @@ inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
 inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
-  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (rows[a].device_total_ns == rows[b].device_total_ns &&
-        rows[a].largest_ns == rows[b].largest_ns)
-      return a > b;
-    return detail::is_larger(rows[b], rows[a]);  // the last one is linked last, and so comes first
-  });
+  std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
+  const std::vector<std::uint32_t> order = detail::sorted_order(
+      rows.size(),
+      [&](std::uint32_t a, std::uint32_t b) { return detail::is_larger(rows[a], rows[b]); });
   std::uint32_t top = none;
-  for (const std::uint32_t i : order) {
-    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
-    next[i] = head;
-    head = i;
+  for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
+    const std::uint32_t row = order[i];
+    std::uint32_t& head = rows[row].parent == none ? top : first[rows[row].parent];
+    next[row] = head;
+    head = row;
   }
   const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
   std::vector<tree_row> tree;

@@ -6,6 +6,7 @@
 // under them what is not shown and why a number is missing. Included by the text report.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
@@ -34,15 +35,10 @@ struct chosen_rows {
 
   chosen_rows(const profile& p, const text_plan& plan) {
     std::vector<operator_row> all = wanted(p, plan);
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      operators_self_ns += all[i].self_ns;
-      order.push_back(static_cast<std::uint32_t>(i));
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return comes_before(*plan.sort, all[a], all[b]);
-    });
-    for (const std::uint32_t i : order) {
+    for (const operator_row& row : all) operators_self_ns += row.self_ns;
+    for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(*plan.sort, all[a], all[b]);
+         })) {
       if (plan.options.top == 0 || rows.size() < plan.options.top)
         rows.push_back(std::move(all[i]));
       else cut.add(all[i]);

@@ -5,6 +5,7 @@
 // The call tree of the text report. Included by the text report.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
@@ -60,16 +61,14 @@ struct chosen_tree {
   }
 
   void keep_largest(std::size_t top) {
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
-    if (order.size() <= top) return;
     // A parent is no smaller than its children and comes before them.
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
-    for (std::size_t i = top; i < order.size(); ++i) {
-      shown[order[i]] = false;
-      cut.add(rows[order[i]]);
+    std::size_t kept = 0;
+    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return is_larger(rows[a], rows[b]);
+         })) {
+      if (!shown[i] || kept++ < top) continue;
+      shown[i] = false;
+      cut.add(rows[i]);
     }
   }
 };
