@@ -77,7 +77,7 @@ inline const char* remedy_for(int error) noexcept {
   }
 }
 
-inline status cannot_write(const std::string& where, int error) {
+[[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
   const char* remedy = remedy_for(error);
   return {"cannot write to " + where + ": " +
           (remedy != nullptr ? std::string{remedy}
@@ -148,7 +148,7 @@ class destination {
 /// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
 /// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
 /// in the status and harms nothing else.
-inline status write_output(const std::string& path, std::string_view text) {
+[[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
   detail::destination to(path);
   static_cast<void>(to.append(text));
   return to.close();
@@ -156,7 +156,7 @@ inline status write_output(const std::string& path, std::string_view text) {
 
 /// `path` with the process id in place of the first "%p", so that the processes of a fork do not
 /// overwrite each other.
-inline std::string expand_path(std::string path) {
+[[gnu::cold]] inline std::string expand_path(std::string path) {
   if (const std::size_t at = path.find("%p"); at != std::string::npos)
     path.replace(at, 2, std::to_string(getpid()));
   return path;

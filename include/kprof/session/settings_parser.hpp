@@ -39,7 +39,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
  public:
   explicit settings_parser(std::string_view text) : in_(text) {}
 
-  parsed_settings run() {
+  [[gnu::cold]] parsed_settings run() {
     in_.skip_spaces();
     while (!in_.at_end()) {
       const std::string what = read_setting();
@@ -56,7 +56,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
     std::string name{}, value{}, written{};
     bool has_value = false;
   };
-  pair read_pair() {
+  [[gnu::cold]] pair read_pair() {
     pair p{.name = in_.word()};
     p.has_value = in_.take('=');
     if (p.has_value && !in_.value(p.value)) complain("a quoted value has no closing '\"'");
@@ -66,7 +66,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
 
   /// Returns what it read, for the complaint about what follows it. A setting with something behind
   /// it that is no part of it is skipped.
-  std::string read_setting() {
+  [[gnu::cold]] std::string read_setting() {
     const std::string_view rest = in_.rest();
     pair p = read_pair();
     if (!p.has_value && in_.take('(')) return read_output(p.name);
@@ -83,12 +83,12 @@ class KPROF_DETAIL_LOCAL settings_parser {
       if (p.name == o.name && (o.kind != option_kind::mark || !p.has_value)) return &o;
     return nullptr;
   }
-  void set(const option& of, const pair& p) {
+  [[gnu::cold]] void set(const option& of, const pair& p) {
     option_reading reading = read_option(of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
     if (reading.valid) of.store(&out_.value, reading.value);
   }
-  void complain_of_setting(const std::string& written) {
+  [[gnu::cold]] void complain_of_setting(const std::string& written) {
     complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +
              how_to_add("NAME"));
   }
@@ -96,7 +96,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
   // ---- outputs
 
   /// "csv" and "csv=on" ask for an output with its defaults, "csv=off" for none.
-  void switch_output(const pair& p) {
+  [[gnu::cold]] void switch_output(const pair& p) {
     bool wanted = false;
     std::vector<output_request>& all = out_.value.outputs;
     const auto is_it = [&](const output_request& r) { return r.output == p.name; };
@@ -107,7 +107,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
     else if (std::none_of(all.begin(), all.end(), is_it)) all.push_back({p.name});
   }
 
-  std::string read_output(const std::string& name) {
+  [[gnu::cold]] std::string read_output(const std::string& name) {
     const output* const what = find_output(name);
     const std::string written = name + "(...)";
     if (what == nullptr) complain(unknown_output(name).message);
@@ -125,8 +125,8 @@ class KPROF_DETAIL_LOCAL settings_parser {
     return written;
   }
 
-  void read_output_option(const output& what, const pair& p, output_request& request,
-                          std::vector<option_value>& values) {
+  [[gnu::cold]] void read_output_option(const output& what, const pair& p, output_request& request,
+                                        std::vector<option_value>& values) {
     const option* const of = find_option(what, p.name);
     const bool is_right = of != nullptr && (p.has_value || of->kind == option_kind::flag);
     if (!is_right) return complain(unknown_option(what, p.written).message);
@@ -138,7 +138,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
   }
 
   /// The first report is the session's own: what report() prints without being told how.
-  void add(output_request request, const std::vector<option_value>& values) {
+  [[gnu::cold]] void add(output_request request, const std::vector<option_value>& values) {
     std::vector<output_request>& all = out_.value.outputs;
     const bool is_main = request.output == report_output.name &&
                          std::none_of(all.begin(), all.end(), [](const output_request& r) {
@@ -159,8 +159,8 @@ class KPROF_DETAIL_LOCAL settings_parser {
 
   // ---- complaints: a line each, which a terminal shows and does not obey, whatever the text holds
 
-  void skip_unexpected(const std::string& what, const std::string& where, const std::string& these,
-                       std::string_view any_of) {
+  [[gnu::cold]] void skip_unexpected(const std::string& what, const std::string& where,
+                                     const std::string& these, std::string_view any_of) {
     const std::string_view rest = in_.rest();
     const std::string_view character = rest.substr(0, std::max(1U, first_character(rest).size));
     complain(
@@ -169,7 +169,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
         (rest[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
     in_.skip_to(any_of);
   }
-  void complain(std::string what) {
+  [[gnu::cold]] void complain(std::string what) {
     if (out_.errors.size() < most_mistakes_told) out_.errors.push_back(std::move(what));
     else ++more_mistakes_;
   }
@@ -182,7 +182,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
 
 }  // namespace detail
 
-KPROF_DETAIL_SESSION parsed_settings settings::parse(std::string_view text) {
+[[gnu::cold]] KPROF_DETAIL_SESSION parsed_settings settings::parse(std::string_view text) {
   return detail::settings_parser(text).run();
 }
 

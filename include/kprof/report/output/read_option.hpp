@@ -19,7 +19,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Text of the user for an error line.
-inline std::string shown(std::string_view text) { return printable(text, 60); }
+[[gnu::cold]] inline std::string shown(std::string_view text) { return printable(text, 60); }
 
 /// What a text means as the value of an option.
 struct option_reading {
@@ -78,7 +78,7 @@ inline bool read_choice(std::string_view text, std::string_view list, std::uint6
 }
 
 /// "cupti=auto, cupti=on, cupti=off".
-inline std::string valid_values(const option& of) {
+[[gnu::cold]] inline std::string valid_values(const option& of) {
   std::string out;
   any_word(of.kind == option_kind::flag ? "on|off" : of.form, [&](std::string_view word) {
     out.append(out.empty() ? "" : ", ").append(of.name).append("=").append(word);
@@ -88,7 +88,7 @@ inline std::string valid_values(const option& of) {
 }
 
 /// "width=COLUMNS", as lists of valid options show it.
-inline std::string usage(const option& of) {
+[[gnu::cold]] inline std::string usage(const option& of) {
   if (of.kind == option_kind::mark) return of.name;
   return std::string{of.name} + '=' + (of.kind == option_kind::flag ? "on|off" : of.form);
 }
@@ -98,12 +98,12 @@ inline bool read_number(const option& of, std::string_view text, std::uint64_t& 
 }
 
 /// "1 MiB", "1000 B".
-inline std::string exact_size(std::uint64_t bytes) {
+[[gnu::cold]] inline std::string exact_size(std::uint64_t bytes) {
   return bytes % 1048576 == 0 ? std::to_string(bytes / 1048576) + " MiB"
                               : std::to_string(bytes) + " B";
 }
 
-inline std::string unreadable(const option& of, const std::string& written) {
+[[gnu::cold]] inline std::string unreadable(const option& of, const std::string& written) {
   switch (of.kind) {
     case option_kind::number:
       return shown(written) + " is no number from " + std::to_string(of.least) + " to " +

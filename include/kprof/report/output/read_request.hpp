@@ -36,26 +36,26 @@ inline const option* find_option(const output& of, std::string_view name) noexce
   return nullptr;
 }
 
-inline status unknown_option(const output& of, const std::string& written) {
+[[gnu::cold]] inline status unknown_option(const output& of, const std::string& written) {
   std::string valid = usage(path_option);
   for (const option& o : of.options) valid.append(", ").append(usage(o));
   return {"unknown option '" + shown(written) + "' of " + of.name + "; valid: " + valid};
 }
 
 /// "report(...), csv(...)".
-inline std::string output_list() {
+[[gnu::cold]] inline std::string output_list() {
   std::string all;
   for (const output* o : outputs()) all.append(all.empty() ? "" : ", ").append(o->name) += "(...)";
   return all;
 }
 
 /// How an output of kprof gets into the program that asks for it.
-inline std::string how_to_add(std::string_view header) {
+[[gnu::cold]] inline std::string how_to_add(std::string_view header) {
   return "for another output of kprof, include <kprof/report/" + std::string{header} +
          ".hpp> or link kprof::session";
 }
 
-inline status unknown_output(std::string_view name) {
+[[gnu::cold]] inline status unknown_output(std::string_view name) {
   const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
@@ -69,7 +69,7 @@ struct request_reading {
   option_values values;
   status error;
 
-  request_reading(std::string_view name, const std::vector<option_setting>& given)
+  [[gnu::cold]] request_reading(std::string_view name, const std::vector<option_setting>& given)
       : what(find_output(name)) {
     if (what == nullptr) {
       error = unknown_output(name);
@@ -99,7 +99,7 @@ inline bool is_main_report(const output_request& request) noexcept {
 }
 
 /// The file that a request names; empty: none.
-inline std::string path_of(const output_request& request) {
+[[gnu::cold]] inline std::string path_of(const output_request& request) {
   std::string path;
   for (const option_setting& given : request.options)
     if (given.name == path_option.name) path = given.value;
@@ -107,7 +107,7 @@ inline std::string path_of(const output_request& request) {
 }
 
 /// Adds a path to those of other outputs, which it must differ from.
-inline status take_path(std::vector<std::string>& taken, const std::string& path) {
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
   if (path.empty()) return {};
   if (std::find(taken.begin(), taken.end(), path) != taken.end())
     return {"another output writes to \"" + shown(path) + "\" already; choose another path"};

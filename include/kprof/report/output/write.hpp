@@ -17,8 +17,8 @@
 
 KPROF_DETAIL_BEGIN
 
-KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                  const std::vector<option_setting>& options) {
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options) {
   const detail::request_reading request(name, options);
   if (!request.error) return request.error;
   detail::destination to(expand_path(request.values.text("path")));
@@ -32,8 +32,9 @@ KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
   return to.close();
 }
 
-KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                  const std::vector<option_setting>& options, std::string& text) {
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options,
+                                                std::string& text) {
   const detail::request_reading request(name, options);
   if (!request.error) return request.error;
   std::string out;

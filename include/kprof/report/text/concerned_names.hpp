@@ -23,7 +23,7 @@ namespace detail {
 class concerned_names {
  public:
   /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names)
+  [[gnu::cold]] explicit concerned_names(std::vector<std::string> names)
       : names_(std::move(names)), name_of_(names_.size()) {
     text_numbers numbers;
     for (std::size_t i = 0; i < names_.size(); ++i) {

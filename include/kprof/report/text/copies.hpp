@@ -24,7 +24,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline std::string kind_cell(const copy_row& row, const page&) {
+[[gnu::cold]] inline std::string kind_cell(const copy_row& row, const page&) {
   if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
   if (row.merged) return "(other copies)";
   switch (row.direction) {
@@ -87,7 +87,7 @@ inline constexpr copy_column copy_columns[] = {
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
 
-inline void print_copies(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
   const std::vector<bool> matches =
       filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
@@ -134,7 +134,7 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
                   2);
 }
 
-inline void print_copy_legend(page& out) {
+[[gnu::cold]] inline void print_copy_legend(page& out) {
   out.space();
   out.line("Legend of the copies");
   for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);

@@ -23,7 +23,8 @@ inline bool uses_device(const profile& p) noexcept {
   return p.device.collecting || has_device_work(p);
 }
 
-inline std::string device_line(const page& out, const profile& p, const device_info& d) {
+[[gnu::cold]] inline std::string device_line(const page& out, const profile& p,
+                                             const device_info& d) {
   std::string text = "device " + std::to_string(d.id);
   if (d.described) {
     text += out.dot() + out.safe(d.name.empty() ? "(no name)" : d.name) + out.dot() + "compute " +
@@ -44,7 +45,7 @@ inline std::string device_line(const page& out, const profile& p, const device_i
 
 /// One line a device, but for those beside it that did nothing; and why there is no collector where
 /// there is none.
-inline void print_devices(page& out, const profile& p) {
+[[gnu::cold]] inline void print_devices(page& out, const profile& p) {
   if (!p.device.collecting && !p.device.state.empty())
     out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's",
                   2);
@@ -59,7 +60,7 @@ inline void print_devices(page& out, const profile& p) {
     out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
 }
 
-inline std::vector<oddity> device_oddities(const profile& p) {
+[[gnu::cold]] inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
   const std::uint64_t accounted = c.attributed + c.outside + c.open;
@@ -112,7 +113,7 @@ inline std::vector<oddity> device_oddities(const profile& p) {
 }
 
 /// Launches, their records and the collector.
-inline void print_device_facts(page& out, const profile& p) {
+[[gnu::cold]] inline void print_device_facts(page& out, const profile& p) {
   if (!uses_device(p)) return;
   const device_completeness& c = p.device.complete;
   std::string text = counted(c.launches, "launch", "launches") + " = " +
@@ -132,7 +133,7 @@ inline void print_device_facts(page& out, const profile& p) {
 }
 
 /// What collecting took, for the line of kprof's own cost.
-inline std::string collecting_cost(const page& out, const profile& p) {
+[[gnu::cold]] inline std::string collecting_cost(const page& out, const profile& p) {
   if (!uses_device(p)) return {};
   return "; collecting " + out.time(not_negative(p.device.collecting_ns)) + "; CUPTI itself " +
          out.time(not_negative(p.device.complete.overhead_ns));

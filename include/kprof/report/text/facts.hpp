@@ -16,14 +16,14 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline void print_fact(page& out, std::string key, const std::string& text) {
+[[gnu::cold]] inline void print_fact(page& out, std::string key, const std::string& text) {
   key.insert(0, 2, ' ');
   key.resize(12, ' ');
   out.paragraph(key, text, key.size());
 }
 
 /// "the memory limit (64.0 MiB)".
-inline std::string memory_limit_of(const profile& p) {
+[[gnu::cold]] inline std::string memory_limit_of(const profile& p) {
   return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")"
                                  : "the memory limit";
 }
@@ -38,8 +38,8 @@ struct oddity {
 
 /// A fact, which of the oddities there are none of, and a line that begins with "!" for each that
 /// there is.
-inline void print_oddities(page& out, const char* key, const std::string& text,
-                           const std::vector<oddity>& oddities) {
+[[gnu::cold]] inline void print_oddities(page& out, const char* key, const std::string& text,
+                                         const std::vector<oddity>& oddities) {
   std::string none;
   const char* before = "";
   for (const oddity& o : oddities) {

@@ -23,13 +23,13 @@ class fitted_table {
   grid cells;
 
   /// `rank`: where not all columns fit, the highest goes first.
-  void add_column(grid_column column, unsigned rank) {
+  [[gnu::cold]] void add_column(grid_column column, unsigned rank) {
     cells.columns.push_back(std::move(column));
     ranks_.push_back(rank);
   }
 
   /// The table, and what of it could not be shown.
-  void print(page& out) {
+  [[gnu::cold]] void print(page& out) {
     cells.measure(out);
     const std::size_t whole = cells.whole_width();
     std::vector<std::string> left_out;

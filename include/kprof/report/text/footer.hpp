@@ -18,7 +18,7 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline void print_scopes(page& out, const profile& p) {
+[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
   const std::vector<oddity> oddities = {
@@ -66,7 +66,7 @@ inline void print_scopes(page& out, const profile& p) {
                   4);
 }
 
-inline void print_timeline(page& out, const profile& p) {
+[[gnu::cold]] inline void print_timeline(page& out, const profile& p) {
   const completeness& c = p.complete;
   std::string text;
   if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
@@ -81,7 +81,7 @@ inline void print_timeline(page& out, const profile& p) {
   print_fact(out, "timeline", text);
 }
 
-inline void print_cost(page& out, const profile& p) {
+[[gnu::cold]] inline void print_cost(page& out, const profile& p) {
   const own_cost& c = p.cost;
   if (c.scope_ns > 0) {
     std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
@@ -99,7 +99,7 @@ inline void print_cost(page& out, const profile& p) {
       format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
 }
 
-inline void print_clock(page& out, const profile& p) {
+[[gnu::cold]] inline void print_clock(page& out, const profile& p) {
   if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
   print_fact(out, "clock",
              out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
@@ -108,7 +108,7 @@ inline void print_clock(page& out, const profile& p) {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-inline void print_footer(page& out, const profile& p) {
+[[gnu::cold]] inline void print_footer(page& out, const profile& p) {
   out.space();
   out.line("Completeness");
   print_scopes(out, p);

@@ -15,10 +15,10 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Why rows are not shown, for the lines that count them.
-inline std::string filtered_by(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string filtered_by(const page& out, const text_plan& plan) {
   return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
 }
-inline std::string cut_by(const text_plan& plan, const std::string& order) {
+[[gnu::cold]] inline std::string cut_by(const text_plan& plan, const std::string& order) {
   return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
 }
 
@@ -28,15 +28,15 @@ struct hidden_rows {
   double self_ns = 0, device_ns = 0;
 
   template <class Row>
-  void add(const Row& row) {
+  [[gnu::cold]] void add(const Row& row) {
     ++rows;
     calls += row.calls + row.replays;
     self_ns += row.self_ns;
     device_ns += row.device_ns;
   }
 
-  void print(page& out, const std::string& what, const std::string& why,
-             const text_plan& plan) const {
+  [[gnu::cold]] void print(page& out, const std::string& what, const std::string& why,
+                           const text_plan& plan) const {
     if (rows == 0) return;
     std::string text =
         what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";

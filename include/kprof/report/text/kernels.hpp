@@ -29,32 +29,33 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline std::string operator_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string operator_cell(const kernel_row& row, const page&) {
   if (row.place == launch_place::unknown) return "(unknown)";
   if (row.place == launch_place::outside_operators) return "(outside)";
   return row.op.empty() ? "(no name)" : row.op;
 }
 
-inline std::string parameters_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string parameters_cell(const kernel_row& row, const page&) {
   if (row.variants > 1) return format_count(row.variants) + " variants";
   const std::string text = row.parameters_merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;
   return text.empty() ? "invalid" : "invalid: " + text;
 }
 
-inline std::string region_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string region_cell(const kernel_row& row, const page&) {
   return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
          (row.also_in_none ? ", none" : "");
 }
-inline std::string pass_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string pass_cell(const kernel_row& row, const page&) {
   return row.several_passes ? "several" : row.pass;
 }
-inline std::string kernel_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string kernel_cell(const kernel_row& row, const page&) {
   return row.kernel.empty() ? "(other kernels)" : short_kernel_name(row.kernel);
 }
 
 /// "128x4": without the ones at the end; "n/a" where nothing is known.
-inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&extent)[3]) {
+[[gnu::cold]] inline std::string extent_cell(const kernel_row& row,
+                                             const std::uint32_t (&extent)[3]) {
   if (row.several_configurations) return "several";
   if (extent[0] == 0) return "n/a";
   std::string text = std::to_string(extent[0]);
@@ -63,11 +64,11 @@ inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&exte
   return text;
 }
 
-inline std::string figure_cell(const figure& f, look as, const page& out) {
+[[gnu::cold]] inline std::string figure_cell(const figure& f, look as, const page& out) {
   return f.known() ? number_cell(as, f.value, out) : "n/a";
 }
 
-inline std::string tensor_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string tensor_cell(const kernel_row& row, const page&) {
   switch (row.tensor_core) {
     case tensor_use::yes_by_name: return "yes (name)";
     case tensor_use::yes_declared: return "yes (declared)";
@@ -184,7 +185,7 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   hidden filtered, cut;
 
-  chosen_kernels(const profile& p, const text_plan& plan) {
+  [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     if (!plan.filter.active()) {
       rows = kernel_table(p, plan.options.by);
     } else {
@@ -234,7 +235,7 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
   return true;
 }
 
-inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
   fitted_table table;
   table.cells.rows.resize(rows.size());
   const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) {
@@ -255,7 +256,7 @@ inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
 
 /// A line for each reason for which FLOPs or bytes are not known; that there is no operator is
 /// plain to see.
-inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
   std::vector<std::string> names;
   for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
   const concerned_names concerned(std::move(names));
@@ -267,7 +268,7 @@ inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows
 }
 
 /// The kernels of the rows by their whole names, each once.
-inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
   text_numbers seen(rows.size());
   std::uint32_t count = 0;
   for (const kernel_row& row : rows) {
@@ -280,7 +281,7 @@ inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
   }
 }
 
-inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
   if (std::none_of(p.device.work.begin(), p.device.work.end(),
                    [](const device_work& w) { return w.task == device_task::kernel; }))
     return;
@@ -302,7 +303,7 @@ inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
   if (plan.options.full_names) print_full_names(out, chosen.rows);
 }
 
-inline void print_kernel_legend(page& out) {
+[[gnu::cold]] inline void print_kernel_legend(page& out) {
   out.space();
   out.line("Legend of the kernels");
   for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);

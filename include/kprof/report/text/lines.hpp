@@ -18,7 +18,8 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Says which columns were cut, and at which page width they are `whole`.
-inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
+[[gnu::cold]] inline void print_cut(page& out, const std::vector<std::string>& headers,
+                                    std::size_t whole) {
   if (headers.empty()) return;
   std::string text = "cut at width " + std::to_string(out.width()) + ": ";
   for (const std::string& header : headers)
@@ -35,12 +36,12 @@ inline void print_cut(page& out, const std::vector<std::string>& headers, std::s
 }
 
 /// "12 kernels, 1 copy"; memsets are among the copies.
-inline std::string runs_of(const device_sum& sum) {
+[[gnu::cold]] inline std::string runs_of(const device_sum& sum) {
   return counted(sum.kernels, "kernel", "kernels") + ", " + counted(sum.copies, "copy", "copies");
 }
 
 /// A line of the legend.
-inline void print_meaning(page& out, const char* header, const std::string& meaning) {
+[[gnu::cold]] inline void print_meaning(page& out, const char* header, const std::string& meaning) {
   std::string lead = std::string{"  "} + header;
   lead.resize(14, ' ');
   out.paragraph(lead, meaning, lead.size());

@@ -70,7 +70,7 @@ class page {
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
-  void line(std::string_view text = {}) {
+  [[gnu::cold]] void line(std::string_view text = {}) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     if (display_width(text) <= width_) text_ += text;
     else text_ += cut(text, width_);
@@ -89,7 +89,7 @@ class page {
   }
 
   /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
-  void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
@@ -102,8 +102,8 @@ class page {
 
   /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
   /// how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names,
-            const std::vector<std::string>& notes = {}) {
+  [[gnu::cold]] void list(const std::string& lead, const std::vector<std::string>& names,
+                          const std::vector<std::string>& notes = {}) {
     const std::size_t before = display_width(lead),
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
@@ -129,8 +129,8 @@ class page {
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
-                std::size_t indent) {
+  [[gnu::cold]] void add_word(std::string_view word, std::string& current, std::size_t& used,
+                              std::size_t& begin, std::size_t indent) {
     const std::size_t wide = display_width(word);
     if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
       new_line(current, used, begin, indent);
@@ -183,7 +183,7 @@ class grid {
   std::vector<grid_column> columns;
   std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
 
-  void measure(const page& out) {
+  [[gnu::cold]] void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
       for (const auto& row : rows)  // what is longer than a page can be is seen to be
@@ -193,7 +193,7 @@ class grid {
   }
 
   /// Pads the numbers of a column, so that their decimal points are under one another.
-  void align_points(std::size_t column) {
+  [[gnu::cold]] void align_points(std::size_t column) {
     const auto fraction = [](const std::string& cell) {
       return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
     };
@@ -235,7 +235,7 @@ class grid {
     for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
 
-  void print(page& out) {
+  [[gnu::cold]] void print(page& out) {
     const std::size_t total = lay_out(out.width());
     std::vector<std::string> headers;
     for (const grid_column& c : columns) headers.push_back(c.header);
@@ -246,7 +246,7 @@ class grid {
 
  private:
   // What is left over goes to those that shrank, in equal parts.
-  std::size_t lay_out(std::size_t available) {
+  [[gnu::cold]] std::size_t lay_out(std::size_t available) {
     std::size_t total = least_width();
     for (grid_column& c : columns) c.width = least_width(c);
     for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
@@ -264,7 +264,7 @@ class grid {
     return total;
   }
 
-  void print_row(page& out, const std::vector<std::string>& cells) const {
+  [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells) const {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];

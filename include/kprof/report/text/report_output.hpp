@@ -18,11 +18,13 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline status check_sort_option(const option_value& value) { return check_sort(value.text); }
-inline status check_filter_option(const option_value& value) {
+[[gnu::cold]] inline status check_sort_option(const option_value& value) {
+  return check_sort(value.text);
+}
+[[gnu::cold]] inline status check_filter_option(const option_value& value) {
   return name_filter{}.set(value.text);
 }
-inline status check_columns_option(const option_value& value) {
+[[gnu::cold]] inline status check_columns_option(const option_value& value) {
   if (value.text.empty()) return check_column({});
   for (const std::string& name : value.words())
     if (status s = check_column(name); !s) return s;

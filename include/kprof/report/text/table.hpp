@@ -33,7 +33,7 @@ struct chosen_rows {
   hidden_rows filtered, cut;
   double operators_self_ns = 0;
 
-  chosen_rows(const profile& p, const text_plan& plan) {
+  [[gnu::cold]] chosen_rows(const profile& p, const text_plan& plan) {
     std::vector<operator_row> all = wanted(p, plan);
     for (const operator_row& row : all) operators_self_ns += row.self_ns;
     for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t a, std::uint32_t b) {
@@ -79,7 +79,8 @@ inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows
 }
 
 /// How far a column of text may shrink.
-inline std::size_t least_width(const column& c, bool comfortable, std::size_t page_width) noexcept {
+[[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
+                                             std::size_t page_width) noexcept {
   switch (c.as) {
     case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
     case look::parameters: return comfortable ? 24 : 12;
@@ -97,8 +98,8 @@ class table_columns {
   grid cells;
   std::size_t whole_width = 0;  // of a page on which nothing is cut or left out
 
-  table_columns(const page& out, const profile& p, const text_plan& plan,
-                const std::vector<operator_row>& rows)
+  [[gnu::cold]] table_columns(const page& out, const profile& p, const text_plan& plan,
+                              const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()), device_(plan.device) {
     nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) {
       return row.device_total_ns > 2 * row.device_ns;
@@ -148,8 +149,9 @@ class table_columns {
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown,
-                           const std::vector<operator_row>& rows, const concerned_names& names) {
+[[gnu::cold]] inline void print_absences(page& out, const std::vector<const column*>& shown,
+                                         const std::vector<operator_row>& rows,
+                                         const concerned_names& names) {
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::untimed, absence::no_launch,
@@ -161,8 +163,9 @@ inline void print_absences(page& out, const std::vector<const column*>& shown,
     });
 }
 
-inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows,
-                              const concerned_names& names) {
+[[gnu::cold]] inline void print_short_calls(page& out, const profile& p,
+                                            const std::vector<operator_row>& rows,
+                                            const concerned_names& names) {
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
@@ -173,7 +176,7 @@ inline void print_short_calls(page& out, const profile& p, const std::vector<ope
 }
 
 /// Work that no operator accounts for, and the names of what took the most time.
-inline void print_outside(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   const work_outside rest = outside_operators(p);
   if (rest.all.runs() == 0) return;
   std::string text = "outside any operator: " + runs_of(rest.all) + ", device " +
@@ -191,7 +194,7 @@ inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   out.list("outside any operator, by name: ", names, notes);
 }
 
-inline std::string table_title(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
   static constexpr const char* by[] = {"", " by parameters", " by parameters and call site",
                                        " by parameters, call site and thread"};
   return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " +
@@ -202,7 +205,7 @@ inline std::string table_title(const page& out, const text_plan& plan) {
          " of " + out.time(plan.all_self_ns) + " in all scopes";
 }
 
-inline void print_table(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const chosen_rows chosen(p, plan);
   out.space();
   out.paragraph("", table_title(out, plan), 2);
@@ -236,7 +239,7 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
       2);
 }
 
-inline void print_legend(page& out, const text_plan& plan) {
+[[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
   out.space();
   out.line("Legend");
   for (const column& c : columns) {

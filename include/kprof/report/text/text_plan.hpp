@@ -24,14 +24,14 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline status unknown_column(const char* what, const std::string& name) {
+[[gnu::cold]] inline status unknown_column(const char* what, const std::string& name) {
   return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
           "\"; choose from: " + column_names() + " (or name, which is operator)"};
 }
-inline status check_sort(const std::string& name) {
+[[gnu::cold]] inline status check_sort(const std::string& name) {
   return name.empty() || find_column(name) != nullptr ? status{} : unknown_column("sort", name);
 }
-inline status check_column(const std::string& name) {
+[[gnu::cold]] inline status check_column(const std::string& name) {
   return find_column(name) != nullptr ? status{} : unknown_column("column", name);
 }
 

@@ -31,7 +31,7 @@ struct chosen_tree {
   hidden_rows filtered, cut;
   bool any_open = false;
 
-  chosen_tree(const profile& p, const text_plan& plan)
+  [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan)
       : rows(kprof::call_tree(p, plan.options.by == grouping::thread)),
         shown(rows.size(), true),
         last(rows.size(), false) {
@@ -74,8 +74,8 @@ struct chosen_tree {
 };
 
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
-inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width,
-                              bool ascii) {
+[[gnu::cold]] inline std::string tree_lines(const chosen_tree& tree, std::size_t at,
+                                            std::size_t page_width, bool ascii) {
   const std::size_t depth = tree.rows[at].depth;
   if (depth == 0) return {};
   const char* branch =
@@ -91,7 +91,7 @@ inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size
   return lines + branch;
 }
 
-inline std::string tree_label(const tree_row& row, const profile& p) {
+[[gnu::cold]] inline std::string tree_label(const tree_row& row, const profile& p) {
   if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
   const std::string name = row.name.empty() ? "(no name)" : row.name;
   if (row.kind != scope_kind::op) return name;
@@ -100,8 +100,9 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
-                                           const profile& p, const page& out, bool device) {
+[[gnu::cold]] inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
+                                                         const profile& p, const page& out,
+                                                         bool device) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
   std::vector<std::string> cells{
@@ -123,8 +124,8 @@ inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t 
 
 /// The page width at which no label is cut. A wider page has more of the lines that lead to deep
 /// rows, so that it is approached from below. `others`: the width of all other columns.
-inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out,
-                                    std::size_t others) {
+[[gnu::cold]] inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p,
+                                                  const page& out, std::size_t others) {
   for (std::size_t width = out.width();;) {
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < tree.rows.size(); ++i) {
@@ -139,7 +140,7 @@ inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, c
   }
 }
 
-inline std::string tree_title(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan) {
   const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
   if (!plan.device) return "Call tree, sorted by total; " + share;
   return "Call tree, sorted by device: that of a scope and all below it; dev share is of " +
@@ -147,7 +148,7 @@ inline std::string tree_title(const page& out, const text_plan& plan) {
 }
 
 /// Work that is in no scope of the tree.
-inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
   device_sum rest;
   for (const device_work& w : p.device.work)
     if (const std::uint32_t node = scope_of(p, w);
@@ -160,7 +161,7 @@ inline void print_outside_scopes(page& out, const profile& p, const text_plan& p
                 2);
 }
 
-inline void print_tree(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
   out.paragraph("", tree_title(out, plan), 2);

@@ -3,7 +3,8 @@
 #define KPROF_REPORT_TEXT_WRITE_TEXT_HPP
 
 // Defines write_text(), which text.hpp declares, where the session is compiled: the page from its
-// first line to its last.
+// first line to its last. The code of the report is marked cold: it runs once in a program, and is
+// to be compiled quickly and to stay small.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
@@ -29,7 +30,7 @@ KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-inline void print_header(page& out, const profile& p) {
+[[gnu::cold]] inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
   std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
@@ -50,8 +51,9 @@ inline bool has_scopes(const profile& p) noexcept {
 
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
-                                       std::string& out) {
+[[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
+                                                     const report_options& options,
+                                                     std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
