@@ -43,7 +43,8 @@ def main():
             'KPROF: another output writes to "b.txt" already; choose another path',
             "KPROF: unknown option 'lest=4' of calls; valid: path=FILE, least=CALLS, prefix=TEXT",
             "KPROF: unknown setting 'cals'; valid: on, off, ",
-            "KPROF: unknown output 'trace'; this program has: calls(...), report(...); "
+            "KPROF: unknown output 'trace'; this program has: calls(...), ",
+            "report(...)",
             "for another output of kprof, include <kprof/report/trace.hpp> or link kprof::session",
         ):
             check(f"says: {line}", line in r.stderr, r.stderr)
