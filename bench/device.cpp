@@ -118,11 +118,11 @@ int main(int argc, char** argv) {
                  static_cast<unsigned long long>(done));
     return 1;
   }
-  std::printf(
-      R"({"records": %llu, "folding_s": %.6f, "reading_s": %.6f, "records_per_s": %.0f, "rows": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
-      "\n",
-      static_cast<unsigned long long>(done), folding, reading,
-      static_cast<double>(done) / (folding + reading), p.device.work.size(), before_mib,
-      bench::resident_mib("VmHWM:"));
+  std::printf(R"({"records": %llu, "folding_s": %.6f, "reading_s": %.6f, "records_per_s": %.0f, )"
+              R"("rows": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
+              "\n",
+              static_cast<unsigned long long>(done), folding, reading,
+              static_cast<double>(done) / (folding + reading), p.device.work.size(), before_mib,
+              bench::resident_mib("VmHWM:"));
   return 0;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What including kprof costs, beside what else one could include: preprocessed lines and the compiler's front end; how long
-whole files take to compile; and how much code a scope adds where it stands. Prints JSON.
+"""What including kprof costs, beside what else one could include: preprocessed lines and the
+compiler's front end; how long whole files take to compile; and how much code a scope adds where it
+stands. Prints JSON.
 
 usage: include_cost.py [--cxx COMPILER] [--runs N] [--include FOLDER]...
 """
@@ -34,7 +35,10 @@ HEADERS = [  # key, what to include
 GUARDED = """struct Gemm {
   std::int64_t M = 0, N = 0, K = 0;
   constexpr kprof::count flops() const { return kprof::count{2} * M * N * K; }
-  constexpr kprof::traffic bytes() const { return {.read = 4 * (kprof::count{M} * K + kprof::count{K} * N), .written = 4 * kprof::count{M} * N}; }
+  constexpr kprof::traffic bytes() const {
+    return {.read = 4 * (kprof::count{M} * K + kprof::count{K} * N),
+            .written = 4 * kprof::count{M} * N};
+  }
 };
 void work();
 void gemm(const Gemm& p) {
@@ -95,8 +99,14 @@ SCOPES = {
     ),
 }
 # The memory clobber keeps the last call from being a jump, which a scope forbids.
-WORK = "#include <cstdint>\nstruct Tensor { void* data; std::int64_t n, c, h, w; };\nvoid work(const Tensor&, const Tensor&);\n"
-FUNCTION = 'void f%d(const Tensor& x, const Tensor& y) { %s work(x, y); %s asm volatile("" ::: "memory"); }\n'
+WORK = (
+    "#include <cstdint>\nstruct Tensor { void* data; std::int64_t n, c, h, w; };\nvoid work(const "
+    "Tensor&, const Tensor&);\n"
+)
+FUNCTION = (
+    'void f%d(const Tensor& x, const Tensor& y) { %s work(x, y); %s asm volatile("" ::: '
+    '"memory"); }\n'
+)
 
 
 def parse_arguments():
@@ -159,7 +169,9 @@ class Compiler:
         return best
 
     def object_seconds(self, text, level, runs):
-        """Processor time to compile the text to an object, the least of `runs`; None when it does not compile."""
+        """Processor time to compile the text to an object, the least of `runs`; None when it does
+        not compile.
+        """
         best = float("inf")
         for _ in range(runs):
             path = self.write(text)
@@ -193,7 +205,9 @@ class Compiler:
 
 
 def bytes_a_scope(compiler, prologue, begin, end):
-    """What each call site adds, and not each file: the slope from 1 to 17 functions, less that of functions without a scope."""
+    """What each call site adds, and not each file: the slope from 1 to 17 functions, less that of
+    functions without a scope.
+    """
 
     def slope(begin, end):
         sizes = [

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // LTTng-UST: a tracepoint with eight fields where the scope begins and one without where it ends.
-// Whether a session takes
-// them is up to run.sh, and goes into the results.
+// Whether a session takes them is up to run.sh, and goes into the results.
 
 #include "bench.hpp"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracepoints of peer_lttng.cpp, in the form that LTTng-UST's headers read several times over. */
+/* The tracepoints of peer_lttng.cpp, in the form that LTTng-UST's headers read several times. */
 
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER kprof_bench

@@ -239,7 +239,8 @@ def add_soak(table, lines):
             f"{s['ns_a_scope_and_thread']:.0f} ns",
         )
         table.add(
-            f"  own account {s['account_mib']:.1f} MiB, resident {s['peak_mib']:.1f}, grown {s['grown_mib']:.1f}",
+            f"  own account {s['account_mib']:.1f} MiB, resident {s['peak_mib']:.1f}, grown "
+            f"{s['grown_mib']:.1f}",
             "",
             "",
             "",
@@ -369,8 +370,10 @@ def main():
     lines = [
         f"# Benchmarks, {about['date']}, {about['processor']}",
         "",
-        "Written by `bench/run.sh`. Nanoseconds belong to this machine and its load; ratios travel: each burst of a row",
-        "stands beside one of the floor and one of the bare loop. Shown are medians of those ratios; ns are ratios times the floor's median.",
+        "Written by `bench/run.sh`. Nanoseconds belong to this machine and its load; ratios "
+        "travel: each burst of a row",
+        "stands beside one of the floor and one of the bare loop. Shown are medians of those "
+        "ratios; ns are ratios times the floor's median.",
         "",
     ]
     lines += [f"- {key}: {value}" for key, value in about.items()]

@@ -68,12 +68,12 @@ int main(int argc, char** argv) {
     return 1;
   }
   // run.cost.folding_ns has all foldings, also the snapshot's own, which is in snapshot_s.
-  std::printf(
-      R"({"scopes": %lld, "rows": %lld, "memory_mib": %zu, "recording_s": %.6f, "folding_s": %.6f, "snapshot_s": %.6f, "report_s": %.6f, )"
-      R"("rows_kept": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
-      "\n",
-      static_cast<long long>(scopes), static_cast<long long>(rows), memory, recording_s,
-      run.cost.folding_ns / 1e9, snapshot_s, report_s, run.nodes.size(), before_mib,
-      bench::resident_mib("VmHWM:"));
+  std::printf(R"({"scopes": %lld, "rows": %lld, "memory_mib": %zu, "recording_s": %.6f, )"
+              R"("folding_s": %.6f, "snapshot_s": %.6f, "report_s": %.6f, )"
+              R"("rows_kept": %zu, "before_mib": %.1f, "peak_mib": %.1f})"
+              "\n",
+              static_cast<long long>(scopes), static_cast<long long>(rows), memory, recording_s,
+              run.cost.folding_ns / 1e9, snapshot_s, report_s, run.nodes.size(), before_mib,
+              bench::resident_mib("VmHWM:"));
   return 0;
 }

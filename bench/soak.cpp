@@ -138,13 +138,14 @@ int main(int argc, char** argv) {
   ok = check(grown_mib < growth_mib || c.merged != 0, "memory does not grow in the second half") &&
        ok;
 
-  std::printf(
-      R"({"scopes": %llu, "rows": %lld, "memory_mib": %zu, "seconds": %.2f, "ns_a_scope_and_thread": %.2f, "folding_s": %.2f, "merged_calls": %llu, )"
-      R"("before_mib": %.1f, "warm_mib": %.1f, "grown_mib": %.2f, "peak_mib": %.1f, "account_mib": %.1f, "ok": %s})"
-      "\n",
-      static_cast<unsigned long long>(done), static_cast<long long>(rows), memory_mib, loops_s,
-      loops_s * 2e9 / static_cast<double>(done), run.cost.folding_ns / 1e9,
-      static_cast<unsigned long long>(c.merged), before_mib, warm_mib, grown_mib, peak_mib,
-      account_mib, ok ? "true" : "false");
+  std::printf(R"({"scopes": %llu, "rows": %lld, "memory_mib": %zu, "seconds": %.2f, )"
+              R"("ns_a_scope_and_thread": %.2f, "folding_s": %.2f, "merged_calls": %llu, )"
+              R"("before_mib": %.1f, "warm_mib": %.1f, "grown_mib": %.2f, "peak_mib": %.1f, )"
+              R"("account_mib": %.1f, "ok": %s})"
+              "\n",
+              static_cast<unsigned long long>(done), static_cast<long long>(rows), memory_mib,
+              loops_s, loops_s * 2e9 / static_cast<double>(done), run.cost.folding_ns / 1e9,
+              static_cast<unsigned long long>(c.merged), before_mib, warm_mib, grown_mib, peak_mib,
+              account_mib, ok ? "true" : "false");
   return ok ? 0 : 1;
 }

@@ -2,8 +2,8 @@
 #ifndef KPROF_TOOLS_LAUNCH_HPP
 #define KPROF_TOOLS_LAUNCH_HPP
 
-// What `kprof run` needs to know before it starts a program with libkprof.so: where the two lie, and
-// whether the loader will preload a library into that program at all.
+// What `kprof run` needs to know before it starts a program with libkprof.so: where the two lie,
+// and whether the loader will preload a library into that program at all.
 
 #include <string>
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bytes of code a scope with 8 int64 fields adds where it stands: call_site_size.py <compiler> [flags...]
+"""Bytes of code a scope with 8 int64 fields adds where it stands: call_site_size.py <compiler>
+[flags...]
 
-Compiles call_site.cpp with -O2 and compares the sizes of its functions, with the parts that the compiler moved out of them
-(name.cold), with and without a scope. The case where all parameters live in registers is shown but has no limit: what it
-adds is the saving of the function's own arguments, which any call in its place would need.
+Compiles call_site.cpp with -O2 and compares the sizes of its functions, with the parts that the
+compiler moved out of them (name.cold), with and without a scope. The case where all parameters live
+in registers is shown but has no limit: what it adds is the saving of the function's own arguments,
+which any call in its place would need.
 """
 
 import pathlib
@@ -38,11 +40,13 @@ def main():
         bare, guarded = sizes[case + "_bare"], sizes[case + "_guarded"]
         if guarded <= bare:
             sys.exit(
-                f"call_site_size: {case}: the function with a scope is not larger ({guarded}) than the one without ({bare}): nothing was measured"
+                f"call_site_size: {case}: the function with a scope is not larger ({guarded}) than "
+                f"the one without ({bare}): nothing was measured"
             )
         verdict = "no limit" if budget is None else f"budget {budget}"
         print(
-            f"{case:10} {guarded - bare:4} bytes a scope, {verdict}   ({bare} without, {guarded} with)"
+            f"{case:10} {guarded - bare:4} bytes a scope, {verdict}   ({bare} without, {guarded} "
+            "with)"
         )
         failed = failed or (budget is not None and guarded - bare > budget)
     sys.exit(1 if failed else 0)

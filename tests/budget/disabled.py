@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""With KPROF_ENABLE=0 the assembly is that of a file without kprof: disabled.py <compiler> [flags...]
+"""With KPROF_ENABLE=0 the assembly is that of a file without kprof: disabled.py <compiler>
+[flags...]
 
-Compares what the compiler writes for disabled.cpp with scopes, compiled out, and without kprof: the whole output, so that
-neither code nor data nor a section may be left.
+Compares what the compiler writes for disabled.cpp with scopes, compiled out, and without kprof: the
+whole output, so that neither code nor data nor a section may be left.
 """
 
 import difflib

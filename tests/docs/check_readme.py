@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs what README.md and docs say can be run: check_readme.py [--accept] <repository> <compiler> [flags...]
+"""Runs what README.md and docs say can be run: check_readme.py [--accept] <repository> <compiler>
+[flags...]
 
-- README.md's program is examples/01_first_report.cpp, and its command, run as it stands in a copy of the tree, prints what
-  README.md shows.
-- Each program on a page that has a block `<!-- output of NAME -->` prints that; times, rates and shares may differ
-  (examples/check_output.py compares). --accept writes what is printed into the page.
-- Every KPROF="..." in a block of shell commands is valid, and every mistake in a table after `<!-- settings -->` is described
-  as the table says.
+- README.md's program is examples/01_first_report.cpp, and its command, run as it stands in a copy
+  of the tree, prints what README.md shows.
+- Each program on a page that has a block `<!-- output of NAME -->` prints that; times, rates and
+  shares may differ (examples/check_output.py compares). --accept writes what is printed into the
+  page.
+- Every KPROF="..." in a block of shell commands is valid, and every mistake in a table after `<!--
+  settings -->` is described as the table says.
 """
 
 import os

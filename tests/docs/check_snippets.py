@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compiles every cpp block of README.md and docs: check_snippets.py [--self-test] <repository> [<compiler> [flags...]]
+"""Compiles every cpp block of README.md and docs: check_snippets.py [--self-test] <repository>
+[<compiler> [flags...]]
 
 Without a compiler: g++, and clang++ where there is one. A block is
-- a program if it has a main(); it is compiled exactly as it stands (check_readme.py runs those whose output is shown);
+- a program if it has a main(); it is compiled exactly as it stands (check_readme.py runs those
+  whose output is shown);
 - declarations, at namespace scope; this needs no comment;
 - statements, in a function of their own;
 - rejected: TEXT: declarations that must not compile, with TEXT among the compiler's messages.
 
-The comment before a block (see pages.py) gives its kind, `as NAME` a name, and `with NAME...` the blocks that come before
-it, hidden ones among them. What is no program is compiled behind the headers in PREAMBLE, unless it includes a kprof header
-of its own, and `off` compiles it with KPROF_ENABLE=0 too.
+The comment before a block (see pages.py) gives its kind, `as NAME` a name, and `with NAME...` the
+blocks that come before it, hidden ones among them. What is no program is compiled behind the
+headers in PREAMBLE, unless it includes a kprof header of its own, and `off` compiles it with
+KPROF_ENABLE=0 too.
 """
 
 import concurrent.futures
@@ -44,7 +47,8 @@ PREAMBLE = [
     "kprof/report/destination.hpp",
 ]  # kprof.hpp with its session has them
 JOBS = 2
-ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"  # a third of the time, and nothing compiles that would not without
+# Takes a third of the time, and nothing compiles that would not without it.
+ELSEWHERE = "-DKPROF_SESSION_ELSEWHERE=1"
 OFF = ("-DKPROF_ENABLE=0",)
 
 
@@ -198,11 +202,13 @@ def check_one(snippet, named, compiler):
         output = output.replace("\u2018", "'").replace("\u2019", "'")
         if good:
             errors.append(
-                f"{place}: compiles with {compiler.command}, but must be rejected: {snippet.message}"
+                f"{place}: compiles with {compiler.command}, but must be rejected: "
+                f"{snippet.message}"
             )
         elif snippet.message not in output:
             errors.append(
-                f"{place}: {compiler.command} rejects it, but does not say `{snippet.message}`:\n{output}"
+                f"{place}: {compiler.command} rejects it, but does not say "
+                f"`{snippet.message}`:\n{output}"
             )
         return errors
     for more in [(), OFF] if snippet.off else [()]:
@@ -242,7 +248,8 @@ BAD = {  # page text, and what must be said about it
         "no block called nothing",
     ),
     "two of a name": (
-        "<!-- snippet: declarations, as a -->\n```cpp\nextern int x;\n```\n<!-- snippet: declarations, as a -->\n```cpp\nextern int y;\n```\n",
+        "<!-- snippet: declarations, as a -->\n```cpp\nextern int x;\n```\n<!-- snippet: "
+        "declarations, as a -->\n```cpp\nextern int y;\n```\n",
         "a second block called a",
     ),
     "a comment without a block": (
@@ -260,7 +267,8 @@ BAD = {  # page text, and what must be said about it
         "does not say",
     ),
     "guards that do not compile when off": (
-        "<!-- snippet: statements, off -->\n```cpp\nstatic_cast<void>(sizeof(kprof::detail::session_state));\n```\n",
+        "<!-- snippet: statements, off "
+        "-->\n```cpp\nstatic_cast<void>(sizeof(kprof::detail::session_state));\n```\n",
         "KPROF_ENABLE=0",
     ),
     "no block": ("nothing\n", "no cpp block"),

@@ -3,10 +3,13 @@
 """Holds the text of README.md and docs against the tree: check_text.py <repository> | --self-test
 
 - Links lead to files of the tree, and to headings of pages.
-- What the first column of a table after `<!-- messages -->` quotes is in a string of the headers ("..." stands for anything),
-  and the messages of static_assert and #error are all quoted somewhere.
-- Every column of the report, every setting and every option of it is on the page that explains them.
-- A page has no spaces at the end of a line, no tabs, no line that is much too long, and ends with a line.
+- What the first column of a table after `<!-- messages -->` quotes is in a string of the headers
+  ("..." stands for anything), and the messages of static_assert and #error are all quoted
+  somewhere.
+- Every column of the report, every setting and every option of it is on the page that explains
+  them.
+- A page has no spaces at the end of a line, no tabs, no line that is much too long, and ends with a
+  line.
 """
 
 import pathlib
@@ -110,7 +113,8 @@ def check_lines(path, name, errors):
             errors.append(f"{name}:{number}: tab, or space at the end of the line")
         if len(line) > LONGEST and not in_block and not line.startswith(("|", "    ")):
             errors.append(
-                f"{name}:{number}: {len(line)} characters in a line; break it at {LONGEST} at the latest"
+                f"{name}:{number}: {len(line)} characters in a line; break it at {LONGEST} at the "
+                "latest"
             )
 
 
@@ -127,11 +131,13 @@ def check(root):
 
 GOOD = {
     "README.md": "# Title\n[page](docs/reports.md#how-to)\n",
-    "docs/reports.md": "## How to\n\n<!-- messages -->\n| a | b |\n|---|---|\n| `kprof: wrong`, `x ... is bad` | c |\n\n`calls` `width`\n",
+    "docs/reports.md": "## How to\n\n<!-- messages -->\n| a | b |\n|---|---|\n"
+    "| `kprof: wrong`, `x ... is bad` | c |\n\n`calls` `width`\n",
     "docs/configuration.md": "`off`\n",
     "include/kprof/report/text/columns.hpp": '    make_column("calls", 1)\n',
     "include/kprof/session/settings_table.hpp": '{.name = "off"} "x " + y + " is bad"',
-    "include/kprof/report/text/report_output.hpp": '{.name = "width"}\nstatic_assert(a, "kprof: wrong; "\n   "mend it");\n',
+    "include/kprof/report/text/report_output.hpp": '{.name = "width"}\n'
+    'static_assert(a, "kprof: wrong; "\n   "mend it");\n',
 }
 BAD = {
     "a link to no file": ("README.md", "[a](docs/none.md)\n", "leads nowhere"),

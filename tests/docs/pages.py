@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Reads the blocks of the documentation's pages: what check_snippets.py, check_readme.py and check_text.py share.
+"""Reads the blocks of the documentation's pages: what check_snippets.py, check_readme.py and
+check_text.py share.
 
 A block is fenced text with its language, such as ```cpp. A comment in the line before it says more:
 
-    <!-- snippet: statements, as NAME, with OTHER ANOTHER -->   how a cpp block is compiled; see check_snippets.py
+    <!-- snippet: statements, as NAME, with OTHER ANOTHER -->   how a cpp block is compiled; see
+                                                                check_snippets.py
     <!-- output of NAME -->                                     what the program called NAME prints
 
 and a comment of its own holds code that is compiled but not shown:
@@ -68,7 +70,8 @@ def blocks(path, name=None):
             waiting = None
         if said and (said[1] == "hidden") == bool(said[3]):
             errors.append(
-                f"{name}:{number}: the comment `{said[1]}` must {'go on in the next line' if said[3] else 'end in its line'}"
+                f"{name}:{number}: the comment `{said[1]}` must "
+                f"{'go on in the next line' if said[3] else 'end in its line'}"
             )
         elif said and said[1] == "hidden":
             block = Block(name, number + 1, "hidden", said[2], said[1], [])

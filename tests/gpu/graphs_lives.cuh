@@ -2,8 +2,8 @@
 #ifndef KPROF_TESTS_GPU_GRAPHS_LIVES_CUH
 #define KPROF_TESTS_GPU_GRAPHS_LIVES_CUH
 
-// Modes of graphs.cu: graphs that are older than the recording, of other threads, captured while kprof
-// starts or reads, in the child of a fork, and thrown away.
+// Modes of graphs.cu: graphs that are older than the recording, of other threads, captured while
+// kprof starts or reads, in the child of a fork, and thrown away.
 
 #include "graphs.cuh"
 

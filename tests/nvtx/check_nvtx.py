@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a test program under the NVTX tool of tests/support and compares what the tool saw with what was passed.
+"""Runs a test program under the NVTX tool of tests/support and compares what the tool saw with what
+was passed.
 
   check_nvtx.py payloads|names|nothing|no-tool [--session] [--tool lib.so] program [arguments]
   check_nvtx.py host [--tool lib.so] program armer plugin1 plugin2
 
-payloads  every range with its payload      names    the same ranges without payloads
-nothing   a tool, to which nothing is sent  no-tool  no tool: the program runs, and its guards end up idle
+payloads  every range with its payload
+names     the same ranges without payloads
+nothing   a tool, to which nothing is sent
+no-tool   no tool: the program runs, and its guards end up idle
+
 With --session the scopes that are closed out of order, or on another thread, only have to balance.
 """
 import argparse
@@ -75,11 +79,16 @@ class Expected:
 
 
 EVERY_FIELD = (
-    "i8=-128 i16=-32768 i32=-2147483648 i64=-9223372036854775808 u8=255 u16=65535 u32=4294967295 u64=18446744073709551615 "
-    "yes=true(1) no=false(0) f=0.10000000149011612 d=-2.5e+300 ld=1.25 plain={plain} gaps={gaps} negative=minus(255) "
-    "broad=below(18446744073709551615) number=513 drift=-5 shape=[1,-2,3,-4] layouts=[nhwc(1),nchw(0)] matrix=[1,2,3,4,5,6] "
-    "mask=[true(1),false(0),true(1)] inner={{corner={{tag=1 x=1.5}} others=[{{tag=2 x=2.5}},{{tag=3 x=3.5}}] last=9}} "
-    'points=[{{tag=-4 x=4.5}},{{tag=-5 x=5.5}}] text="{text}" texts[0]="xyz" texts[1]="q" type=bf16(5)'
+    "i8=-128 i16=-32768 i32=-2147483648 i64=-9223372036854775808 u8=255 u16=65535 u32=4294967295 "
+    "u64=18446744073709551615 "
+    "yes=true(1) no=false(0) f=0.10000000149011612 d=-2.5e+300 ld=1.25 plain={plain} gaps={gaps} "
+    "negative=minus(255) "
+    "broad=below(18446744073709551615) number=513 drift=-5 shape=[1,-2,3,-4] "
+    "layouts=[nhwc(1),nchw(0)] matrix=[1,2,3,4,5,6] "
+    "mask=[true(1),false(0),true(1)] inner={{corner={{tag=1 x=1.5}} others=[{{tag=2 "
+    "x=2.5}},{{tag=3 x=3.5}}] last=9}} "
+    'points=[{{tag=-4 x=4.5}},{{tag=-5 x=5.5}}] text="{text}" texts[0]="xyz" texts[1]="q" '
+    'type=bf16(5)'
 )
 
 
@@ -287,7 +296,8 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "mode", choices=("payloads", "names", "nothing", "no-tool", "handover", "host", "host-no-tool")
+        "mode",
+        choices=("payloads", "names", "nothing", "no-tool", "handover", "host", "host-no-tool"),
     )
     parser.add_argument("--session", action="store_true")
     parser.add_argument("--tool")
@@ -302,7 +312,8 @@ def main():
         wanted_idle = ["1", "1" if options.mode == "host-no-tool" else "0"]
         if "unloaded 1 same address 1" not in output:
             fail(
-                "the plugins were not unloaded, or not loaded at the same address, so that this proves nothing"
+                "the plugins were not unloaded, or not loaded at the same address, so that this "
+                "proves nothing"
             )
     else:
         wanted_idle = ["0" if options.mode in ("payloads", "names", "handover") else "1"]

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Asks a program with an output of its own for several outputs, and reads them: check_outputs.py PROGRAM"""
+"""Asks a program with an output of its own for several outputs, and reads them: check_outputs.py
+PROGRAM
+"""
 
 import os
 import pathlib
@@ -34,9 +36,15 @@ def main():
 
         r = run(folder, "report(path=a.txt,top=20),calls(path=b.txt),calls(least=4,prefix=>)")
         check("the program runs on", r.returncode == 5 and r.stderr == "", r)
-        check("the report is in its file", "Operators by parameters" in text("a.txt"), text("a.txt"))
+        check(
+            "the report is in its file", "Operators by parameters" in text("a.txt"), text("a.txt")
+        )
         calls = sorted(text("b.txt").split("\n"))
-        check("an own output is written", calls == ["", *["Scale 1"] * 3, "Work 1", *["Work 1"] * 3], calls)
+        check(
+            "an own output is written",
+            calls == ["", *["Scale 1"] * 3, "Work 1", *["Work 1"] * 3],
+            calls,
+        )
 
         r = run(folder, "calls(path=b.txt),report(path=b.txt),calls(lest=4),cals,trace(path=x)")
         for line in (
@@ -65,7 +73,11 @@ def main():
         check("what they get wrong is told", "kprof: calls: unknown option 'x=y'" in r.stderr, r)
 
         r = run(folder, "report(tree=off),calls(path=d.txt)", "start")
-        check("KPROF's report takes the place of the program's", r.stdout.count("Completeness") == 1, r)
+        check(
+            "KPROF's report takes the place of the program's",
+            r.stdout.count("Completeness") == 1,
+            r,
+        )
         check("and is as KPROF says", "Call tree" not in r.stdout, r.stdout)
         check("both ask for outputs", "Work" in text("d.txt") and "Work" in text("started.txt"), r)
 
@@ -74,7 +86,9 @@ def main():
         check("another report is not", "Completeness" in text("e.txt"), text("e.txt"))
 
         r = run(folder, None, "write")
-        check("write() writes to standard output", r.stdout.count("Work 1") == 4 and not r.stderr, r)
+        check(
+            "write() writes to standard output", r.stdout.count("Work 1") == 4 and not r.stderr, r
+        )
 
     for failure in failures:
         print(failure)

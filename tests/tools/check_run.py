@@ -54,7 +54,9 @@ def check_programs():
     for program in programs:
         name = os.path.basename(program)
         r = kprof_run("--", program, "3", "5")
-        check(f"{name}: the report comes and the exit status is the program's", reported(r, 5, 3), r)
+        check(
+            f"{name}: the report comes and the exit status is the program's", reported(r, 5, 3), r
+        )
         r = run(program, "3", "5", LD_PRELOAD=library, KPROF="report")
         check(f"{name}: the same without the launcher", reported(r, 5, 3), r)
         r = run(program, "0", "5", KPROF="report")

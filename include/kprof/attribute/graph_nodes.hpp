@@ -2,9 +2,9 @@
 #ifndef KPROF_ATTRIBUTE_GRAPH_NODES_HPP
 #define KPROF_ATTRIBUTE_GRAPH_NODES_HPP
 
-// Under which scope each node of a CUDA graph was captured. A copy of a graph, such as an executable
-// one, has nodes of its own, which belong to the scopes of the original's nodes. The collector's
-// callbacks fill this on the program's threads.
+// Under which scope each node of a CUDA graph was captured. A copy of a graph, such as an
+// executable one, has nodes of its own, which belong to the scopes of the original's nodes. The
+// collector's callbacks fill this on the program's threads.
 //
 // Records come late: before the records of a launch are read, the program may have destroyed the
 // graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
@@ -27,15 +27,15 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// Keeps so many nodes of destroyed graphs, and four times as many in all. Beyond that, the graphs
-  /// that have not been used for longest are forgotten.
+  /// Keeps so many nodes of destroyed graphs, and four times as many in all. Beyond that, the
+  /// graphs that have not been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
     kept_destroyed_ = std::max<std::size_t>(nodes, 4096);
   }
 
-  /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a graph
-  /// reports its nodes both ways.
+  /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
+  /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
     const std::lock_guard lock(mutex_);
     node& n = node_of(id);

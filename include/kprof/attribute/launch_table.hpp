@@ -82,8 +82,8 @@ class launch_table {
   }
 
  private:
-  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only once
-  /// the launch itself has been forgotten.
+  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only
+  /// once the launch itself has been forgotten.
   static bool is_done(const known_launch& l) noexcept {
     return l.alias_by != 0 || (l.seen && !is_spared(l));
   }

@@ -78,7 +78,8 @@ struct device_listener {
 /// A source of activities. The caller lets no two of these functions run at once, but for version()
 /// and memory().
 struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is final.
+  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
+  /// final.
   status (*start)(const device_listener& listener, std::size_t memory);
   void (*flush)();  // reads the records of all work launched so far, waiting for the devices
   void (*stop)();

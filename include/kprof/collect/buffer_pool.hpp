@@ -31,8 +31,8 @@ struct alignas(64) buffer {
 
 class buffer_pool {
  public:
-  /// `bytes`: of all buffers together. They are many and small, since each thread that uses CUDA may
-  /// hold one.
+  /// `bytes`: of all buffers together. They are many and small, since each thread that uses CUDA
+  /// may hold one.
   void set_limit(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t size = largest;

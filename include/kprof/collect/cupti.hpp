@@ -3,8 +3,8 @@
 #define KPROF_COLLECT_CUPTI_HPP
 
 // The collector of NVIDIA GPUs: starts and stops CUPTI. cupti_callbacks.hpp tells the session which
-// CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no CUPTI
-// call once one has said that there is no driver, no permission or another client.
+// CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no
+// CUPTI call once one has said that there is no driver, no permission or another client.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -61,8 +61,8 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     flush_finished();
   }
 
-  /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded without
-  /// its end.
+  /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded
+  /// without its end.
   void stop() {
     if (!collecting_) return;
     flush();

@@ -22,8 +22,8 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is loaded,
-/// then where the loader finds one, then where the CUDA Toolkit puts it.
+/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
+/// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
 inline std::vector<std::string> library_names() {
   if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
     return {named};

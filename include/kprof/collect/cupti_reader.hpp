@@ -65,8 +65,8 @@ class record_reader {
   // CUPTI's callbacks call these. They may hold CUPTI's locks, so that nothing here calls CUPTI but
   // to walk the records of a buffer.
 
-  /// A buffer for CUPTI to fill; nullptr when the memory is used up. `needs_one`: this CUPTI crashes
-  /// where it gets none, so it gets a small one whose records are only counted.
+  /// A buffer for CUPTI to fill; nullptr when the memory is used up. `needs_one`: this CUPTI
+  /// crashes where it gets none, so it gets a small one whose records are only counted.
   buffer* take_empty(bool needs_one) noexcept {
     buffer* b = pool_.take();
     for (int i = 0; b == nullptr && i < 1000 && pool_.will_have_one(); ++i) {
@@ -85,15 +85,15 @@ class record_reader {
     { const std::lock_guard lock(waiting_); }
     wake_.notify_one();
   }
-  /// Where records come faster than the reader reads them, launching threads read too: a launch that
-  /// takes longer is better than a lost record.
+  /// Where records come faster than the reader reads them, launching threads read too: a launch
+  /// that takes longer is better than a lost record.
   void help_if_behind() noexcept {
     for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
   }
 
  private:
-  // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try for
-  // ever.
+  // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try
+  // for ever.
   void help() noexcept {
     if (reading_.try_lock()) {
       read_one();

@@ -37,9 +37,9 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
   }
-  /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread first
-  /// lets a wait finish that is under way; but for 20 ms at most, since the device may itself be
-  /// waiting for this thread.
+  /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
+  /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
+  /// be waiting for this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
     const std::lock_guard lock(mutex_);

@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
 #define KPROF_COLLECT_LOCK_WITHIN_HPP
 
-// Waiting that ends after a while. It polls instead of using std::timed_mutex, since g++ 12's thread
-// sanitizer does not intercept pthread_mutex_clocklock.
+// Waiting that ends after a while. It polls instead of using std::timed_mutex, since g++ 12's
+// thread sanitizer does not intercept pthread_mutex_clocklock.
 
 #include <kprof/build_options.hpp>
 

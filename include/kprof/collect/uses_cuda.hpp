@@ -2,8 +2,8 @@
 #ifndef KPROF_COLLECT_USES_CUDA_HPP
 #define KPROF_COLLECT_USES_CUDA_HPP
 
-// Whether the program uses CUDA. Loading CUPTI loads the driver, which a program without CUDA should
-// not pay for.
+// Whether the program uses CUDA. Loading CUPTI loads the driver, which a program without CUDA
+// should not pay for.
 
 #include <kprof/build_options.hpp>
 

@@ -184,8 +184,8 @@ class KPROF_DETAIL_LOCAL device_session {
     state_ = std::move(state);
   }
 
-  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long as
-  /// the devices work. But a thread that is opening CUPTI may be waiting for a library that this
+  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long
+  /// as the devices work. But a thread that is opening CUPTI may be waiting for a library that this
   /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
   std::unique_lock<std::mutex> lock_control() {
     std::unique_lock lock(control_, std::defer_lock);

@@ -18,8 +18,8 @@ namespace detail {
 
 class environment_settings {
  public:
-  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which every report
-  /// shows.
+  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which every
+  /// report shows.
   const settings& read(std::vector<std::string>& notes) {
     const char* const text = read_ ? nullptr : std::getenv("KPROF");
     read_ = true;

@@ -2,8 +2,9 @@
 #ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
 #define KPROF_REPORT_TEXT_COLUMNS_HPP
 
-// The columns of the operator table: which metrics and dimensions, in what order, and how their cells
-// are written and sorted. Included by the text report. A column is one line of the table below.
+// The columns of the operator table: which metrics and dimensions, in what order, and how their
+// cells are written and sorted. Included by the text report. A column is one line of the table
+// below.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/metrics.hpp>

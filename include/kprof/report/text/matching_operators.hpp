@@ -2,8 +2,8 @@
 #ifndef KPROF_REPORT_TEXT_MATCHING_OPERATORS_HPP
 #define KPROF_REPORT_TEXT_MATCHING_OPERATORS_HPP
 
-// Which nodes of a profile the filter of a report chooses. Included by the sections that sum work on
-// devices.
+// Which nodes of a profile the filter of a report chooses. Included by the sections that sum work
+// on devices.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/node_walk.hpp>

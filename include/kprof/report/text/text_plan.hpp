@@ -2,8 +2,8 @@
 #ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
 #define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
 
-// The plan of a text report: its options, checked, and the sums that its sections share. Included by
-// the sections.
+// The plan of a text report: its options, checked, and the sums that its sections share. Included
+// by the sections.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
