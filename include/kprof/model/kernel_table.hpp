@@ -13,6 +13,7 @@
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tensor_core.hpp>
 #include <kprof/profile.hpp>
@@ -21,6 +22,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,8 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
 /// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
+                          ///< rows of a table have the same
   launch_place place = launch_place::unknown;
   std::string op;          ///< innermost operator around the launch; empty outside of all
   std::string parameters;  ///< of its calls, as text; empty where variants > 1
@@ -164,7 +168,7 @@ class kernel_summing {
  public:
   /// `kept`: which of the profile's work is looked at.
   kernel_summing(const profile& p, grouping by, const std::vector<bool>& kept)
-      : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
+      : p_(p), by_(by), keys_(p), places_(p), rows_(p.device.work.size()) {
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
     for (std::size_t i = 0; i < p.device.work.size(); ++i)
@@ -180,6 +184,7 @@ class kernel_summing {
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    make_keys_differ(table);
     return table;
   }
 
@@ -192,6 +197,7 @@ class kernel_summing {
       sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
                                  kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
+    if (is_new) sum.row.key = row_key_of(w, at, sum.row.kernel);
     const operator_kernels* const of = places_.kernels_of(at);
     if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
     if (at.region == scope_node::none) {
@@ -218,6 +224,22 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
+  std::uint64_t row_key_of(const device_work& w, const work_place& at,
+                           const std::string& kernel) const {
+    key_hash hash;
+    hash.add(static_cast<std::uint64_t>(at.place)).add(kernel);
+    if (at.op != scope_node::none)
+      hash.add((by_ == grouping::op ? keys_.scope(p_.nodes[at.op]) : keys_.call(p_.nodes[at.op]))
+                   .value());
+    if (by_ == grouping::op) return hash.value();
+    for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
+    hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+    if (by_ >= grouping::call_site)
+      hash.add(at.region == scope_node::none ? std::string_view{} : p_.nodes[at.region].name);
+    if (by_ >= grouping::thread) hash.add(w.stream);
+    return hash.value();
+  }
+
   // Two keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
     row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
@@ -241,6 +263,7 @@ class kernel_summing {
 
   const profile& p_;
   grouping by_;
+  profile_keys keys_;
   launch_places places_;
   key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
   std::vector<std::string> names_;     // of the kernels, readable

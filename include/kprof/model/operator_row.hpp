@@ -37,6 +37,8 @@ KPROF_DETAIL_BEGIN
 /// work on the device, in the row or in operators nested in it, rates are what these calls'
 /// formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
+                          ///< rows of a table have the same
   std::string name;
   std::string parameters;                 ///< their text; empty where variants > 1
   std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first call: its

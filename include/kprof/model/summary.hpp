@@ -11,6 +11,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/operator_row.hpp>
+#include <kprof/model/row_keys.hpp>
 #include <kprof/model/tree_summary.hpp>
 #include <kprof/profile.hpp>
 
@@ -94,6 +95,7 @@ class row_summing {
   /// `kept`: which nodes are calls that rows are made of.
   row_summing(const profile& p, grouping by, const std::vector<bool>& kept)
       : p_(p),
+        by_(by),
         device_(p),
         numbers_(p, by, launched_in(p, device_), kept),
         sums_(numbers_.first.size()) {
@@ -114,11 +116,14 @@ class row_summing {
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
+    const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      table.back().key = keys.row(p_.nodes[table.back().node], by_);
       if (on_device_.empty()) continue;
       on_device_[i].finish(table.back(), all_device, complete);
     }
+    make_keys_differ(table);
     return table;
   }
 
@@ -171,6 +176,7 @@ class row_summing {
   }
 
   const profile& p_;
+  grouping by_;
   device_sums device_;
   row_numbers numbers_;
   std::vector<row_sum> sums_;

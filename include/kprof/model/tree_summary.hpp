@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 
@@ -22,6 +23,8 @@ KPROF_DETAIL_BEGIN
 
 /// A node of the call tree of all threads together.
 struct tree_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). Made of
+                          ///< the whole path; no two rows have the same
   scope_kind kind = scope_kind::region;
   std::string name;
   std::string parameters;                 ///< their text
@@ -79,6 +82,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
+  const profile_keys keys(p);
   std::vector<tree_row> rows;
   std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -92,12 +96,14 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const auto [number, is_new] = numbers.of(key);
     row_of[i] = number;
     if (is_new) {
-      rows.push_back({.kind = n.kind,
+      rows.push_back({.key = 0,
+                      .kind = n.kind,
                       .name = n.name,
                       .parameters = parameter_text(p, n),
                       .node = static_cast<std::uint32_t>(i),
                       .merged = n.merged,
                       .parent = parent});
+      rows.back().key = keys.tree_row(n, parent == scope_node::none ? 0 : rows[parent].key);
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
@@ -172,6 +178,7 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
     row.device_share = detail::share_of(row.device_total_ns, all_device);
     tree.push_back(std::move(row));
   }
+  detail::make_keys_differ(tree);
   return tree;
 }
 
