@@ -14,7 +14,19 @@
 //   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M,
 //   MiB, G or GiB.
 //
-// SETTINGS
+//   on                     record from the first scope (the default)
+//   off                    do nothing at all
+//   nvtx=on|off            send scopes to an attached NVTX tool (default on)
+//   memory=SIZE            bound of the memory for logs and totals: a number and KiB, MiB or GiB; 1
+//                          MiB at least (default 64MiB)
+//   cupti=auto|on|off      attribute the GPU's work to operators: where the program is found to use
+//                          CUDA, always, or never (default auto)
+//   clock=auto|system      time with the CPU's counter where it is reliable, or always with
+//                          clock_gettime (default auto)
+//
+//   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
+//   are written when the program ends; NAME=off takes back what was said of NAME. Every output has
+//   the option path.
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
