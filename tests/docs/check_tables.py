@@ -33,7 +33,8 @@ def tables_of(printed):
 
 
 def markdown(cells):
-    return ("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |").replace("|  |", "| |")
+    row = "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return row.replace("|  |", "| |")
 
 
 def page_with(text, tables, found):
