@@ -113,7 +113,7 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
 inline constexpr output csv_output{"csv", "the table of operators, comma-separated",
                                    csv_option_table, &write_csv};
 KPROF_DETAIL_LOCAL
-    [[gnu::init_priority(101)]] inline const output_registration csv_registered{csv_output};
+[[gnu::init_priority(101)]] inline const output_registration csv_registered{csv_output};
 
 }  // namespace detail
 KPROF_DETAIL_END
