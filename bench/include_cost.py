@@ -52,6 +52,8 @@ FILES = {
     + GUARDED
     + "int main() {\n  gemm({1, 2, 3});\n  return kprof::report() ? 0 : 1;\n}\n",
     "nothing but kprof.hpp": "#include <kprof/kprof.hpp>\n",
+    "nothing but kprof.hpp, with kprof::session linked": "#define KPROF_SESSION_ELSEWHERE 1\n"
+    + "#include <kprof/kprof.hpp>\n",
 }
 LEVELS = ("-O2", "-O0")
 

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -57,6 +58,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <std::size_t Words>
   static scope_token begin(site& where, const void* params) noexcept {
+    // A reading of clock_gettime takes 20 ns; a copy of known size would save 2 and cost code.
+    if constexpr (std::is_same_v<Clock, system_clock>) return begin_any(where, params, 8 * Words);
     return append(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
