@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs modes of program.cpp on the scripted CUDA and reads what they print: for check_programs.py.
-"""
+"""Runs modes of program.cpp on the scripted CUDA and reads what they print, for
+check_programs.py."""
 
 import os
 import subprocess

@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs all that needs a GPU: tests, questions to CUPTI, the truth of the catalogue's formulas, and what kprof costs.
-# Prints a line for each check, PASS or FAIL, and a summary; keeps the lines, what the programs said, the tables, transcripts
-# and reports in the results' folder, from which keep.py takes them into the repository. Ends with 0 when all is well, with 1
-# when a check failed, with 2 when a program does not build, and with 77 when there is no GPU. README.md beside this has more.
+# Builds and runs all that needs a GPU: tests, questions to CUPTI, the truth of the catalogue's
+# formulas, and what kprof costs. Prints a line for each check, PASS or FAIL, and a summary; keeps
+# the lines, what the programs said, the tables, transcripts and reports in the results' folder,
+# from which keep.py takes them into the repository. Ends with 0 when all is well, with 1 when a
+# check failed, with 2 when a program does not build, and with 77 when there is no GPU. README.md
+# beside this has more.
 #
 #   tests/gpu/run.sh [option...]
 #
-#   --build FOLDER     where the programs are, or go; default build-gpu in the repository, build-gpu-scripted with --scripted
+#   --build FOLDER     where the programs are, or go; default build-gpu in the repository,
+#                      build-gpu-scripted with --scripted
 #   --build-only       build and run nothing
 #   --no-build         run what was built before, on a machine without a compiler for instance
-#   --out FOLDER       results; default: the folder "results" in that of the programs. What an earlier run left there goes
-#   --arch ARCH        build for this one, sm_90 for instance; default: that of the GPU at hand, sm_90 where there is none
-#   --cudart KIND      link CUDA's runtime static, which the machine that runs the programs need not have, or shared
-#   --scripted FOLDER  run on the scripted CUDA in this folder (tests/scripted_cuda), in place of a GPU: what needs no kernel
-#                      to be executed. Builds with --cudart shared
+#   --out FOLDER       results; default: the folder "results" in that of the programs. What an
+#                      earlier run left there goes
+#   --arch ARCH        build for this one, sm_90 for instance; default: that of the GPU at hand,
+#                      sm_90 where there is none
+#   --cudart KIND      link CUDA's runtime static, which the machine that runs the programs need
+#                      not have, or shared
+#   --scripted FOLDER  run on the scripted CUDA in this folder (tests/scripted_cuda), in place of a
+#                      GPU: what needs no kernel to be executed. Builds with --cudart shared
 #   --only REGEX       run only what matches, for instance '^graphs\.'
 #   --long             many more kernels, and more repetitions
 #
-# In the environment: JOBS, how many programs are built at a time (2); KPROF_GPU_TIMEOUT, seconds that a program may take (300);
-# KPROF_OVERHEAD_OPTIONS, KPROF_LAUNCH_COST_OPTIONS and KPROF_TRUTH_OPTIONS, further options of these scripts.
+# In the environment: JOBS, how many programs are built at a time (2); KPROF_GPU_TIMEOUT, seconds
+# that a program may take (300); KPROF_OVERHEAD_OPTIONS, KPROF_LAUNCH_COST_OPTIONS and
+# KPROF_TRUTH_OPTIONS, further options of these scripts.
 
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,13 +50,14 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-build=${build:-$root/build-gpu${scripted:+-scripted}}   # of another runtime: not over what was built for a GPU
+# Of another runtime: not over what was built for a GPU.
+build=${build:-$root/build-gpu${scripted:+-scripted}}
 mkdir -p "$build" || exit 2
 build=$(cd "$build" && pwd)
 out=${out:-$build/results}
 
-programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts facts_graphs facts_libraries launch_cost truth
-          truth_cublas truth_cudnn)
+programs=(attribution times gemm graphs lifecycle overhead overhead_bare libspin.so facts
+          facts_graphs facts_libraries launch_cost truth truth_cublas truth_cudnn)
 examples=(08_gpu_kernels 09_gpu_streams_and_threads 10_gpu_graph 11_transformer_cublas)
 
 # ---- build
@@ -61,7 +69,8 @@ cuda_home() {   # the folder of the CUDA Toolkit
 }
 gpu_arch() {
   local capability
-  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null | head -n 1 | tr -d ' .')
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null |
+    head -n 1 | tr -d ' .')
   case $capability in *[!0-9]* | '') echo sm_90 ;; *) echo "sm_$capability" ;; esac
 }
 leave_out() {   # leave_out NAME...: of the programs and examples
@@ -79,13 +88,16 @@ compile() {   # compile PROGRAM: one of them, in a process of its own
     gemm | *_cublas) options+=(-lcublas) ;;
     *_cudnn) options+=(-lcudnn) ;;
   esac
-  "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" -Xcompiler -Wall,-Wextra -I "$root/include" \
-    -I "$home/extras/CUPTI/include" "$source" -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
+  "$nvcc" -std=c++20 -O2 -cudart "$cudart" -gencode "arch=${arch/sm_/compute_},code=$arch" \
+    -Xcompiler -Wall,-Wextra -I "$root/include" -I "$home/extras/CUPTI/include" "$source" \
+    -o "$build/$name" "${options[@]}" > "$build/$name.log" 2>&1 && echo "built $name" ||
     { echo "$name does not build:"; cat "$build/$name.log"; return 1; }
 }
 
+fail() { echo "$1"; exit 2; }
 if [ $do_build = yes ]; then
-  home=$(cuda_home) || { echo "no nvcc: install the CUDA Toolkit, set CUDACXX, or use --no-build with programs built elsewhere"; exit 2; }
+  home=$(cuda_home) ||
+    fail "no nvcc: install the CUDA Toolkit, set CUDACXX, or use --no-build with built programs"
   nvcc=${CUDACXX:-$home/bin/nvcc}
   [ -n "$arch" ] || arch=$(gpu_arch)
   echo "building for $arch with $nvcc, CUDA's runtime $cudart, into $build"
@@ -103,8 +115,11 @@ if [ $do_build = yes ]; then
   fi
   export -f compile
   export nvcc arch cudart root here build home
-  "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/tools/session.cpp" -o "$build/kprof_session.o" || { echo "tests/gpu: the session does not build"; exit 2; }
-  printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . | xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' || { echo "tests/gpu: not all programs were built"; exit 2; }
+  "$nvcc" -std=c++20 -O2 -I "$root/include" -c "$root/tools/session.cpp" \
+    -o "$build/kprof_session.o" || fail "tests/gpu: the session does not build"
+  printf '%s\n' "${programs[@]}" "${examples[@]}" | grep . |
+    xargs -P "${JOBS:-2}" -I {} bash -c 'compile {}' ||
+    fail "tests/gpu: not all programs were built"
   for cupti in "$home"/lib64/libcupti.so.1? "$home"/extras/CUPTI/lib64/libcupti.so.1?; do
     [ -e "$cupti" ] && mkdir -p "$build/lib" && cp -fL "$cupti" "$build/lib/" && break
   done
@@ -116,8 +131,8 @@ fi
 
 # ---- run
 
-# NVIDIA's Python packages hold cuBLAS and cuDNN on machines without a CUDA Toolkit. Links to these alone: the packages' other
-# libraries are not for ncu, nor for PyTorch, which finds its own.
+# NVIDIA's Python packages hold cuBLAS and cuDNN on machines without a CUDA Toolkit. Links to these
+# alone: the packages' other libraries are not for ncu, nor for PyTorch, which finds its own.
 link_packages() {   # link_packages FOLDER
   command -v python3 > /dev/null && python3 -c '
 import glob, os, sys
@@ -134,7 +149,8 @@ if [ -n "$scripted" ]; then
   export KPROF_CUPTI=$scripted/libcupti.so.13
 else
   link_packages "$build/packages"
-  export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$build/packages   # last: what the machine has itself is preferred
+  # Last: what the machine has itself is preferred.
+  export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$build/packages
   # A driver that no process uses unloads, and takes long to start: one does all along.
   { exec 9< /dev/nvidia0; } 2> /dev/null || true
   [ -n "${KPROF_CUPTI:-}" ] || for cupti in "$build"/lib/libcupti.so.1?; do
@@ -142,13 +158,14 @@ else
   done
 fi
 unset KPROF
-[ -x "$build/attribution" ] || { echo "tests/gpu: there are no programs in $build; build them first"; exit 2; }
+[ -x "$build/attribution" ] || fail "tests/gpu: there are no programs in $build; build them first"
 gpu=$("$build/attribution" --gpu 2>&1) || { echo "tests/gpu: skipped, $gpu"; exit 77; }
 
 mkdir -p "$out" || exit 2
 out=$(cd "$out" && pwd)
 if [ -e "$out/results.txt" ]; then   # one run's results are one run's
-  rm -rf "$out"/{records,reports,ncu} "$out"/{results.txt,programs.log} "$out"/{launch_cost,overhead,truth}.{md,json,log}
+  rm -rf "$out"/{records,reports,ncu,results.txt,programs.log}
+  rm -f "$out"/{launch_cost,overhead,truth}.{md,json,log}
 elif [ -n "$(ls -A "$out")" ] && [ "$out" != "$build" ]; then
   echo "tests/gpu: $out holds something else: name another folder with --out"
   exit 2
@@ -161,33 +178,44 @@ tell() { printf '%s\n' "$*" | tee -a "$results"; }
   date -u +%Y-%m-%dT%H:%MZ
   echo "GPU: $gpu"
   if [ -z "$scripted" ]; then
-    nvidia-smi --query-gpu=driver_version,compute_cap,clocks.sm,clocks.max.sm --format=csv,noheader 2> /dev/null
+    nvidia-smi --query-gpu=driver_version,compute_cap,clocks.sm,clocks.max.sm \
+      --format=csv,noheader 2> /dev/null
   fi
   echo "libcupti: ${KPROF_CUPTI:-as the loader finds it}"
 } | while read -r line; do tell "NOTE $line"; done
 
+limit=${KPROF_GPU_TIMEOUT:-300}
 # A program says PASS, FAIL, SKIP and NOTE by itself; what it cannot say is how it ended.
 run_mode() {
-  local program=$1 mode=$2 lines ended
+  local program=$1 mode=$2 lines ended last
   lines=$(mktemp)
-  # Facts want kernels that take longer than their launch, on any machine; the rest passes with kernels of 10 us too.
+  # Facts want kernels that take longer than their launch, on any machine; the rest passes with
+  # kernels of 10 us too.
   [[ -z $scripted || $program != facts ]] || local -x SCRIPTED_KERNEL_US=100
-  timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$program" "$mode" "${long[@]}" > "$lines" 2> "$lines.err"
+  timeout -k 10 "$limit" "$build/$program" "$mode" "${long[@]}" > "$lines" 2> "$lines.err"
   ended=$?
   grep -aE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$lines" | tee -a "$results"
-  { echo "== $program $mode: $ended"; grep -avE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$lines"; cat "$lines.err"; } >> "$out/programs.log"
+  {
+    echo "== $program $mode: $ended"
+    grep -avE '^(PASS|FAIL|SKIP|NOTE|FACT) ' "$lines"
+    cat "$lines.err"
+  } >> "$out/programs.log"
   case $ended in
     0 | 1 | 77) ;;
-    124 | 137) tell "FAIL $program.$mode: it ends: still at work after ${KPROF_GPU_TIMEOUT:-300} s" ;;
+    124 | 137) tell "FAIL $program.$mode: it ends: still at work after $limit s" ;;
     *) tell "FAIL $program.$mode: it ends: with status $ended; $(tail -n 1 "$lines.err")" ;;
   esac
   # A program that ends before it has checked anything has not passed.
-  grep -qaE '^(PASS|FAIL|SKIP) ' "$lines" || [ $ended -gt 1 ] || tell "FAIL $program.$mode: it checks something: $(tail -n 1 "$lines.err")"
-  [ $ended -ne 1 ] || grep -qa '^FAIL' "$lines" || tell "FAIL $program.$mode: it ends: with status 1; $(tail -n 1 "$lines.err")"
+  last=$(tail -n 1 "$lines.err")
+  grep -qaE '^(PASS|FAIL|SKIP) ' "$lines" || [ $ended -gt 1 ] ||
+    tell "FAIL $program.$mode: it checks something: $last"
+  [ $ended -ne 1 ] || grep -qa '^FAIL' "$lines" ||
+    tell "FAIL $program.$mode: it ends: with status 1; $last"
   rm -f "$lines" "$lines.err"
 }
 
-for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm truth truth_cublas truth_cudnn; do
+for program in facts facts_graphs facts_libraries attribution graphs lifecycle times gemm \
+  truth truth_cublas truth_cudnn; do
   [ -x "$build/$program" ] || { tell "SKIP $program: it was not built"; continue; }
   if ! modes=$("$build/$program" --list 2>> "$out/programs.log"); then
     tell "SKIP $program: it does not start; $(tail -n 1 "$out/programs.log")"
@@ -200,7 +228,8 @@ for program in facts facts_graphs facts_libraries attribution graphs lifecycle t
   done <<< "$modes"
 done
 
-# The examples check their own numbers. What CUPTI tells of them is kept for replay without a GPU: tests/gpu/records.
+# The examples check their own numbers. What CUPTI tells of them is kept for replay without a GPU:
+# tests/gpu/records.
 mkdir -p "$out/records" "$out/reports"
 for example in "${examples[@]}"; do
   [[ examples.$example =~ $only ]] || continue
@@ -209,14 +238,22 @@ for example in "${examples[@]}"; do
     tell "SKIP examples.$example: cuBLAS needs a GPU"
     continue
   fi
-  COLUMNS=108 KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "${KPROF_GPU_TIMEOUT:-300}" "$build/$example" > "$out/reports/$example.txt" 2>> "$out/programs.log"
+  report=$out/reports/$example.txt
+  COLUMNS=108 KPROF_TRANSCRIPT=$out/records/$example.txt timeout -k 10 "$limit" \
+    "$build/$example" > "$report" 2>> "$out/programs.log"
   ended=$?
-  [ $ended -eq 0 ] && tell "PASS examples.$example: its numbers are right" || tell "FAIL examples.$example: it ends with status $ended"
-  # "62 launches = 50 attributed + 12 outside any operator; ...": no other part, and no line that begins with "!".
-  read -r launches attributed outside < <(sed -n 's/^ *device  *\([0-9,]*\) launch[es]* = \([0-9,]*\) attributed + \([0-9,]*\) outside any.*/\1 \2 \3/p' \
-    "$out/reports/$example.txt" | tr -d ,)
-  if [ "${attributed:-0}" -eq 0 ] || [ "$launches" -ne $((attributed + outside)) ] || grep -q '^! ' "$out/reports/$example.txt"; then
-    tell "FAIL examples.$example: every launch is attributed: see $out/reports/$example.txt"
+  if [ $ended -eq 0 ]; then
+    tell "PASS examples.$example: its numbers are right"
+  else
+    tell "FAIL examples.$example: it ends with status $ended"
+  fi
+  # "62 launches = 50 attributed + 12 outside any operator; ...": no other part, and no line that
+  # begins with "!".
+  sum='^ *device  *\([0-9,]*\) launch[es]* = \([0-9,]*\) attributed + \([0-9,]*\) outside any.*'
+  read -r launches attributed outside < <(sed -n "s/$sum/\1 \2 \3/p" "$report" | tr -d ,)
+  if [ "${attributed:-0}" -eq 0 ] || [ "$launches" -ne $((attributed + outside)) ] ||
+    grep -q '^! ' "$report"; then
+    tell "FAIL examples.$example: every launch is attributed: see $report"
   else
     tell "PASS examples.$example: every launch is attributed"
   fi
@@ -228,35 +265,42 @@ run_script() {   # run_script NAME [option...]: tests/gpu/NAME.py
   shift
   [[ $name =~ $only ]] || return 0
   command -v python3 > /dev/null || { tell "SKIP $name: there is no python3"; return 0; }
-  # As the lines come: a run that is cut off leaves what it knows. Waited for, so that a signal is heard meanwhile, and the
-  # script does not go on by itself.
+  # As the lines come: a run that is cut off leaves what it knows. Waited for, so that a signal is
+  # heard meanwhile, and the script does not go on by itself.
   python3 -u "$here/$name.py" --build "$build" --out "$out" "$@" > >(tee "$out/$name.log" |
     grep -aE --line-buffered '^(PASS|FAIL|SKIP|NOTE|FACT) ' | tee -a "$results") 2>&1 &
   script=$!
-  trap 'kill "$script" 2> /dev/null; tell "FAIL $name: it ends: stopped with the run"; exit 1' TERM INT HUP
+  trap 'kill "$script" 2> /dev/null; tell "FAIL $name: it ends: stopped with the run"; exit 1' \
+    TERM INT HUP
   wait "$script"
   ended=$?
   trap - TERM INT HUP
   sleep 0.2   # what it said last is on its way
-  [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/$name.log" || tell "FAIL $name: it ends: with status $ended; $(tail -n 1 "$out/$name.log")"
+  [ $ended -eq 0 ] || grep -qa '^FAIL' "$out/$name.log" ||
+    tell "FAIL $name: it ends: with status $ended; $(tail -n 1 "$out/$name.log")"
   [ ! -e "$out/$name.md" ] || cat "$out/$name.md"
 }
 find_ncu() {   # where the CUDA Toolkit and Nsight Compute put it, if not on the PATH
   local ncu
-  for ncu in "$(command -v ncu)" "${CUDA_HOME:-/usr/local/cuda}/bin/ncu" /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu; do
+  for ncu in "$(command -v ncu)" "${CUDA_HOME:-/usr/local/cuda}/bin/ncu" /usr/local/cuda/bin/ncu \
+    /opt/nvidia/nsight-compute/*/ncu; do
     [ ! -x "$ncu" ] || { echo "$ncu"; return; }
   done
 }
 if [ -n "$scripted" ]; then
   run_script launch_cost --launches 2000 --rounds 1 --without-times
-  if [ "$only" = . ] && differences=$(python3 "$here/facts.py" compare "$results" scripted 2>&1); then
+  compare=(python3 "$here/facts.py" compare "$results" scripted)
+  if [ "$only" = . ] && differences=$("${compare[@]}" 2>&1); then
     tell "PASS facts: the scripted CUDA answers as noted in records/scripted.facts"
   elif [ "$only" = . ]; then
-    while read -r line; do tell "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: $line"; done <<< "$differences"
+    while read -r line; do
+      tell "FAIL facts: the scripted CUDA answers as noted in records/scripted.facts: $line"
+    done <<< "$differences"
   fi
 else
   # What is to be looked at first: where the scripted CUDA, on which all else was tested, is wrong.
-  python3 "$here/facts.py" compare "$results" scripted 2>&1 | grep -avE '^machine\.|: no answer, |, was not asked$' |
+  python3 "$here/facts.py" compare "$results" scripted 2>&1 |
+    grep -avE '^machine\.|: no answer, |, was not asked$' |
     while read -r line; do tell "NOTE facts: the scripted CUDA answers otherwise: $line"; done
   ncu=$(find_ncu)
   # shellcheck disable=SC2086   # options are words

@@ -26,33 +26,7 @@ struct Copy {
 struct Silent {
   int k = 0;
 };
-struct Padded {
-  std::int8_t a = 0;
-  std::int64_t b = 0;
-  std::array<std::int16_t, 3> c{};
-  long double d = 0;
-};
 struct Empty {};
-namespace fprop {
-struct Conv {
-  std::int32_t n = 0;
-  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(2 * n); }
-};
-}  // namespace fprop
-namespace dgrad {
-struct Conv {
-  std::int32_t n = 0;
-  constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(1000 * n); }
-};
-}  // namespace dgrad
-namespace other_fields {
-struct Epilogue {
-  float scale = 0;
-};
-struct Conv {
-  Epilogue n;
-};
-}  // namespace other_fields
 
 void spin(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -128,62 +102,6 @@ TEST_CASE("session.the_system_clock_gives_the_same_times") {
   for (const std::string& note : kprof::snapshot().notes)
     said = said || note.find("the clock cannot change") != std::string::npos;
   CHECK((said || kprof::snapshot().clock.source == "clock_gettime"));
-}
-
-TEST_CASE("session.padding_never_splits_or_merges_a_row") {
-  REQUIRE(kprof::start());
-  alignas(Padded) unsigned char storage[sizeof(Padded)];
-  for (const int garbage : {0x00, 0xFF, 0x5A, 0xA5}) {
-    std::memset(storage, garbage, sizeof storage);
-    // members are set one by one, what lies between them keeps the garbage
-    auto* p = new (storage) Padded;
-    p->a = 1;
-    p->b = 2;
-    p->c = {3, 4, 5};
-    p->d = 0.5L;
-    KPROF_OP(Padded, *p);
-  }
-  Padded other;
-  other.a = 1, other.b = 2, other.c = {3, 4, 6}, other.d = 0.5L;
-  { KPROF_OP(Padded, other); }
-  const kprof::profile p = kprof::snapshot();
-  std::uint64_t same = 0, different = 0, rows = 0;
-  for (const kprof::scope_node& n : p.nodes) {
-    if (n.name != "Padded") continue;
-    if (parameter_text(p, n) == "a=1 b=2 c=[3,4,5] d=0.5") ++rows, same += n.calls;
-    if (parameter_text(p, n) == "a=1 b=2 c=[3,4,6] d=0.5") different += n.calls;
-  }
-  CHECK(same == 4);
-  CHECK(different == 1);
-  CHECK(rows == 1);
-}
-
-TEST_CASE("session.formulas_arrive_with_the_row_and_absent_ones_as_absent") {
-  REQUIRE(kprof::start());
-  { KPROF_OP(Copy, {.n = 1000}); }
-  { KPROF_OP(Silent, {3}); }
-  const kprof::profile p = kprof::snapshot();
-  const kprof::scope_node copy = only(p, "Copy n=1000"), silent = only(p, "Silent k=3");
-  CHECK(copy.work.has_flops);
-  CHECK(copy.work.flops == 0);
-  CHECK(copy.work.bytes_read == 1000);
-  CHECK(copy.work.bytes_written == 1000);
-  CHECK(copy.work.valid);
-  CHECK_FALSE(silent.work.has_flops);
-  CHECK_FALSE(silent.work.has_bytes);
-  CHECK(silent.work.valid);
-}
-
-TEST_CASE("session.operators_of_one_name_keep_their_own_formulas_and_fields") {
-  REQUIRE(kprof::start());
-  { KPROF_OP(fprop::Conv, {7}); }
-  { KPROF_OP(dgrad::Conv, {7}); }
-  { KPROF_OP(other_fields::Conv, {{2.5F}}); }
-  const kprof::profile p = kprof::snapshot();
-  INFO(all_paths(p));
-  CHECK(only(p, "Conv n=7").work.flops == 14);
-  CHECK(only(p, "Conv (2) n=7").work.flops == 7000);
-  CHECK(calls(p, "Conv (3) n={scale=2.5}") == 1);
 }
 
 TEST_CASE("session.open_scopes_are_shown_as_open") {

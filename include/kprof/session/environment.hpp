@@ -6,28 +6,28 @@
 // lock.
 
 #include <kprof/build_options.hpp>
+#include <kprof/session/notes.hpp>
 #include <kprof/settings.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class environment_settings {
  public:
-  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which every
-  /// report shows.
-  const settings& read(std::vector<std::string>& notes) {
+  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which all reports
+  /// show.
+  const settings& read(session_notes& notes) {
     const char* const text = read_ ? nullptr : std::getenv("KPROF");
     read_ = true;
     if (text == nullptr) return value_;
     parsed_settings parsed = settings::parse(text);
     value_ = parsed.value;
     for (const std::string& e : parsed.errors) {
-      notes.push_back("KPROF: " + e);
+      notes.add("KPROF: " + e);
       std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
     }
     return value_;

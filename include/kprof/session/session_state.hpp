@@ -19,6 +19,7 @@
 #include <kprof/session/environment.hpp>
 #include <kprof/session/exit_outputs.hpp>
 #include <kprof/session/exit_report.hpp>
+#include <kprof/session/notes.hpp>
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/phases.hpp>
 #include <kprof/session/precedence.hpp>
@@ -33,8 +34,6 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -145,7 +144,7 @@ class KPROF_DETAIL_LOCAL session_state {
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
-    out.notes = notes_;
+    out.notes = notes_.all();
     return out;
   }
 
@@ -187,8 +186,8 @@ class KPROF_DETAIL_LOCAL session_state {
       clock_.restart(now);
       phases_.restart_in_child(now.monotonic_ns);
       exit_report_.restart();
-      notes_.push_back("forked from process " + std::to_string(getppid()) +
-                       ": this profile is of the child alone");
+      notes_.add("forked from process " + std::to_string(getppid()) +
+                 ": this profile is of the child alone");
     }
     mutex_.unlock();
   }
@@ -260,8 +259,8 @@ class KPROF_DETAIL_LOCAL session_state {
   void choose_clock() {
     const bool counter = settings_.clock == clock_choice::automatic && counter_clock::usable();
     if (phases_.has_recorded() && counter != clock_.uses_counter())
-      note_once("the clock cannot change between recordings of a process; it stays " +
-                std::string(clock_.name()));
+      notes_.add("the clock cannot change between recordings of a process; it stays " +
+                 std::string(clock_.name()));
     else clock_.use_counter(counter);
   }
   /// Forgets what was recorded, and shares the memory out anew.
@@ -269,8 +268,8 @@ class KPROF_DETAIL_LOCAL session_state {
     static_assert(settings::smallest_memory == recorder::smallest_memory);
     memory_ = settings_.memory;
     if (memory_ < recorder::smallest_memory) {
-      note_once("memory=" + std::to_string(memory_) +
-                " is too small to work with; the smallest, 1 MiB, is used");
+      notes_.add("memory=" + std::to_string(memory_) +
+                 " is too small to work with; the smallest, 1 MiB, is used");
       memory_ = recorder::smallest_memory;
     }
     recorder_.set_memory(memory_ - (device_.has_collected() ? device_session::share(memory_) : 0));
@@ -303,11 +302,6 @@ class KPROF_DETAIL_LOCAL session_state {
     publish(hub);
   }
 
-  void note_once(std::string note) {
-    for (const std::string& n : notes_)
-      if (n == note) return;
-    notes_.push_back(std::move(note));
-  }
   void describe_cost(profile& out) {
     clock_.describe_cost(out.cost);
     out.cost.recording_ns =
@@ -345,7 +339,7 @@ class KPROF_DETAIL_LOCAL session_state {
   bool emits_ = false;      // an NVTX tool is attached
   // The last recording or one before it sent scopes, which may still be open.
   bool has_emitted_ = false;
-  std::vector<std::string> notes_;
+  session_notes notes_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 
