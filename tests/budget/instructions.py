@@ -7,7 +7,8 @@
 The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
 of different length, so that what the program does before and after its loop does not count; the instructions of a scope
 are an iteration of the case less one of the baseline, its own one where it names one. Of a case written `loop:<case>` only what its own function and what
-that calls take is counted, without recorder::more_room: what a scope records, without the folding of full chunks. The counts are the same in every run. A budget of "none" only shows
+that calls take is counted, without recorder::more_room: what a scope records, without the folding of full chunks; of a case
+written `fold:<case>` only the folding, with no baseline. The counts are the same in every run. A budget of "none" only shows
 the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
 """
 
@@ -22,10 +23,14 @@ SHORT, LONG = 1000, 21000
 
 
 def count(program, case, iterations, environment):
-    loop_only, case = case.startswith("loop:"), case.removeprefix("loop:")
+    part, _, case = case.rpartition(":")
     with tempfile.TemporaryDirectory() as folder:
         # Entering one of these functions turns the counting on or off, leaving it turns it back.
-        toggles = [f"{case}(*", "*::recorder::more_room(*"] if loop_only else []
+        toggles = {
+            "": [],
+            "loop": [f"{case}(*", "*::recorder::more_room(*"],
+            "fold": ["*::thread_log::fold_records(*"],
+        }[part]
         run = subprocess.run(
             [
                 "valgrind",
@@ -76,7 +81,7 @@ def main():
     failed = False
     for case, budget in cases:
         case, _, own_baseline = case.partition("-")
-        base = of_baseline(own_baseline or baseline)
+        base = 0 if case.startswith("fold:") else of_baseline(own_baseline or baseline)
         scope = iteration(case) - base
         verdict = "no limit" if budget == "none" else f"budget {budget}"
         print(f"{case:14} {scope:8.2f} instructions a scope, {verdict}")

@@ -11,6 +11,7 @@
 #include <kprof/record/histogram.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/op_info.hpp>
+#include <kprof/record/same_bytes.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -128,17 +129,27 @@ class call_tree {
     return {payloads_.data() + n.payload_at, n.payload_size};
   }
 
+  /// A node by its number and where it lies, until the next one is made.
+  struct place {
+    std::uint32_t number;
+    tree_node* node;
+  };
+
   /// The child of `parent` for a begin record; made when it is new. Loops over layers have the node
   /// that came after the last one the time before, others have the last one again.
-  [[gnu::always_inline]] std::uint32_t child(std::uint32_t parent, std::uint64_t begin_word,
-                                             const char* bytes) {
+  [[gnu::always_inline]] place child(std::uint32_t parent, std::uint64_t begin_word,
+                                     const char* bytes) {
     tree_node* const all = nodes_.data();
     const std::uint32_t last = all[parent].last_child;  // 0, the root, is nobody's child
     const std::uint32_t next = all[last].successor;
-    if (is_begun_by(all[next], parent, begin_word, bytes)) return all[parent].last_child = next;
-    if (is_begun_by(all[last], parent, begin_word, bytes)) return last;
-    return other_child(parent, static_cast<std::uint32_t>(begin_word),
-                       {bytes, payload_bytes_of(begin_word)});
+    if (is_begun_by(all[next], parent, begin_word, bytes)) {
+      all[parent].last_child = next;
+      return {next, &all[next]};
+    }
+    if (is_begun_by(all[last], parent, begin_word, bytes)) return {last, &all[last]};
+    const std::uint32_t found = other_child(parent, static_cast<std::uint32_t>(begin_word),
+                                            {bytes, payload_bytes_of(begin_word)});
+    return {found, &nodes_[found]};
   }
 
   /// A child with what is known of it elsewhere: its formulas are not run again, since the binary
@@ -149,9 +160,7 @@ class call_tree {
   }
 
   /// Counts one finished call.
-  [[gnu::always_inline]] void finish(std::uint32_t node, std::uint64_t ticks,
-                                     std::uint64_t self_ticks) {
-    tree_node& n = nodes_[node];
+  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks) {
     ++n.calls;
     n.total += ticks;
     n.self += self_ticks;
@@ -206,29 +215,13 @@ class call_tree {
                                           std::uint64_t begin_word,
                                           const char* bytes) const noexcept {
     return n.begin_word == begin_word && n.parent == parent &&
-           same_bytes(payloads_.data() + n.payload_at, bytes, n.payload_size);
+           same_bytes<true>(payloads_.data() + n.payload_at, bytes, n.payload_size);
   }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
                payload p) const noexcept {
     const tree_node& n = nodes_[node];
     return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
-           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-    std::uint64_t x, y;
-    std::memcpy(&x, a, 8);
-    std::memcpy(&y, b, 8);
-    return x ^ y;
-  }
-  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
-  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-    for (; n >= 32; a += 32, b += 32, n -= 32)
-      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
-           differing_bits(a + 24, b + 24)) != 0)
-        return false;
-    for (; n >= 8; a += 8, b += 8, n -= 8)
-      if (differing_bits(a, b) != 0) return false;
-    return n == 0 || std::memcmp(a, b, n) == 0;
+           same_bytes<false>(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
 
   [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {

@@ -217,55 +217,53 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (unread_ != nullptr && stop_at != nullptr) fold_records(*unread_, stop_at);
   }
 
-  void fold_records(chunk& c, const char* stop) {
+  [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     std::uint64_t ticks = c.last_ticks;
     const std::uint64_t finished_before = counts.finished;
-    while (read_at_ < stop) {
-      const std::uint64_t word = get(read_at_);
+    // The writes below could change read_at_, for all that the compiler knows.
+    for (char* at = read_at_; at < stop; read_at_ = at) {
+      const std::uint64_t word = get(at);
       if (is_begin(word)) {
-        ticks = fold_begin(word, stop);
+        ticks = fold_begin(word, at, stop);
       } else if ((word & end_bit) != 0) {
         ticks = word & ~end_bit;
         close_innermost(ticks);
-        read_at_ += 8;
+        at += 8;
       } else {
-        ticks = fold_other(word);
+        ticks = fold_other(word, at);
+        at += record_size(word);
       }
     }
     c.last_ticks = ticks;
     c.ends += counts.finished - finished_before;
   }
 
-  /// Folds the begin at read_at_ and, if it comes next, its end: most scopes have none inside and
-  /// need not be stacked. Returns the time of what was folded.
-  [[gnu::always_inline]] std::uint64_t fold_begin(std::uint64_t word, const char* stop) {
-    char* const at = read_at_;
-    char* const next = at + record_size(word);
+  /// Folds the begin at `at` and, if it comes next, its end: most scopes have none inside and need
+  /// not be stacked. Moves `at` behind them and returns the time of the last one.
+  [[gnu::always_inline]] std::uint64_t fold_begin(std::uint64_t word, char*& at, const char* stop) {
     open_frame* const around = stack.empty() ? nullptr : &stack.back();
-    const std::uint32_t node =
+    const call_tree::place called =
         tree.child(around == nullptr ? call_tree::root : around->node, word, at + record_header);
-    put(at, folded_word(word, node));
+    put(at, folded_word(word, called.number));
     const std::uint64_t start = get(at + 8);
-    const std::uint64_t end_word = next < stop ? get(next) : 0;
+    at += record_size(word);
+    const std::uint64_t end_word = at < stop ? get(at) : 0;
     if ((end_word & end_bit) == 0) {
-      stack.push_back({node, false, start, 0});
-      read_at_ = next;
+      stack.push_back({called.number, false, start, 0});
       return start;
     }
+    at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
-    tree.finish(node, ticks, ticks);
+    tree.finish(*called.node, ticks, ticks);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
-    read_at_ = next + 8;
     return end_word & ~end_bit;
   }
 
-  /// Folds the record at read_at_, which is neither a begin nor an end in order. Returns its time.
-  [[gnu::noinline]] std::uint64_t fold_other(std::uint64_t word) {
-    const char* const at = read_at_;
+  /// Folds the record at `at`, which is neither a begin nor an end in order. Returns its time.
+  [[gnu::noinline]] std::uint64_t fold_other(std::uint64_t word, const char* at) {
     const auto subject = static_cast<std::uint32_t>(word);
     const std::uint64_t ticks = get(at + 8);
-    read_at_ += record_size(word);
     switch (kind_of(word)) {
       case record_kind::adopt: stack.push_back({paths.node_of(subject), true, ticks, 0}); break;
       case record_kind::end_to:
@@ -300,22 +298,23 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// Counts the innermost scope and takes it off the stack.
   void close_innermost(std::uint64_t now) {
     if (stack.empty()) return;
-    const open_frame f = stack.back();
-    stack.pop_back();
+    const open_frame& f = stack.back();
     const std::uint64_t ticks = elapsed(f.start, now);
-    open_frame* const around = stack.empty() ? nullptr : &stack.back();
-    if (f.adopted) {
-      // What was launched under an adopted context is another thread's scope's.
-      if (around != nullptr) around->child_ticks += f.child_ticks;
-      return;
-    }
-    tree.finish(f.node, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0);
-    if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
-      ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
+    if (!f.adopted) count_finished(f, ticks);
+    // What was launched under an adopted context is another thread's scope's.
+    const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
+    const bool launched = f.launched && !f.adopted;
+    stack.pop_back();
+    if (stack.empty()) return;
+    stack.back().child_ticks += child_ticks;
+    stack.back().launched |= launched;
+  }
+  void count_finished(const open_frame& f, std::uint64_t ticks) {
+    tree_node& n = tree[f.node];
+    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0);
     ++counts.finished;
-    if (around == nullptr) return;
-    around->child_ticks += ticks;
-    around->launched |= f.launched;
+    if (f.launched) ++n.device_calls;
+    else if (f.graph != 0) ++n.captured;
   }
 
   std::uint32_t innermost_path() {
