@@ -3,15 +3,13 @@
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
+#include "../support/rows.hpp"
 
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 using kprof::absence;
 using kprof::copy_direction;
@@ -22,15 +20,9 @@ using kprof::operator_table;
 using kprof::scope_kind;
 using kprof::scope_node;
 using kprof_test::device_builder;
+using kprof_test::row_of;
 
 namespace {
-
-operator_row row_of(const kprof::profile& p, const std::string& name, grouping by = grouping::op) {
-  for (const operator_row& row : operator_table(p, by))
-    if (row.name == name) return row;
-  FAIL("no row " << name);
-  return {};
-}
 
 constexpr auto every_grouping = {grouping::op, grouping::parameters, grouping::call_site,
                                  grouping::thread};
@@ -100,93 +92,6 @@ TEST_CASE("device_summary.a_call_inside_another_of_the_same_row_counts_once_in_t
   CHECK(row_of(p, "Merge").device_total_ns == Approx(22'000));
 }
 
-TEST_CASE("device_summary.rates_are_over_device_time_where_there_is_any") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto gemm = b.op(main, "Gemm"), decode = b.op(main, "Decode"), layer = b.op(main, "Layer"),
-             part = b.op(layer, "Part");
-  b.calls(gemm, 10, 100)
-      .work(gemm, 5000, 100, 20)
-      .calls(decode, 10, 100)
-      .work(decode, 5000, 100, 20);
-  b.calls(layer, 1, 50).work(layer, 600, 10, 10).calls(part, 1, 10);
-  b.kernel(gemm, "k", 10, 2000);
-  b.kernel(part, "k", 1, 300);
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(50'000 / 20'000e-9));
-  CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(1200 / 20'000e-9));
-  CHECK(row_of(p, "Gemm").flops_per_byte.value == Approx(5000 / 120.0));
-  // on the host, over host time
-  CHECK(row_of(p, "Decode").flops_per_s.value == Approx(50'000 / 1000e-9));
-  CHECK(row_of(p, "Decode").device_ns == 0);
-  // its part did the work
-  CHECK(row_of(p, "Layer").device_ns == 0);
-  CHECK(row_of(p, "Layer").flops_per_s.value == Approx(600 / 300e-9));
-  CHECK(row_of(p, "Gemm").mean_ns.value == Approx(100));
-}
-
-// Sizes that run on the host have no part in a rate over device time.
-TEST_CASE("device_summary.a_row_of_several_sets_of_parameters_rates_those_on_the_device") {
-  device_builder b;
-  const auto main = b.thread("main", 1), other = b.thread("other", 2);
-  const auto on_host = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"),
-             larger = b.op(other, "Gemm", "n=3");
-  b.calls(on_host, 1000, 10)
-      .work(on_host, 7'000'000, 10, 10)
-      .calls(large, 2, 10)
-      .work(large, 300, 30, 0)
-      .calls(larger, 1, 10)
-      .work(larger, 900, 90, 0);
-  b.kernel(large, "k", 2, 50);
-  b.kernel(larger, "k", 1, 100);
-  const operator_row row = row_of(b.done(), "Gemm");
-  CHECK(row.variants == 3);
-  CHECK(row.flops.value == Approx(7e9 + 600 + 900));
-  CHECK(row.flops_per_s.value == Approx(1500 / 200e-9));
-  CHECK(row.bytes_per_s.value == Approx(150 / 200e-9));
-}
-
-// An operator that finds its result in a cache has done no work on the device.
-TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto cached = b.op(main, "Gemm", "n=1"), other = b.op(main, "Gemm", "n=2");
-  b.calls(cached, 10, 10).work(cached, 500, 30, 20).calls(other, 2, 10).work(other, 1000, 10, 0);
-  b.p.nodes[cached].unlaunched = 9;
-  b.kernel(cached, "k", 1, 200);
-  b.kernel(other, "k", 2, 100);
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "Gemm").flops.value == Approx(7000));
-  CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(2500 / 400e-9));
-  CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(70 / 400e-9));
-  for (const grouping by : {grouping::parameters, grouping::call_site, grouping::thread}) {
-    CHECK(row_of(p, "Gemm", by).parameters == "n=1");
-    CHECK(row_of(p, "Gemm", by).flops_per_s.value == Approx(500 / 200e-9));
-  }
-  b.p.nodes[cached].unlaunched = 10;  // the one that launched has not ended
-  CHECK(row_of(b.p, "Gemm", grouping::parameters).flops_per_s.why == absence::no_calls);
-  // Another thread launched for it: which of the calls did is not known.
-  const auto worker = b.thread("worker", 2), handed = b.op(worker, "Gemm", "n=1");
-  b.work(handed, 500, 30, 20);
-  b.kernel(handed, "k", 9, 200);
-  CHECK(row_of(b.done(), "Gemm", grouping::parameters).flops_per_s.value == Approx(5000 / 2000e-9));
-}
-
-TEST_CASE("device_summary.a_rate_is_not_known_where_records_were_dropped") {
-  device_builder b;
-  const auto op = b.op(b.thread("main", 1), "A");
-  b.calls(op, 10, 10).work(op, 10, 10, 10);
-  b.kernel(op, "k", 10, 10);
-  b.done();
-  b.p.device.complete.records = 9990;
-  b.p.device.complete.dropped = 10;
-  CHECK(row_of(b.p, "A").flops_per_s.known());
-  b.p.device.complete.dropped = 11;
-  CHECK(row_of(b.p, "A").flops_per_s.why == absence::dropped);
-  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::dropped);
-  CHECK(row_of(b.p, "A").flops.known());
-}
-
 TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
   device_builder b;
   const auto main = b.thread("main", 1);
@@ -224,68 +129,6 @@ TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
   }
 }
 
-TEST_CASE("device_summary.a_row_that_only_ran_in_graphs_has_no_host_times") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto graph = b.graph(main, 5), op = b.op(graph, "Gemm");
-  b.work(op, 1000, 10, 0);
-  b.p.nodes[op].replays = 5;
-  b.kernel(op, "k", 5, 40);
-  const auto captured = b.op(main, "Captured");
-  b.calls(captured, 1, 10).work(captured, 1000, 10, 0);
-  b.p.nodes[captured].captured = 1;
-  const operator_row row = row_of(b.done(), "Gemm");
-  CHECK(row.calls == 0);
-  CHECK(row.mean_ns.why == absence::graphs_only);
-  CHECK(row.median_ns.why == absence::graphs_only);
-  CHECK(row.min_ns.why == absence::graphs_only);
-  CHECK(row.flops.value == Approx(5000));
-  CHECK(row.flops_per_s.value == Approx(5000 / 200e-9));
-  const operator_row not_replayed = row_of(b.p, "Captured");
-  CHECK(not_replayed.mean_ns.known());
-  CHECK(not_replayed.flops.why == absence::not_replayed);
-  CHECK(not_replayed.flops_per_s.why == absence::not_replayed);
-  b.p.nodes[captured].captured = 99;  // more than there are
-  CHECK(row_of(b.p, "Captured").captured == 1);
-}
-
-TEST_CASE("device_summary.gaps_are_means_over_the_launches_that_were_seen") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto op = b.op(main, "A"), inner = b.op(op, "B"), none = b.op(main, "C");
-  b.calls(op, 1, 10).calls(inner, 1, 10).calls(none, 1, 10);
-  auto& first = b.kernel(op, "k", 3, 10);
-  first.gaps = 2;
-  first.gap_ns = 600;
-  b.copy(op, copy_direction::host_to_device, 1, 10, 8).gap_ns = 300;
-  b.kernel(inner, "k", 1, 10).gap_ns = 1e9;
-  auto& unseen = b.kernel(none, "k", 1, 10);
-  unseen.gaps = 0;
-  unseen.gap_ns = 0;
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "A").gap_ns.value == Approx(300));
-  CHECK(row_of(p, "C").gap_ns.why == absence::no_launch);
-}
-
-TEST_CASE("device_summary.a_rate_is_not_known_where_work_has_no_time") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto op = b.op(main, "A");
-  b.calls(op, 2000, 10).work(op, 10, 10, 10);
-  b.kernel(op, "k", 2000, 10).untimed = 2;
-  CHECK(row_of(b.done(), "A").flops_per_s.known());
-  b.p.device.work[0].untimed = 3;
-  CHECK(row_of(b.p, "A").flops_per_s.why == absence::untimed);
-  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::untimed);
-  CHECK(row_of(b.p, "A").flops.known());
-  b.p.nodes[op].work.has_flops = false;
-  CHECK(row_of(b.p, "A").flops_per_s.why == absence::no_flops);
-  b.p.device.work[0].untimed = 0;
-  b.p.device.work[0].total_ns = 0;
-  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::no_time);
-}
-
-// A worker that took over a path launched in it, without a scope of its own.
 TEST_CASE("device_summary.work_launched_in_a_path_of_another_thread_is_the_operators") {
   device_builder b;
   const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
@@ -434,69 +277,6 @@ TEST_CASE("device_summary.a_table_of_some_calls_has_their_work_alone") {
         parts += row.device_ns, part_runs += row.kernels + row.copies;
     REQUIRE(parts == Approx(all).margin(1e-6));
     REQUIRE(runs == part_runs);
-  }
-}
-
-TEST_CASE("device_tree.a_scope_has_the_work_of_all_below_it_and_graphs_have_rows") {
-  device_builder b;
-  const auto main = b.thread("main", 1), other = b.thread("other", 2);
-  const auto step = b.region(main, "step"), graph = b.graph(step, 10),
-             op = b.op(graph, "Gemm", "n=1"), host = b.op(main, "Decode");
-  b.calls(step, 10, 100).calls(host, 1, 1e9);
-  b.p.nodes[op].replays = 30;
-  b.kernel(op, "k", 30, 10);
-  b.set(graph, 10, 1, 4);
-  b.copy(step, copy_direction::host_to_device, 1, 5, 4);
-  b.kernel(main, "k", 1, 1000);
-  const auto again = b.region(other, "step");
-  b.calls(again, 1, 50);
-  b.kernel(again, "k", 1, 7);
-  const kprof::profile p = b.done();
-  const auto tree = kprof::call_tree(p);
-  REQUIRE(tree.size() == 4);
-  CHECK(tree[0].name == "step");  // Decode took longer, but not on the device
-  CHECK(tree[0].device_ns == Approx(12));
-  CHECK(tree[0].device_total_ns == Approx(12 + 10 + 300));
-  CHECK(tree[0].device_share == Approx(322 / 1322.0));
-  CHECK(tree[1].kind == scope_kind::graph);
-  CHECK(tree[1].name == "graph");
-  CHECK(tree[1].replays == 10);
-  CHECK(tree[1].calls == 0);
-  CHECK(tree[1].device_total_ns == Approx(310));
-  CHECK(tree[2].name == "Gemm");
-  CHECK(tree[2].replays == 30);
-  CHECK(tree[2].total_ns == 0);
-  CHECK(tree[3].name == "Decode");
-  CHECK(tree[3].device_total_ns == 0);
-  const auto apart = kprof::call_tree(p, true);
-  CHECK(apart[0].kind == scope_kind::root);
-  CHECK(apart[0].thread == 0);
-  CHECK(apart[0].device_total_ns == Approx(315 + 1000));
-  CHECK(apart[0].device_ns == Approx(1000));
-}
-
-TEST_CASE("device_tree.nothing_is_lost_in_merging") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    const kprof::profile p = kprof_test::random_device_profile(seed);
-    double all = 0, in_tree = 0, outside = 0, top = 0;
-    for (const device_work& w : p.device.work) {
-      all += w.total_ns;
-      if (w.scope >= p.nodes.size() || p.nodes[w.scope].kind == scope_kind::root)
-        outside += w.total_ns;
-    }
-    const auto tree = kprof::call_tree(p);
-    std::vector<double> below(tree.size());
-    for (std::size_t i = tree.size(); i-- > 0;) {
-      in_tree += tree[i].device_ns;
-      REQUIRE(tree[i].device_total_ns == Approx(tree[i].device_ns + below[i]).margin(1e-6));
-      if (tree[i].parent == scope_node::none) top += tree[i].device_total_ns;
-      else {
-        below[tree[i].parent] += tree[i].device_total_ns;
-        REQUIRE(tree[tree[i].parent].device_total_ns >= tree[i].device_total_ns);
-      }
-    }
-    REQUIRE(in_tree + outside == Approx(all).margin(1e-6));
-    REQUIRE(top + outside == Approx(all).margin(1e-6));
   }
 }
 

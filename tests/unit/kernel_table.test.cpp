@@ -1,44 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <kprof/model/kernel_table.hpp>
 
-#include <kprof/model/copy_table.hpp>
-
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
+#include "../support/rows.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
-#include <vector>
 
 using kprof::absence;
 using kprof::copy_direction;
-using kprof::copy_row;
 using kprof::copy_table;
 using kprof::device_work;
 using kprof::grouping;
 using kprof::kernel_row;
 using kprof::kernel_table;
 using kprof::launch_place;
-using kprof::memory_place;
 using kprof::scope_node;
-using kprof::tensor_use;
 using kprof_test::device_builder;
-
-namespace {
-
-kernel_row row_of(const kprof::profile& p, const std::string& kernel,
-                  grouping by = grouping::parameters) {
-  for (const kernel_row& row : kernel_table(p, by))
-    if (row.kernel == kernel) return row;
-  FAIL("no row " << kernel);
-  return {};
-}
-
-}  // namespace
+using kprof_test::kernel_row_of;
 
 TEST_CASE("kernel_table.a_row_has_everything_about_a_kernel") {
   device_builder b;
@@ -103,18 +85,18 @@ TEST_CASE("kernel_table.the_region_is_the_innermost_inside_or_outside_of_the_ope
   b.kernel(none, "k_none", 1, 1);
   b.kernel(outer, "k_alone", 1, 1);
   const kprof::profile p = b.done();
-  CHECK(row_of(p, "k_outer").region == "outer");
-  CHECK(row_of(p, "k_inner").region == "inner");
-  CHECK(row_of(p, "k_graph").region == "inner");
-  CHECK(row_of(p, "k_none").regions == 0);
-  CHECK(row_of(p, "k_alone").region == "outer");
-  CHECK(row_of(p, "k_alone").place == launch_place::outside_operators);
-  CHECK_FALSE(row_of(p, "k_alone").also_in_none);
-  CHECK_FALSE(row_of(p, "k_none").also_in_none);
+  CHECK(kernel_row_of(p, "k_outer").region == "outer");
+  CHECK(kernel_row_of(p, "k_inner").region == "inner");
+  CHECK(kernel_row_of(p, "k_graph").region == "inner");
+  CHECK(kernel_row_of(p, "k_none").regions == 0);
+  CHECK(kernel_row_of(p, "k_alone").region == "outer");
+  CHECK(kernel_row_of(p, "k_alone").place == launch_place::outside_operators);
+  CHECK_FALSE(kernel_row_of(p, "k_alone").also_in_none);
+  CHECK_FALSE(kernel_row_of(p, "k_none").also_in_none);
   b.kernel(main, "k_alone", 1, 1);
-  CHECK(row_of(b.p, "k_alone").region == "outer");
-  CHECK(row_of(b.p, "k_alone").regions == 1);
-  CHECK(row_of(b.p, "k_alone").also_in_none);
+  CHECK(kernel_row_of(b.p, "k_alone").region == "outer");
+  CHECK(kernel_row_of(b.p, "k_alone").regions == 1);
+  CHECK(kernel_row_of(b.p, "k_alone").also_in_none);
 }
 
 TEST_CASE("kernel_table.the_pass_is_a_field_of_the_innermost_operator_that_has_one") {
@@ -129,11 +111,11 @@ TEST_CASE("kernel_table.the_pass_is_a_field_of_the_innermost_operator_that_has_o
   b.p.nodes[merged].merged = true;
   b.kernel(merged, "k_merged", 1, 1);
   const kprof::profile p = b.done();
-  CHECK(row_of(p, "k_inner").pass == "dgrad");
-  CHECK(row_of(p, "k_own").pass == "wgrad");
-  CHECK(row_of(p, "k_none").pass.empty());
-  CHECK(row_of(p, "k_merged").pass == "dgrad");
-  CHECK(row_of(p, "k_merged").parameters_merged);
+  CHECK(kernel_row_of(p, "k_inner").pass == "dgrad");
+  CHECK(kernel_row_of(p, "k_own").pass == "wgrad");
+  CHECK(kernel_row_of(p, "k_none").pass.empty());
+  CHECK(kernel_row_of(p, "k_merged").pass == "dgrad");
+  CHECK(kernel_row_of(p, "k_merged").parameters_merged);
 }
 
 TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
@@ -190,136 +172,6 @@ TEST_CASE("kernel_table.rows_of_differing_passes_say_so") {
   CHECK(kernel_table(b.p).size() == 4);
 }
 
-TEST_CASE("kernel_table.the_formulas_are_a_kernels_where_each_call_runs_it_alone") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto op = [&](const char* name, std::uint64_t calls) {
-    const auto node = b.op(main, name, "n=1");
-    b.calls(node, calls, 10).work(node, 100, 6, 4);
-    return node;
-  };
-  b.kernel(op("Alone", 5), "alone", 5, 10);
-  const auto two = op("Two", 5);
-  b.kernel(two, "two_a", 5, 10);
-  b.kernel(two, "two_b", 5, 10);
-  b.kernel(op("Twice", 5), "twice", 10, 10);  // the same one two times a call
-  const auto shapes = op("Shapes", 5);        // one kernel, two configurations
-  b.kernel(shapes, "shapes", 3, 10, 1);
-  b.kernel(shapes, "shapes", 2, 10, 2);
-  b.set(shapes, 5, 10, 64);  // a memset is no kernel
-  const auto layer = op("Layer", 5), part = b.op(b.region(layer, "r"), "Part");
-  b.kernel(layer, "layer", 5, 10);
-  b.kernel(part, "part", 5, 10);
-  const auto waiting = op("Waiting", 5);
-  b.p.nodes[waiting].open = 1;  // a call that is under way has launched too
-  b.kernel(waiting, "waiting", 6, 10);
-  const auto several = op("Merged", 5);
-  auto& merged = b.kernel(several, "lost", 5, 10);
-  merged.kernel = device_work::none;
-  merged.merged = true;
-  b.kernel(main, "outside", 5, 10);
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "alone").flops.value == Approx(500));
-  CHECK(row_of(p, "alone").bytes.value == Approx(50));
-  CHECK(row_of(p, "two_a").flops.why == absence::several_kernels);
-  CHECK(row_of(p, "two_b").bytes.why == absence::several_kernels);
-  CHECK(row_of(p, "twice").flops.why == absence::several_kernels);
-  const auto table = kernel_table(p);
-  for (const kernel_row& row : table)
-    if (row.kernel == "shapes") CHECK(row.flops.value == Approx(row.grid[0] == 1 ? 300 : 200));
-  CHECK(row_of(p, "layer").flops.why == absence::several_kernels);
-  CHECK(row_of(p, "part").flops.why == absence::no_flops);
-  CHECK(row_of(p, "part").bytes.why == absence::no_bytes);
-  CHECK(row_of(p, "waiting").flops.value == Approx(600));
-  CHECK(row_of(p, "").flops.why == absence::several_kernels);
-  CHECK(row_of(p, "").several_configurations);
-  CHECK(row_of(p, "outside").flops.why == absence::no_operator);
-  CHECK(row_of(p, "outside").bytes.why == absence::no_operator);
-}
-
-TEST_CASE("kernel_table.replayed_calls_count_and_captured_ones_do_not") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto captured = b.op(main, "A"), graph = b.graph(main, 9), replayed = b.op(graph, "A");
-  b.calls(captured, 1, 10).work(captured, 100, 6, 4).work(replayed, 100, 6, 4);
-  b.p.nodes[captured].captured = 1;
-  b.p.nodes[replayed].replays = 9;
-  b.kernel(replayed, "k", 9, 10);
-  CHECK(row_of(b.done(), "k").flops.value == Approx(900));
-  b.p.device.work[0].calls = 10;  // one more than there were calls that did anything
-  CHECK(row_of(b.p, "k").flops.why == absence::several_kernels);
-}
-
-TEST_CASE("kernel_table.what_formulas_do_not_say_has_a_reason") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto op = [&](const char* name, auto change) {
-    const auto node = b.op(main, name, "n=1");
-    b.calls(node, 1, 10).work(node, 100, 6, 4);
-    change(b.p.nodes[node]);
-    b.kernel(node, name, 1, 10);
-  };
-  op("no_flops", [](scope_node& n) { n.work.has_flops = false; });
-  op("no_bytes", [](scope_node& n) { n.work.has_bytes = false; });
-  op("invalid", [](scope_node& n) { n.work.valid = false; });
-  op("merged", [](scope_node& n) { n.merged = true; });
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "no_flops").flops.why == absence::no_flops);
-  CHECK(row_of(p, "no_flops").bytes.known());
-  CHECK(row_of(p, "no_bytes").bytes.why == absence::no_bytes);
-  CHECK(row_of(p, "no_bytes").flops.known());
-  CHECK(row_of(p, "invalid").flops.why == absence::invalid);
-  CHECK(row_of(p, "invalid").invalid);
-  CHECK(row_of(p, "merged").flops.why == absence::merged);
-}
-
-TEST_CASE("kernel_table.tensor_cores_are_known_by_name_or_declared_or_not_at_all") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto launch = [&](const char* name, kprof::arithmetic_unit on,
-                          std::vector<const char*> kernels) {
-    const auto node = b.op(main, name, "n=1");
-    b.calls(node, 1, 10).work(node, 100, 6, 4);
-    b.p.nodes[node].work.on = on;
-    for (const char* kernel : kernels) b.kernel(node, kernel, 1, 10);
-  };
-  launch("A", kprof::arithmetic_unit::unknown, {"ampere_h16816gemm", "volta_sgemm"});
-  launch("B", kprof::arithmetic_unit::tensor_core, {"mine"});
-  launch("C", kprof::arithmetic_unit::cuda_core, {"plain"});
-  launch("D", kprof::arithmetic_unit::tensor_core, {"prepare", "multiply"});
-  launch("E", kprof::arithmetic_unit::cuda_core, {"first", "second"});
-  launch("F", kprof::arithmetic_unit::cuda_core,
-         {"turing_s1688gemm"});  // the name is nearer to the truth
-  b.kernel(main, "h884gemm", 1, 10);
-  b.kernel(main, "whatever", 1, 10);
-  const kprof::profile p = b.done();
-  CHECK(row_of(p, "ampere_h16816gemm").tensor_core == tensor_use::yes_by_name);
-  CHECK(row_of(p, "volta_sgemm").tensor_core == tensor_use::unknown);
-  CHECK(row_of(p, "mine").tensor_core == tensor_use::yes_declared);
-  CHECK(row_of(p, "plain").tensor_core == tensor_use::no_declared);
-  CHECK(row_of(p, "prepare").tensor_core == tensor_use::unknown);
-  CHECK(row_of(p, "multiply").tensor_core == tensor_use::unknown);
-  CHECK(row_of(p, "first").tensor_core == tensor_use::no_declared);
-  CHECK(row_of(p, "second").tensor_core == tensor_use::no_declared);
-  CHECK(row_of(p, "turing_s1688gemm").tensor_core == tensor_use::yes_by_name);
-  CHECK(row_of(p, "h884gemm").tensor_core == tensor_use::yes_by_name);
-  CHECK(row_of(p, "whatever").tensor_core == tensor_use::unknown);
-}
-
-TEST_CASE("kernel_table.declarations_that_differ_within_a_row_say_nothing") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  for (const auto on : {kprof::arithmetic_unit::tensor_core, kprof::arithmetic_unit::cuda_core,
-                        kprof::arithmetic_unit::tensor_core}) {
-    const auto node = b.op(main, "A", "n=" + std::to_string(b.p.nodes.size()));
-    b.calls(node, 1, 10).work(node, 1, 1, 1);
-    b.p.nodes[node].work.on = on;
-    b.kernel(node, "k", 1, 10);
-  }
-  CHECK(kernel_table(b.p, grouping::op)[0].tensor_core == tensor_use::unknown);
-  CHECK(kernel_table(b.p, grouping::op)[0].flops.value == Approx(3));
-}
-
 TEST_CASE("kernel_table.runs_without_timing_are_in_no_time") {
   device_builder b;
   const auto main = b.thread("main", 1);
@@ -330,14 +182,14 @@ TEST_CASE("kernel_table.runs_without_timing_are_in_no_time") {
   b.kernel(op, "none", 2, 0).untimed = 2;
   b.kernel(op, "none", 2, 0).untimed = 9;  // more than there are
   const kprof::profile p = b.done();
-  CHECK(row_of(p, "some").mean_ns.value == Approx(10));
-  CHECK(row_of(p, "none").mean_ns.why == absence::untimed);
-  CHECK(row_of(p, "none").min_ns.why == absence::untimed);
-  CHECK(row_of(p, "none").max_ns.why == absence::untimed);
-  CHECK(row_of(p, "none").untimed == 4);
+  CHECK(kernel_row_of(p, "some").mean_ns.value == Approx(10));
+  CHECK(kernel_row_of(p, "none").mean_ns.why == absence::untimed);
+  CHECK(kernel_row_of(p, "none").min_ns.why == absence::untimed);
+  CHECK(kernel_row_of(p, "none").max_ns.why == absence::untimed);
+  CHECK(kernel_row_of(p, "none").untimed == 4);
   b.p.device.work[1].untimed = 0;
   b.p.device.work[1].min_ns = b.p.device.work[1].max_ns = 5;
-  CHECK(row_of(b.p, "none").min_ns.value == 5);  // those without timing have no minimum of 0
+  CHECK(kernel_row_of(b.p, "none").min_ns.value == 5);  // those without timing have no minimum of 0
 }
 
 TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
@@ -383,38 +235,6 @@ TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
   }
 }
 
-TEST_CASE("kernel_table.formulas_are_evaluated_no_more_often_than_there_were_calls") {
-  std::size_t seen = 0;
-  for (unsigned seed = 0; seed < 300; ++seed) {
-    const kprof::profile p = kprof_test::random_device_profile(seed);
-    std::map<std::string, std::uint64_t> calls, runs;
-    for (const scope_node& n : p.nodes)
-      if (n.kind == kprof::scope_kind::op)
-        calls[n.name + '\1' + parameter_text(p, n)] += n.calls - n.captured + n.replays + n.open;
-    for (const kernel_row& row : kernel_table(p))
-      if (row.flops.known()) runs[row.op + '\1' + row.parameters] += row.calls;
-    for (const auto& [name, n] : runs) {
-      INFO("seed " << seed);
-      REQUIRE(n <= calls[name]);
-      ++seen;
-    }
-  }
-  CHECK(seen > 50);
-}
-
-TEST_CASE("kernel_table.each_launch_has_the_formula_of_its_own_operator") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  for (const std::uint64_t flops : {100U, 7000U}) {  // two operators of one name
-    const auto node = b.op(main, "A", "n=1");
-    b.calls(node, 2, 10)
-        .work(node, flops, 1, 1)
-        .site(node, "a.cpp", static_cast<std::uint32_t>(flops));
-    b.kernel(node, "k", 2, 10);
-  }
-  CHECK(kernel_table(b.done())[0].flops.value == Approx(14'200));
-}
-
 TEST_CASE("kernel_table.impossible_profiles_are_survived") {
   CHECK(kernel_table({}).empty());
   CHECK(copy_table({}).empty());
@@ -453,70 +273,4 @@ TEST_CASE("kernel_table.many_nodes_and_much_work_take_linear_time") {
   for (int i = 0; i < 7; ++i) b.p.device.kernels.push_back("k" + std::to_string(i));
   CHECK(kernel_table(b.p).size() == 100'000);
   CHECK(kernel_table(b.p, grouping::op).size() == 350);
-}
-
-TEST_CASE("copy_table.copies_and_memsets_are_told_apart_by_kind_and_memory") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  const auto op = b.op(main, "A");
-  b.copy(op, copy_direction::host_to_device, 4, 100, 1000);
-  // operator and stream make no difference
-  b.copy(main, copy_direction::host_to_device, 1, 100, 500).stream = 3;
-  b.copy(op, copy_direction::host_to_device, 1, 90, 1000).from = memory_place::pageable;
-  b.copy(op, copy_direction::host_to_device, 1, 80, 1000).to = memory_place::array;
-  b.copy(op, copy_direction::device_to_host, 1, 70, 1000);
-  b.copy(op, copy_direction::device_to_host, 1, 60, 1000).device = 1;
-  auto& set = b.set(op, 2, 25, 100);
-  set.direction = copy_direction::host_to_host;  // neither of these is of a memset
-  set.from = memory_place::pinned;
-  b.set(op, 1, 5, 100);
-  b.copy(op, copy_direction::unknown, 1, 1, 8).merged = true;
-  b.kernel(op, "k", 1, 244);
-  const auto table = copy_table(b.done());
-  REQUIRE(table.size() == 7);
-  CHECK(table[0].calls == 5);
-  CHECK(table[0].direction == copy_direction::host_to_device);
-  CHECK(table[0].from == memory_place::pinned);
-  CHECK(table[0].to == memory_place::device);
-  CHECK(table[0].bytes == 4500);
-  CHECK(table[0].total_ns == Approx(500));
-  CHECK(table[0].share == Approx(500 / 1100.0));
-  CHECK(table[0].bytes_per_s.value == Approx(4500 / 500e-9));
-  CHECK(table[1].from == memory_place::pageable);
-  CHECK(table[2].to == memory_place::array);
-  CHECK(table[4].device == 1);
-  CHECK(table[5].task == kprof::device_task::set);
-  CHECK(table[5].calls == 3);
-  CHECK(table[5].from == memory_place::unknown);
-  CHECK(table[6].merged);
-}
-
-TEST_CASE("copy_table.rates_are_not_known_without_time") {
-  device_builder b;
-  const auto main = b.thread("main", 1);
-  b.copy(main, copy_direction::host_to_device, 4, 100, 1000).untimed = 1;
-  b.set(main, 1, 0, 100);
-  const auto table = copy_table(b.done());
-  CHECK(table[0].bytes_per_s.why == absence::untimed);
-  CHECK(table[1].bytes_per_s.why == absence::no_time);
-  const auto sets =
-      copy_table(b.p, [](const device_work& w) { return w.task == kprof::device_task::set; });
-  REQUIRE(sets.size() == 1);
-  CHECK(sets[0].share == 0);
-}
-
-TEST_CASE("copy_table.nothing_is_lost") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    const kprof::profile p = kprof_test::random_device_profile(seed);
-    std::uint64_t calls = 0, bytes = 0;
-    double ns = 0;
-    for (const device_work& w : p.device.work)
-      if (w.task != kprof::device_task::kernel)
-        calls += w.calls, bytes += w.bytes, ns += w.total_ns;
-    for (const copy_row& row : copy_table(p))
-      calls -= row.calls, bytes -= row.bytes, ns -= row.total_ns;
-    REQUIRE(calls == 0);
-    REQUIRE(bytes == 0);
-    REQUIRE(ns == Approx(0).margin(1));
-  }
 }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include <kprof/model/summary.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/device_profiles.hpp"
+#include "../support/rows.hpp"
+
+using kprof::absence;
+using kprof::copy_direction;
+using kprof::grouping;
+using kprof::operator_row;
+using kprof_test::device_builder;
+using kprof_test::row_of;
+
+TEST_CASE("device_summary.rates_are_over_device_time_where_there_is_any") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto gemm = b.op(main, "Gemm"), decode = b.op(main, "Decode"), layer = b.op(main, "Layer"),
+             part = b.op(layer, "Part");
+  b.calls(gemm, 10, 100)
+      .work(gemm, 5000, 100, 20)
+      .calls(decode, 10, 100)
+      .work(decode, 5000, 100, 20);
+  b.calls(layer, 1, 50).work(layer, 600, 10, 10).calls(part, 1, 10);
+  b.kernel(gemm, "k", 10, 2000);
+  b.kernel(part, "k", 1, 300);
+  const kprof::profile p = b.done();
+  CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(50'000 / 20'000e-9));
+  CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(1200 / 20'000e-9));
+  CHECK(row_of(p, "Gemm").flops_per_byte.value == Approx(5000 / 120.0));
+  // on the host, over host time
+  CHECK(row_of(p, "Decode").flops_per_s.value == Approx(50'000 / 1000e-9));
+  CHECK(row_of(p, "Decode").device_ns == 0);
+  // its part did the work
+  CHECK(row_of(p, "Layer").device_ns == 0);
+  CHECK(row_of(p, "Layer").flops_per_s.value == Approx(600 / 300e-9));
+  CHECK(row_of(p, "Gemm").mean_ns.value == Approx(100));
+}
+
+// Sizes that run on the host have no part in a rate over device time.
+TEST_CASE("device_summary.a_row_of_several_sets_of_parameters_rates_those_on_the_device") {
+  device_builder b;
+  const auto main = b.thread("main", 1), other = b.thread("other", 2);
+  const auto on_host = b.op(main, "Gemm", "n=1"), large = b.op(main, "Gemm", "n=2"),
+             larger = b.op(other, "Gemm", "n=3");
+  b.calls(on_host, 1000, 10)
+      .work(on_host, 7'000'000, 10, 10)
+      .calls(large, 2, 10)
+      .work(large, 300, 30, 0)
+      .calls(larger, 1, 10)
+      .work(larger, 900, 90, 0);
+  b.kernel(large, "k", 2, 50);
+  b.kernel(larger, "k", 1, 100);
+  const operator_row row = row_of(b.done(), "Gemm");
+  CHECK(row.variants == 3);
+  CHECK(row.flops.value == Approx(7e9 + 600 + 900));
+  CHECK(row.flops_per_s.value == Approx(1500 / 200e-9));
+  CHECK(row.bytes_per_s.value == Approx(150 / 200e-9));
+}
+
+// An operator that finds its result in a cache has done no work on the device.
+TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto cached = b.op(main, "Gemm", "n=1"), other = b.op(main, "Gemm", "n=2");
+  b.calls(cached, 10, 10).work(cached, 500, 30, 20).calls(other, 2, 10).work(other, 1000, 10, 0);
+  b.p.nodes[cached].unlaunched = 9;
+  b.kernel(cached, "k", 1, 200);
+  b.kernel(other, "k", 2, 100);
+  const kprof::profile p = b.done();
+  CHECK(row_of(p, "Gemm").flops.value == Approx(7000));
+  CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(2500 / 400e-9));
+  CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(70 / 400e-9));
+  for (const grouping by : {grouping::parameters, grouping::call_site, grouping::thread}) {
+    CHECK(row_of(p, "Gemm", by).parameters == "n=1");
+    CHECK(row_of(p, "Gemm", by).flops_per_s.value == Approx(500 / 200e-9));
+  }
+  b.p.nodes[cached].unlaunched = 10;  // the one that launched has not ended
+  CHECK(row_of(b.p, "Gemm", grouping::parameters).flops_per_s.why == absence::no_calls);
+  // Another thread launched for it: which of the calls did is not known.
+  const auto worker = b.thread("worker", 2), handed = b.op(worker, "Gemm", "n=1");
+  b.work(handed, 500, 30, 20);
+  b.kernel(handed, "k", 9, 200);
+  CHECK(row_of(b.done(), "Gemm", grouping::parameters).flops_per_s.value == Approx(5000 / 2000e-9));
+}
+
+TEST_CASE("device_summary.a_rate_is_not_known_where_records_were_dropped") {
+  device_builder b;
+  const auto op = b.op(b.thread("main", 1), "A");
+  b.calls(op, 10, 10).work(op, 10, 10, 10);
+  b.kernel(op, "k", 10, 10);
+  b.done();
+  b.p.device.complete.records = 9990;
+  b.p.device.complete.dropped = 10;
+  CHECK(row_of(b.p, "A").flops_per_s.known());
+  b.p.device.complete.dropped = 11;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "A").flops.known());
+}
+
+TEST_CASE("device_summary.a_row_that_only_ran_in_graphs_has_no_host_times") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto graph = b.graph(main, 5), op = b.op(graph, "Gemm");
+  b.work(op, 1000, 10, 0);
+  b.p.nodes[op].replays = 5;
+  b.kernel(op, "k", 5, 40);
+  const auto captured = b.op(main, "Captured");
+  b.calls(captured, 1, 10).work(captured, 1000, 10, 0);
+  b.p.nodes[captured].captured = 1;
+  const operator_row row = row_of(b.done(), "Gemm");
+  CHECK(row.calls == 0);
+  CHECK(row.mean_ns.why == absence::graphs_only);
+  CHECK(row.median_ns.why == absence::graphs_only);
+  CHECK(row.min_ns.why == absence::graphs_only);
+  CHECK(row.flops.value == Approx(5000));
+  CHECK(row.flops_per_s.value == Approx(5000 / 200e-9));
+  const operator_row not_replayed = row_of(b.p, "Captured");
+  CHECK(not_replayed.mean_ns.known());
+  CHECK(not_replayed.flops.why == absence::not_replayed);
+  CHECK(not_replayed.flops_per_s.why == absence::not_replayed);
+  b.p.nodes[captured].captured = 99;  // more than there are
+  CHECK(row_of(b.p, "Captured").captured == 1);
+}
+
+TEST_CASE("device_summary.gaps_are_means_over_the_launches_that_were_seen") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto op = b.op(main, "A"), inner = b.op(op, "B"), none = b.op(main, "C");
+  b.calls(op, 1, 10).calls(inner, 1, 10).calls(none, 1, 10);
+  auto& first = b.kernel(op, "k", 3, 10);
+  first.gaps = 2;
+  first.gap_ns = 600;
+  b.copy(op, copy_direction::host_to_device, 1, 10, 8).gap_ns = 300;
+  b.kernel(inner, "k", 1, 10).gap_ns = 1e9;
+  auto& unseen = b.kernel(none, "k", 1, 10);
+  unseen.gaps = 0;
+  unseen.gap_ns = 0;
+  const kprof::profile p = b.done();
+  CHECK(row_of(p, "A").gap_ns.value == Approx(300));
+  CHECK(row_of(p, "C").gap_ns.why == absence::no_launch);
+}
+
+TEST_CASE("device_summary.a_rate_is_not_known_where_work_has_no_time") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto op = b.op(main, "A");
+  b.calls(op, 2000, 10).work(op, 10, 10, 10);
+  b.kernel(op, "k", 2000, 10).untimed = 2;
+  CHECK(row_of(b.done(), "A").flops_per_s.known());
+  b.p.device.work[0].untimed = 3;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::untimed);
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::untimed);
+  CHECK(row_of(b.p, "A").flops.known());
+  b.p.nodes[op].work.has_flops = false;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::no_flops);
+  b.p.device.work[0].untimed = 0;
+  b.p.device.work[0].total_ns = 0;
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::no_time);
+}
+
+// A worker that took over a path launched in it, without a scope of its own.
