@@ -7,13 +7,15 @@ usage: results.py FOLDER_WITH_MEASUREMENTS FOLDER_FOR_RESULTS
 Exits with 1 when a budget is missed.
 """
 
-import datetime
 import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from machine import machine
+from table import Table
 
 # Budgets are those of the architecture. The front end's is in relation to Boost.PFR's core, which
 # took 50 ms where it was set.
@@ -59,42 +61,6 @@ GUARD_ROWS = [
     ("guard_cost", "torch_idle", "PyTorch RecordFunction, 8 inputs, idle"),
     ("guard_cost", "torch", "PyTorch RecordFunction, 8 inputs, profiler on"),
 ]
-
-
-class Table:
-    """Rows of (what, one thread, two threads, times the floor, budget, ok), in sections."""
-
-    HEAD = ("", "1 thread", "2 threads", "× floor", "budget", "ok")
-
-    def __init__(self):
-        self.rows = []
-
-    def section(self, title):
-        self.rows.append((title,))
-
-    def add(self, what, one, two="", floor="", budget="", ok=None):
-        self.rows.append(
-            (what, one, two, floor, budget, "" if ok is None else "yes" if ok else "NO")
-        )
-
-    def __str__(self):
-        full = [("  " + r[0], *r[1:]) for r in self.rows if len(r) > 1]
-        widths = [max(len(r[i]) for r in [self.HEAD, *full]) for i in range(len(self.HEAD))]
-
-        def line(row):
-            return "  ".join(
-                cell.ljust(w) if i == 0 else cell.rjust(w)
-                for i, (cell, w) in enumerate(zip(row, widths))
-            ).rstrip()
-
-        out = [line(self.HEAD), "─" * (sum(widths) + 2 * (len(widths) - 1))]
-        rows = iter(full)
-        for row in self.rows:
-            out += ["", row[0]] if len(row) == 1 else [line(next(rows))]
-        return "\n".join(out)
-
-    def failures(self):
-        return [r[0] for r in self.rows if len(r) > 1 and r[5] == "NO"]
 
 
 def load_guard_cost(folder):
@@ -298,58 +264,6 @@ def add_includes(table, by_compiler):
                 f"≤ {CODE_BYTES} B" if has_budget else "",
                 size <= CODE_BYTES if has_budget else None,
             )
-
-
-def first_line(*command):
-    try:
-        return subprocess.run(
-            command, check=True, capture_output=True, text=True
-        ).stdout.splitlines()[0]
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def machine(context):
-    cpu = {
-        k.strip(): v.strip()
-        for k, v in (
-            line.split(":", 1)
-            for line in subprocess.run(
-                ["lscpu"], check=True, capture_output=True, text=True
-            ).stdout.splitlines()
-            if ":" in line
-        )
-    }
-    caches = ", ".join(
-        level + " " + cpu[level + " cache"]
-        for level in ("L1d", "L2", "L3")
-        if level + " cache" in cpu
-    )
-    kernel = re.match(r"[\d.]*", first_line("uname", "-r") or "").group()
-    system = next(
-        (
-            l.split("=", 1)[1].strip('"')
-            for l in pathlib.Path("/etc/os-release").read_text().splitlines()
-            if l.startswith("PRETTY_NAME=")
-        ),
-        "",
-    )
-    loads = pathlib.Path("/proc/loadavg").read_text().split()[:3]
-    return {
-        "date": datetime.date.today().isoformat(),
-        "processor": cpu.get("Model name", "unknown"),
-        "cores": cpu.get("CPU(s)", "?") + (" (virtual)" if "Hypervisor vendor" in cpu else ""),
-        "caches": caches,
-        "system": f"{system}, Linux {kernel}",
-        "compilers": "; ".join(
-            v for v in (first_line("g++", "--version"), first_line("clang++", "--version")) if v
-        ),
-        "load": f"{' '.join(loads)} (1, 5, 15 minutes, at the end)",
-        "libraries": ", ".join(
-            f"{name} {context[key]}" for name, key in (("PyTorch", "torch"),) if key in context
-        )
-        or "none optional",
-    }
 
 
 def main():
