@@ -38,7 +38,8 @@ def instructions(command, folder):
         f"--callgrind-out-file={folder}/out.%p",
     ]
     done = run([*valgrind, *command])
-    # The compiler's driver starts another program, or does the work itself: whichever executed most.
+    # The compiler's driver starts another program, or does the work itself: whichever executed
+    # most.
     return max(int(n) for n in re.findall(r"Collected\s*:\s*(\d+)", done.stderr))
 
 
