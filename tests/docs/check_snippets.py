@@ -42,9 +42,8 @@ PREAMBLE = [
     "utility",
     "vector",
     "kprof/kprof.hpp",
-    "kprof/model/copy_table.hpp",
-    "kprof/model/kernel_table.hpp",
     "kprof/report/destination.hpp",
+    "kprof/tables.hpp",
 ]  # kprof.hpp with its session has them
 JOBS = 2
 # Takes a third of the time, and nothing compiles that would not without it.

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/tables.hpp>
 
 #include <array>
 #include <bit>
