@@ -92,6 +92,7 @@ void check_rows(const kprof::profile& run, grouping by, const char* word) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(field_of(records, i, "operator") == rows[i].name);
     CHECK(field_of(records, i, "parameters") == rows[i].parameters);
+    CHECK(field_of(records, i, "key") == kprof::row_key_text(rows[i].key));
     CHECK(field_of(records, i, "sets") == std::to_string(rows[i].variants));
     for (const metric& m : kprof::metrics) {
       const figure f = m.of(rows[i]);
@@ -122,7 +123,7 @@ TEST_CASE("csv.the_header_names_columns_and_units") {
   std::string text;
   REQUIRE(kprof::write(kprof::profile{}, "csv", {}, text).ok());
   CHECK(text ==
-        "operator,parameters,call_site,thread,dtype,sets,calls,replays,open,open_time [ns],"
+        "operator,parameters,call_site,thread,dtype,key,sets,calls,replays,open,open_time [ns],"
         "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],self [ns],share,"
         "total [ns],mean [ns],median [ns],p99 [ns],min [ns],max [ns],gflops [GFLOP/s],gbs [GB/s],"
         "intensity [FLOP/B],flops [FLOP],bytes [B],not known\r\n");

@@ -15,6 +15,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/metrics.hpp>
+#include <kprof/model/row_keys.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/option.hpp>
@@ -76,6 +77,7 @@ class csv_line {
 inline void put_csv_header(text_sink& out) {
   csv_line line;
   for (const dimension& d : dimensions) line.add(d.id);
+  line.add("key");
   line.add("sets");
   for (const metric& m : metrics) {
     const std::string_view unit = m.unit.name;
@@ -88,6 +90,7 @@ inline void put_csv_header(text_sink& out) {
 inline void put_csv_row(const profile& run, const operator_row& row, text_sink& out) {
   csv_line line;
   for (const dimension& d : dimensions) line.add(d.of(run, row));
+  line.add(row_key_text(row.key));
   line.add(static_cast<double>(row.variants));
   std::string unknown;
   for (const metric& m : metrics) {
