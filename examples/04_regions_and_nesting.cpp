@@ -54,7 +54,7 @@ int main() {
   for (int step = 0; step < 5; ++step) {
     KPROF_REGION("forward");
     for (int layer = 0; layer < 2; ++layer) {
-      // copied; evaluated only while somebody listens
+      // copied; evaluated only while a session records
       KPROF_REGION("layer " + std::to_string(layer));
       feed_forward({.tokens = 64, .width = 128, .hidden = layer == 0 ? 512 : 128}, x, up, down, y);
     }
