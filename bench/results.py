@@ -90,9 +90,8 @@ def number(value):
 
 def add_guards(table, runs, context):
     # The machine is faster at one moment and slower at the next, and rows were measured at
-    # different ones. So what is shown
-    # of a row is its multiple of the floor beside it, and in nanoseconds that times the floor's
-    # median over the whole run.
+    # different ones. So what is shown of a row is its multiple of the floor beside it, and in
+    # nanoseconds that times the floor's median over the whole run.
     floor = {
         (run, t): statistics.median(
             v["floor_ns"] for (_, threads), v in rows.items() if threads == t

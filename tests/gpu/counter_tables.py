@@ -12,8 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 
 # What is counted, and the metrics for it: the first alternative that the GPU has in full, added up.
-# Checked with CUPTI's
-# tables of TU102, GA100, AD102, GH100, GB100 and GB202.
+# Checked with CUPTI's tables of TU102, GA100, AD102, GH100, GB100 and GB202.
 SASS = "sm__sass_thread_inst_executed_op_{}_pred_on"
 TENSOR = "sm__ops_path_tensor_src_{}"
 METRICS = {

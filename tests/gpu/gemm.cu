@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // cuBLAS: whatever kernels it launches belong to the operator around the call, and the rate that
-// follows from the
-// operator's FLOPs and the device's time is the one that events show for the same work.
+// follows from the operator's FLOPs and the device's time is the one that events show for the same
+// work.
 
 #include "check.hpp"
 

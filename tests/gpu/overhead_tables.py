@@ -24,8 +24,7 @@ TIMES = ("total_ns", "launch_ns", "end_ms")
 PEERS = ("bare in Python", "torch.profiler", "Proton")  # of overhead_peers.py
 OTHERS = {"torch.profiler", "Proton"}
 # Proton calls cuptiFinalize at the end of a session, and CUPTI before that of CUDA 13.1 Update 1
-# gives launches of graphs wrong
-# ids in the sessions after the first.
+# gives launches of graphs wrong ids in the sessions after the first.
 ONE_SESSION = {"Proton"}
 
 CAPTION = f"""\

@@ -87,9 +87,9 @@ recorded_call recorded(const Op& op) {
 }
 
 /// Calls twice: once before anything counts, for code to be loaded and kernels to be chosen, and
-/// once in the range that
-/// counts. `unit` says which instructions do the operator's work: "f32" those of the CUDA cores,
-/// "tf32", "bf16" and "f16" those of the tensor cores with operands of that type.
+/// once in the range that counts. `unit` says which instructions do the operator's work: "f32"
+/// those of the CUDA cores, "tf32", "bf16" and "f16" those of the tensor cores with operands of
+/// that type.
 template <class Op, class Call>
 void count(const Op& op, const char* unit, const Call& call) {
   const auto [node, parameters] = recorded(op);
