@@ -18,6 +18,8 @@
 #include <kprof/op.hpp>
 #if KPROF_ENABLE
 #include <kprof/attach/hub.hpp>
+#else
+#include <kprof/attach/guards_off.hpp>
 #endif
 
 #define KPROF_DETAIL_JOIN_(a, b) a##b
@@ -285,76 +287,6 @@ class context_guard {
  private:
   const detail::scope_api* api_;
   detail::scope_token adopted_ = 0;
-};
-
-KPROF_DETAIL_END
-
-#else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
-
-#define KPROF_OP(Op, ...) \
-  if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
-#define KPROF_REGION(name) \
-  if (false) ::kprof::detail::accept_name(name)
-
-KPROF_DETAIL_BEGIN
-
-namespace detail {
-template <class Op>
-constexpr const Op& make(const Op& params) noexcept {
-  // as strict as with guards
-  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);
-  return params;
-}
-template <class Op>
-constexpr Op make() noexcept {
-  return make<Op>(Op{});
-}
-constexpr void accept_name(const char*) noexcept {}
-template <class Name>
-  requires requires(const Name& n) {
-    static_cast<const char*>(n.data());
-    n.size();
-  }
-constexpr void accept_name(const Name&) noexcept {}
-}  // namespace detail
-
-template <class Op>
-class [[maybe_unused]] op_guard {
- public:
-  constexpr explicit op_guard(const Op&) noexcept {}
-  op_guard(const op_guard&) = delete;
-  op_guard& operator=(const op_guard&) = delete;
-};
-class [[maybe_unused]] region_guard {
- public:
-  template <class Name>
-    requires requires(const Name& n) { detail::accept_name(n); }
-  constexpr explicit region_guard(const Name&) noexcept {}
-  region_guard(const region_guard&) = delete;
-  region_guard& operator=(const region_guard&) = delete;
-};
-class [[maybe_unused]] open_scope {};
-namespace explicit_scopes {
-template <class Op>
-[[nodiscard]] constexpr open_scope begin(const Op&) noexcept {
-  return {};
-}
-template <class Name>
-[[nodiscard]] constexpr open_scope begin_region(const Name&) noexcept {
-  return {};
-}
-constexpr void end(open_scope&) noexcept {}
-}  // namespace explicit_scopes
-using namespace explicit_scopes;
-class context {
- public:
-  static constexpr context current() noexcept { return {}; }
-};
-class [[maybe_unused]] context_guard {
- public:
-  constexpr explicit context_guard(context) noexcept {}
-  context_guard(const context_guard&) = delete;
-  context_guard& operator=(const context_guard&) = delete;
 };
 
 KPROF_DETAIL_END

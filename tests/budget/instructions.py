@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Counts the instructions a scope takes, by running a program under Valgrind's callgrind.
 
-    instructions.py <program> <baseline case> <case>[-<baseline case>]=<budget>... [-- VARIABLE=value...]
+    instructions.py <program> <baseline case> <case>[-<baseline case>]=<budget>...
+                    [-- VARIABLE=value...]
 
-The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the difference of two runs
-of different length, so that what the program does before and after its loop does not count; the instructions of a scope
-are an iteration of the case less one of the baseline, its own one where it names one. Of a case written `loop:<case>` only what its own function and what
-that calls take is counted, without recorder::more_room: what a scope records, without the folding of full chunks; of a case
-written `fold:<case>` only the folding, with no baseline. The counts are the same in every run. A budget of "none" only shows
-the number. Exits with 77, which CTest takes for a skip, where there is no Valgrind.
+The program is called as `<program> <case> <iterations>`. The instructions of one iteration are the
+difference of two runs of different length, so that what the program does before and after its loop
+does not count. The instructions of a scope are an iteration of the case less one of the baseline:
+the case's own, where it names one.
+
+    loop:<case>   counts only what the case's own function takes and what that calls, without
+                  recorder::more_room: what a scope records, without the folding of full chunks
+    fold:<case>   counts only the folding, with no baseline
+
+The counts are the same in every run. A budget of "none" only shows the number. Exits with 77, which
+CTest takes for a skip, where there is no Valgrind.
 """
 
 import os

@@ -34,13 +34,7 @@ GENERATED = (
     "tests/gpu/records/",
 )
 # Files that do not keep the limits yet.
-PENDING = set(
-    """
-    include/kprof/emit/nvtx.hpp include/kprof/guard.hpp include/kprof/record/chunk_pool.hpp
-    include/kprof/record/recorder.hpp include/kprof/record/same_bytes.hpp
-    tests/budget/instructions.py
-""".split()
-)
+PENDING = set()
 OUTPUT = "// Output:"
 FORMATTERS = ("clang-format-14", "clang-format")
 

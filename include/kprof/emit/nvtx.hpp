@@ -71,8 +71,8 @@ struct thread_ranges {
 };
 KPROF_DETAIL_LOCAL inline constinit thread_local thread_ranges mine{};
 
-/// A token: `emitted_token` and the thread's number in the upper half, then 16 bits of which opening
-/// at this depth, then the depth.
+/// A token: `emitted_token` and the thread's number in the upper half, then 16 bits of which
+/// opening at this depth, then the depth.
 KPROF_DETAIL_LOCAL inline scope_token token_of_innermost() noexcept {
   const std::uint32_t opening = mine.depth < thread_ranges::counted ? mine.opened[mine.depth] : 0U;
   return emitted_token | static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;

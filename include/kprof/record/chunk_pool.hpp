@@ -53,9 +53,9 @@ class KPROF_DETAIL_LOCAL chunk_pool {
   }
 
   /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
-  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to the oldest
-  /// of all while it is about as old: it is in this core's cache and needs no other log's lock. So
-  /// busy threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
+  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to
+  /// the oldest of all while it is about as old, since it needs no other log's lock. So busy
+  /// threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
   chunk* take(chunk* own_oldest) noexcept {
     const std::lock_guard lock(mutex_);
     if (free_ != nullptr) return pop_free();

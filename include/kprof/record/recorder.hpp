@@ -3,7 +3,8 @@
 #define KPROF_RECORD_RECORDER_HPP
 
 // The recorder: all threads' logs, the memory they share, and what happens when the process forks
-// or a module is unloaded. One per process, never freed. What guards call is in scope_functions.hpp.
+// or a module is unloaded. One per process, never freed. What guards call is in
+// scope_functions.hpp.
 // Locks are taken in this order: the list of threads, one thread's log, then sites, paths or the
 // pool.
 

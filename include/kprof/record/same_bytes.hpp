@@ -24,8 +24,8 @@ inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept 
          differing_bits(a + 24, b + 24);
 }
 
-/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be read
-/// but do not count.
+/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
+/// read but do not count.
 template <bool Padded>
 bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
   for (; n >= 64; a += 64, b += 64, n -= 64)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_ATTACH_ABI_HPP
+#define KPROF_ATTACH_ABI_HPP
+
+// The records that modules share: call sites, tables of functions, the hub, and one record for each
+// module. Everything here is ABI: plain structs, versioned, never freed, so that late destructors
+// may still reach them.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/descriptor.hpp>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct module_record;
+
+/// One per call site, static. The type is hidden so that no module shares another's sites.
+struct [[gnu::visibility("hidden")]] site {
+  std::uint32_t id;  // given by the session at the first scope; 0 until then
+  std::uint32_t line;
+  const char* file;   // nullptr: a guard without a call site of its own
+  const op_desc* op;  // nullptr: a region, whose name is its payload
+  const module_record* home;
+};
+
+/// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
+/// whenever scopes end out of order there, then how deep it lies. 0 names none. One word, so that
+/// closing a scope in order is one comparison, and all that a guard keeps.
+using scope_token = std::uint64_t;
+/// Set in the tokens that the NVTX emitter gives out while no session records.
+inline constexpr scope_token emitted_token = scope_token{1} << 63U;
+
+/// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
+/// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
+/// which would be three times as large.
+inline constexpr std::uint32_t max_fast_words = 16;
+
+/// The functions of whoever listens.
+struct scope_api {
+  std::uint32_t version;
+  std::uint32_t size;
+  void (*end)(scope_token scope) noexcept;
+  scope_token (*begin_any)(site& where, const void* payload, std::uint32_t bytes) noexcept;
+  scope_token (*begin[max_fast_words + 1])(site& where, const void* payload) noexcept;
+  std::uint32_t (*capture)() noexcept;  // path of the innermost open scope; 0: none
+  scope_token (*adopt)(std::uint32_t path) noexcept;
+  void (*release)(scope_token adopted) noexcept;
+};
+
+/// Sends scopes to a tool, with or without a session.
+struct emitter_api {
+  // false: not sent, not to be popped
+  bool (*push)(const site& where, const void* payload, std::uint32_t payload_bytes) noexcept;
+  void (*pop)() noexcept;
+};
+
+/// One per process, made by the first module that listens.
+struct hub_record {
+  std::uint32_t version;
+  std::uint32_t size;
+  const scope_api* active;     // what every module_record::api points to, or nullptr
+  const scope_api* recorder;   // the session's functions while it records, or nullptr
+  const scope_api* emit_only;  // the emitter's functions for when no session records, or nullptr
+  std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
+  // nullptr: no tool is attached; a recorder calls it beside its own work
+  const emitter_api* emitter;
+  // the session's own state; it begins with a `const char*` that names the build it is of
+  void* session;
+  // the session takes what it needs before a module goes
+  void (*detach)(const module_record& leaving) noexcept;
+  const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
+  // What closes scopes opened by the session's functions and by the emitter's, also when others
+  // listen by then. Once set they stay.
+  void (*end_recorded)(scope_token scope) noexcept;
+  void (*end_emitted)(scope_token scope) noexcept;
+};
+
+/// An operator known to a module.
+struct op_node {
+  const op_desc* op;
+  op_node* next;
+};
+
+struct module_record {
+  std::uint32_t version;
+  std::uint32_t size;
+  const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
+  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
+  // when nobody listens any more.
+  const scope_api* latest;
+  hub_record* hub;
+  op_node* ops;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
