@@ -9,6 +9,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
+#include <kprof/report/output.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
 #include <kprof/report/text/report_output.hpp>

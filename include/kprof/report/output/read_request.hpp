@@ -89,7 +89,7 @@ struct request_reading {
     if (error && of == nullptr) error = unknown_option(*what, given.name + '=' + given.value);
     else if (error && !reading.valid) error = {reading.complaint};
     for (option_value& value : all)
-      if (reading.valid && value.of == of) value = std::move(reading.value);
+      if (value.of == of) value = std::move(reading.value);
   }
 };
 
