@@ -29,8 +29,8 @@ install_packages() {
     return 0
   fi
   local missing=() package
-  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libdnnl-dev valgrind
-                python3 binutils)
+  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev libdnnl-dev
+                valgrind python3 binutils)
   case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] ||
@@ -59,9 +59,12 @@ build_configuration() {
   # Tests that need nvcc say so by the name KPROF_NVCC or KPROF_TEST_NVCC; an empty one leaves them
   # out.
   case $name in
-    # Examples print what a recording found, and use exceptions.
-    off-* | noexcept-*) options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF) ;;
-    asan-* | tsan-*) options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF) ;;
+    # Examples and tools print what a recording found, and use exceptions.
+    off-* | noexcept-*)
+      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_TOOLS=OFF) ;;
+    asan-* | tsan-*)
+      options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
+      options+=(-DKPROF_BUILD_TOOLS=OFF) ;;
     # These once, with g++, are enough.
     ci-clang)
       options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF)
