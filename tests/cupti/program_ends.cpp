@@ -49,7 +49,8 @@ MODE(forks_during_the_start) {
   print_profile(kprof::snapshot());
 }
 
-/// Nothing is asked for: the report that KPROF wants comes at the end, with what was still running.
+/// The program asks for nothing: the report at exit that KPROF asks for includes work that still
+/// runs.
 MODE(exits) { launch(1, 3); }
 
 /// The same for work that never ends. The report at the end is registered after CUDA's own

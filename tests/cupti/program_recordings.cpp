@@ -21,7 +21,7 @@ MODE(plain) {
   print_profile(kprof::snapshot());
 }
 
-/// What is wrong stays wrong: no further calls.
+/// Once CUPTI has refused, kprof makes no further call of it.
 MODE(refused) {
   launch(1);
   print_profile(kprof::snapshot());
@@ -59,7 +59,7 @@ MODE(pauses) {
   print_profile(kprof::snapshot());
 }
 
-/// What is said first holds from the first scope on.
+/// A pause before the first scope holds from the first scope on.
 MODE(pauses_first) {
   static_cast<void>(cudaFree(nullptr));
   kprof::pause();
@@ -69,7 +69,7 @@ MODE(pauses_first) {
   print_profile(kprof::snapshot());
 }
 
-/// What threads that have ended launched still runs when a new recording begins.
+/// Work that ended threads launched still runs when a new recording begins.
 MODE(restarts_over_ended_threads) {
   launch(9);
   std::thread([] { launch(1, 40); }).join();

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-/// A snapshot does not disturb a capture, and has the rest later.
+/// A snapshot does not disturb a capture; a later one has the rest.
 MODE(captures) {
   cudaStream_t s = nullptr;
   static_cast<void>(cudaStreamCreate(&s));
@@ -27,7 +27,7 @@ MODE(captures) {
   print_profile(kprof::snapshot());
 }
 
-/// A stream that is being captured is destroyed: that is not waited for for ever.
+/// A stream is destroyed while it is being captured: snapshots do not wait for its end.
 MODE(abandons_a_capture) {
   cudaStream_t s = nullptr, other = nullptr;
   launch(1);
@@ -91,7 +91,7 @@ MODE(many_threads) {
   print_profile(kprof::snapshot());
 }
 
-/// Launches without a record, for which nothing makes kprof read.
+/// Launches that leave no record, so that no record makes kprof take them from the log.
 MODE(copies_nothing) {
   void* memory = nullptr;
   static_cast<void>(cudaMalloc(&memory, 64));

@@ -3,7 +3,7 @@
 #define KPROF_ATTRIBUTE_BUSY_TIME_HPP
 
 // How long a device was busy: the length of the union of its intervals of work, which come in any
-// order. Memory is bounded: what is long over is kept as a sum.
+// order. Memory is bounded: only the sum is kept of the oldest intervals.
 
 #include <kprof/build_options.hpp>
 
@@ -17,11 +17,12 @@ namespace detail {
 
 class busy_time {
  public:
-  // Gathered and sorted from time to time: a tree of intervals takes three times as long.
+  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
+  /// intervals takes three times as long.
   void add(std::uint64_t start, std::uint64_t end) {
     if (end <= start) return;
     sum_ += end - start;
-    if (start < closed_) {  // so late that part of it may have been counted
+    if (start < closed_) {  // it comes so late that a part of it may have been counted
       exact_ = false;
       start = closed_;
       if (end <= start) return;
@@ -86,7 +87,7 @@ class busy_time {
 
   std::vector<interval> intervals_;
   std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;  // length of those before closed_
+  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
   std::uint64_t closed_ = 0;
   std::uint64_t sum_ = 0;
   bool exact_ = true;

@@ -2,8 +2,8 @@
 #ifndef KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
 #define KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
 
-// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are
-// in.
+// Numbers for the names of kernels. CUPTI owns the text of a name, which may disappear when the
+// kernel's library is unloaded.
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/device_totals.hpp>
@@ -34,10 +34,11 @@ class kernel_names {
     charged_ = 0;
   }
 
-  /// 1, 2, ...; device_key::merged_name where memory is spent.
+  /// 1, 2, ...; device_key::merged_name once the memory is used up.
   std::uint32_t number_of(const char* name) {
     if (name == nullptr) name = "(no name)";
-    // Records of one kernel share one text; that it is still the same is a short comparison.
+    // The records of one kernel share one text. Comparing it again is cheap, and needed: another
+    // library's name may have come to the same address.
     slot& s = recent_[reinterpret_cast<std::uintptr_t>(name) / 16 % recent_size];
     if (s.text == name && names_[s.number - 1] == name) return s.number;
     const std::uint32_t number = look_up(name);
