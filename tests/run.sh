@@ -29,8 +29,8 @@ install_packages() {
     return 0
   fi
   local missing=() package
-  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev libdnnl-dev
-                valgrind python3 binutils)
+  local wanted=(g++ clang clang-format libclang-rt-dev cmake ninja-build catch2 libcli11-dev
+                libdnnl-dev valgrind python3 binutils)
   case " ${configurations[*]} " in *" torch "*) wanted+=(python3-venv) ;; esac
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null)" = "install ok installed" ] ||

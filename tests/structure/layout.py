@@ -33,12 +33,6 @@ GENERATED = (
     "tests/golden/",
     "tests/gpu/records/",
 )
-# Files that do not keep the limits yet.
-PENDING = set(
-    """
-    include/kprof/emit/nvtx.hpp tests/run.sh
-""".split()
-)
 OUTPUT = "// Output:"
 FORMATTERS = ("clang-format-14", "clang-format")
 
@@ -84,11 +78,9 @@ def is_unbreakable(line):
     return " " not in re.sub(r"^\s*(//+<?|#+|[-*]|\d+\.)?\s*", "", line)
 
 
-def check_limits(root, pending=()):
+def check_limits(root):
     errors = []
     for name, path in sources(root):
-        if name in pending:
-            continue
         lines = path.read_text().split("\n")
         if len(lines) - 1 > MAX_LINES and path.suffix != ".md":
             errors.append(
@@ -194,7 +186,7 @@ def main():
     if what == "--self-test":
         errors = self_test()
     elif what == "limits":
-        errors = check_limits(pathlib.Path(rest[0]), PENDING)
+        errors = check_limits(pathlib.Path(rest[0]))
     elif what == "format":
         program = clang_format()
         if not program:

@@ -35,8 +35,8 @@ inline void disarm_nvtx() noexcept {}
 
 /// The emitter when an NVTX tool is attached, else nullptr. The first call initialises NVTX and
 /// hangs the emitter into the hub; later ones cost two loads. Any thread. Waits at most two seconds
-/// for another thread that initialises: that thread may need the loader's lock, which this one holds
-/// while a static object's constructor opens a scope. Such a scope is not sent.
+/// for another thread that initialises: that thread may need the loader's lock, which this one
+/// holds while a static object's constructor opens a scope. Such a scope is not sent.
 KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   using nvtx::self;
   if (load(self.refused) || nvtx::telling) return nullptr;
