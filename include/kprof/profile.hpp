@@ -2,9 +2,9 @@
 #ifndef KPROF_PROFILE_HPP
 #define KPROF_PROFILE_HPP
 
-// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report
-// is a function of one. Include it to walk a profile. Times are nanoseconds; text is as the program
-// gave it, not yet made safe to print.
+// A profile: the run up to a moment as a plain value that owns all it holds. snapshot() makes one,
+// load() reads a saved one, and every output is a function of one. Include it to walk a profile.
+// Times are nanoseconds. Text is as the program gave it: an output makes it safe to print.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>

@@ -25,6 +25,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using kprof::load_text;
@@ -256,7 +258,14 @@ TEST_CASE("saved.what_cannot_be_written_or_read_is_said") {
   CHECK_THAT(kprof::save(run, here.path).message, Contains("it is a folder: add a file name"));
   CHECK_THAT(kprof::save(run, "/dev/full").message, Contains("no space left"));
   CHECK(kprof::save(run, "/dev/null").ok());
-  CHECK(here.files() == 0);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const kprof::status too_large = kprof::save(run, path);
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK_THAT(too_large.message, Contains("no space left"));
+  CHECK(here.files() == 0);  // nor what was written aside
   CHECK_THAT(kprof::load(path).result.message,
              StartsWith("cannot read \"") && Contains("check the path and its permissions"));
   CHECK_THAT(kprof::load(here.path).result.message, StartsWith("cannot read \""));

@@ -35,7 +35,7 @@ struct copy_row {
   figure bytes_per_s{};  ///< bytes over total_ns
 };
 
-/// The copies and memsets for which keep(const device_work&) says true, most time first.
+/// The copies and memsets for which keep(const device_work&) returns true, most time first.
 template <class Keep>
 std::vector<copy_row> copy_table(const profile& p, Keep keep) {
   detail::key_numbers numbers(0);

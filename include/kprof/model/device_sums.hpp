@@ -103,8 +103,8 @@ struct named_work {
   device_sum sum;
 };
 
-/// What was launched in no operator, in regions and outside all scopes, and what was launched by
-/// nobody knows whom.
+/// Work that was launched in no operator: in regions, outside all scopes, and work whose launch was
+/// not seen.
 struct work_outside {
   device_sum all;
   device_sum unknown;             ///< of these, work whose launch was not seen

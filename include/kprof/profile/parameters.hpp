@@ -43,7 +43,7 @@ struct operator_field {
   std::uint32_t extent = 0;  ///< elements of an array, all its dimensions; 0 for a single value
   bool is_signed = false;    ///< of an integer or enumeration
   std::vector<operator_field> fields;        ///< of an aggregate
-  std::vector<enumerator_name> enumerators;  ///< of an enumeration; those without a name lack
+  std::vector<enumerator_name> enumerators;  ///< of an enumeration; those that have a name
   friend bool operator==(const operator_field&, const operator_field&) = default;
 };
 
