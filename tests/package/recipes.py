@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Holds the recipes and the workflow against the build: recipes.py <repository> | --self-test
 
-- The vcpkg port has the version of version.hpp, fields that vcpkg documents, and a feature for each
-  option that the portfile asks about.
+- The vcpkg port has the version of version.hpp, fields that vcpkg documents, the parts of Boost
+  that the headers include, and a feature for each option that the portfile asks about.
 - The port and the Conan recipe set options that CMakeLists.txt has, those of tests, examples and
   benchmarks among them, and the recipe exports every folder that the build reads.
 - The workflow runs the commands that README.md names, and nothing else of the tree.
@@ -44,6 +44,11 @@ def check_port(root, options, errors):
         errors.append(f"{PORT}: version {port.get('version')}, kprof is {version_of(root)}")
     for field in sorted(set(port) - PORT_FIELDS):
         errors.append(f"{PORT}: vcpkg knows no field {field}")
+    parts = set()
+    for header in (root / "include").rglob("*.hpp"):
+        parts |= set(re.findall(r"#include <boost/(\w+)[/.]", header.read_text()))
+    for part in sorted({f"boost-{part}" for part in parts} - set(map(str, port["dependencies"]))):
+        errors.append(f"{PORT}: the headers need {part}")
     features = port.get("features", {})
     for name, feature in features.items():
         for field in sorted(set(feature) - FEATURE_FIELDS):
@@ -109,10 +114,12 @@ def check(root):
 GOOD = {
     "include/kprof/version.hpp": "#define KPROF_VERSION_MAJOR 1\n#define KPROF_VERSION_MINOR 2\n"
     "#define KPROF_VERSION_PATCH 3\n",
+    "include/kprof/a.hpp": "#include <boost/pfr/core.hpp>\n#include <boost/json.hpp>\n",
     "CMakeLists.txt": "".join(f'option({o} "o" ON)\n' for o in sorted(NEVER_PACKAGED))
     + 'option(KPROF_BUILD_TOOLS "o" ON)\ninclude(cmake/a.cmake)\n',
     "cmake/a.cmake": "add_library(a ${PROJECT_SOURCE_DIR}/tools/a.cpp)\n",
-    PORT: '{"name": "kprof", "version": "1.2.3", "features": {"tools": {"description": "d"}}}',
+    PORT: '{"name": "kprof", "version": "1.2.3", "dependencies": ["boost-json", "boost-pfr", '
+    '{"name": "b"}], "features": {"tools": {"description": "d"}}}',
     PORTFILE: "vcpkg_check_features(OUT_FEATURE_OPTIONS F FEATURES tools KPROF_BUILD_TOOLS)\n"
     "-DKPROF_BUILD_TESTS=OFF -DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_BENCH=OFF\n",
     RECIPE: 'SOURCES = ("cmake/*", "tools/*")\n'
@@ -126,6 +133,7 @@ MISTAKES = (  # the file, what is changed, into what, and what is then said
     (PORT, "1.2.3", "1.2.4", "version 1.2.4, kprof is 1.2.3"),
     (PORT, '"name"', '"title"', "no field title"),
     (PORT, '"description"', '"summary"', "feature tools: vcpkg knows no field summary"),
+    (PORT, '"boost-json", ', "", "the headers need boost-json"),
     (PORT, '"tools"', '"tool"', "asks about ['tools']"),
     (PORTFILE, "tools KPROF_BUILD_TOOLS", "tools KPROF_TOOLS", "has no option KPROF_TOOLS"),
     (PORTFILE, "-DKPROF_BUILD_BENCH=OFF", "", "does not turn KPROF_BUILD_BENCH off"),
