@@ -83,7 +83,7 @@ void attached_late() {  // when a context, streams and kernels have long been in
   CUDA(cudaStreamDestroy(s));
 }
 
-/// The first guards of several threads at once, which launch from then on: whoever is first starts
+/// Several threads open their first guards at once and launch from then on; the first guard starts
 /// the session.
 void child_first_guards() {
   std::atomic<bool> done = false;
