@@ -18,6 +18,8 @@ using kprof::additivity;
 using kprof::figure;
 using kprof::metric;
 using kprof::operator_row;
+using kprof::detail::dimension_count;
+using kprof::detail::place_of_dimension;
 
 namespace {
 
@@ -45,10 +47,10 @@ TEST_CASE("metrics.have_names_units_and_meanings_of_their_own") {
     CHECK(std::string_view{m.meaning}.size() > 10);
     CHECK(std::string_view{m.meaning_in(true)}.size() > 10);
     CHECK(kprof::find_metric(m.id) == &m);
-    CHECK(kprof::detail::find_dimension(m.id) == nullptr);
+    CHECK(place_of_dimension(m.id) == dimension_count);
   }
   CHECK(kprof::find_metric("speed") == nullptr);
-  STATIC_REQUIRE(kprof::find_metric("gflops")->unit.scale == 1e-9);
+  STATIC_REQUIRE(kprof::metrics[kprof::detail::place_of_metric("gflops")].unit.scale == 1e-9);
 }
 
 TEST_CASE("metrics.give_the_numbers_of_a_row") {
@@ -93,7 +95,7 @@ TEST_CASE("metrics.columns_take_names_and_meanings_from_what_is_declared") {
   for (const kprof::detail::column& c : kprof::detail::columns) {
     INFO(c.id);
     const metric* const m = kprof::find_metric(c.id);
-    CHECK((m != nullptr) == (kprof::detail::find_dimension(c.id) == nullptr));
+    CHECK((m != nullptr) == (place_of_dimension(c.id) == dimension_count));
     CHECK(c.number == m);
     if (m == nullptr) continue;
     CHECK(std::string_view{c.header} == m->label);

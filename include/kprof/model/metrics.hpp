@@ -9,6 +9,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/operator_row.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -40,11 +41,11 @@ struct metric {
   bool of_device;  ///< only where the run has work on a device
   figure (*of)(const operator_row& row);
   const char* meaning;
-  const char* device_meaning = nullptr;  ///< where it is another in a run with work on a device
+  const char* device_meaning = "";  ///< where it is another in a run with work on a device
 
   /// What it means in a run with or without work on a device.
   constexpr const char* meaning_in(bool device) const noexcept {
-    return device && device_meaning != nullptr ? device_meaning : meaning;
+    return device && *device_meaning != '\0' ? device_meaning : meaning;
   }
 };
 
@@ -252,11 +253,22 @@ inline constexpr metric metrics[] = {
      .meaning = "bytes() of the calls in total, read + written, summed"},
 };
 
+namespace detail {
+inline constexpr std::size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
+
+/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour checks,
+/// g++ 12 takes no comparison of an address with nullptr for a constant.
+constexpr std::size_t place_of_metric(std::string_view id) noexcept {
+  std::size_t place = 0;
+  while (place < metric_count && id != metrics[place].id) ++place;
+  return place;
+}
+}  // namespace detail
+
 /// The metric of that id; nullptr: there is none.
-constexpr const metric* find_metric(std::string_view id) noexcept {
-  for (const metric& m : metrics)
-    if (id == m.id) return &m;
-  return nullptr;
+inline const metric* find_metric(std::string_view id) noexcept {
+  const std::size_t place = detail::place_of_metric(id);
+  return place < detail::metric_count ? &metrics[place] : nullptr;
 }
 
 /// Why a number is not known, in a few words.

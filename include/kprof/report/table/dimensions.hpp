@@ -11,6 +11,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/text/format.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,11 +60,13 @@ inline constexpr dimension dimensions[] = {
     {"dtype", "dtype", "type of the elements that the operator computes with", &dtype_of},
 };
 
-/// The dimension of that id; nullptr: there is none.
-constexpr const dimension* find_dimension(std::string_view id) noexcept {
-  for (const dimension& d : dimensions)
-    if (id == d.id) return &d;
-  return nullptr;
+inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
+
+/// The place of the dimension of that id; dimension_count: there is none.
+constexpr std::size_t place_of_dimension(std::string_view id) noexcept {
+  std::size_t place = 0;
+  while (place < dimension_count && id != dimensions[place].id) ++place;
+  return place;
 }
 
 }  // namespace detail

@@ -59,9 +59,11 @@ struct column {
 
 /// Not a constant, and so no column, where nothing is declared by that id.
 consteval column make_column(std::string_view id, look as, unsigned rank, unsigned device_rank) {
-  if (const metric* m = find_metric(id))
-    return {m->id, m->label, as, rank, device_rank, m, m->meaning, m->meaning_in(true)};
-  const dimension& d = *find_dimension(id);
+  if (const std::size_t place = place_of_metric(id); place < metric_count) {
+    const metric& m = metrics[place];
+    return {m.id, m.label, as, rank, device_rank, &m, m.meaning, m.meaning_in(true)};
+  }
+  const dimension& d = dimensions[place_of_dimension(id)];
   return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
 }
 
