@@ -256,8 +256,8 @@ inline constexpr metric metrics[] = {
 namespace detail {
 inline constexpr std::size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
 
-/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour checks,
-/// g++ 12 takes no comparison of an address with nullptr for a constant.
+/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour
+/// checks, g++ 12 takes no comparison of an address with nullptr for a constant.
 constexpr std::size_t place_of_metric(std::string_view id) noexcept {
   std::size_t place = 0;
   while (place < metric_count && id != metrics[place].id) ++place;
