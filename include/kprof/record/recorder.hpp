@@ -63,20 +63,21 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// A quarter of the memory may go to totals, the rest to logs.
   void set_memory(std::size_t bytes) noexcept {
-    memory_limit_ = bytes;
+    memory_limit_.store(bytes, std::memory_order_relaxed);
     budget_.set_limit(bytes / 4);
     pool_.set_limit(bytes - bytes / 4);
   }
-  std::size_t memory_limit() const noexcept { return memory_limit_; }
+  std::size_t memory_limit() const noexcept {
+    return memory_limit_.load(std::memory_order_relaxed);
+  }
   tree_budget& budget() noexcept { return budget_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is open then, and folds
-  /// the chunk that is full while it is in the cache. False, and counted in `lost`, when there is
-  /// no room.
+  /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
+  /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
     restart_in_child();
     if (this_log == &empty_log) join();
@@ -115,7 +116,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard lock(threads_.mutex());
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      fold_timed(*log);
+      timed([log] { log->fold(); });
       visit(*log);
     }
   }
@@ -228,9 +229,18 @@ class KPROF_DETAIL_LOCAL recorder {
     return count.load(std::memory_order_relaxed);
   }
 
-  void fold_timed(thread_log& log) {
+  /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
+  /// are folded when they have left the cache, but a program that takes a snapshot now and then
+  /// pays for folding there and not in its scopes.
+  std::uint32_t deferrable_chunks() const noexcept {
+    const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
+    return static_cast<std::uint32_t>(all / (threads_.running() + 1));
+  }
+
+  template <class Fold>
+  void timed(Fold fold) {
     const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-    log.fold();
+    fold();
     counts_.folding_ns.fetch_add(nanoseconds_of(CLOCK_MONOTONIC) - before,
                                  std::memory_order_relaxed);
   }
@@ -245,23 +255,23 @@ class KPROF_DETAIL_LOCAL recorder {
     return use(log);
   }
 
-  /// Folds this thread's log and returns a chunk for it to go on in, which belongs to no log; or
+  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs to no log; or
   /// nullptr. The caller holds no lock of a log.
   chunk* refill(thread_log& log) noexcept {
     chunk* c = nullptr;
     {
       const std::lock_guard own(log.mutex());
-      fold_timed(log);
+      timed([&] { log.fold_when_full(deferrable_chunks()); });
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
     }
     const std::lock_guard other(c->owner->mutex());
-    if (!c->folded) fold_timed(*c->owner);
     return recycled(c);
   }
   /// Takes a chunk out of the log it belongs to, whose lock the caller holds.
   chunk* recycled(chunk* c) noexcept {
+    if (!c->folded) timed([c] { c->owner->fold(); });
     c->owner->release(c);
     std::uint64_t until = recycled_until();
     while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
@@ -299,7 +309,7 @@ class KPROF_DETAIL_LOCAL recorder {
     counts_.reset();
   }
 
-  std::size_t memory_limit_ = 0;
+  std::atomic<std::size_t> memory_limit_{0};
   tree_budget budget_;
   chunk_pool pool_;
   site_table sites_;

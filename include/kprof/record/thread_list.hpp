@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -28,6 +29,9 @@ class KPROF_DETAIL_LOCAL thread_list {
       : sites_(&sites), paths_(&paths), budget_(&budget), pool_(&pool) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
+
+  /// Threads with a log that have not ended. Without the lock.
+  std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
 
   // Everything below needs the lock.
 
@@ -55,6 +59,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     char name[32] = {};
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
     logs_.push_back(log);
+    running_.fetch_add(1, std::memory_order_relaxed);
     return *log;
   }
 
@@ -65,6 +70,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       log.stop_writing(*pool_);
       log.ended = true;
     }
+    running_.fetch_sub(1, std::memory_order_relaxed);
     const auto apart = [](const thread_log* t) {
       return t->ended && t->counts.merged_threads == 0;
     };
@@ -76,6 +82,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   /// The threads of these logs do not exist in the child of a fork; `forked` is of the one that
   /// does, or nullptr.
   void forget_other_threads(thread_log* forked) {
+    running_.store(forked != nullptr ? 1 : 0, std::memory_order_relaxed);
     for (thread_log* log : logs_) {
       if (log == forked) {
         log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
@@ -151,6 +158,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
   thread_log* free_logs_ = nullptr;
   std::uint32_t last_number_ = 0;
+  std::atomic<std::uint32_t> running_{0};
 };
 
 }  // namespace detail

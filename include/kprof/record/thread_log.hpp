@@ -59,7 +59,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     stop_writing(pool);
     writing_ = c;
     if (unread_ == nullptr) start_reading(c);
-    else fold_unread(nullptr);  // the full chunk's last records, if it has not been folded
+    else if (backlog_ == 1 && read_at_ == unread_->end) fold_full(1);  // has been folded
     limit = c->limit();
     publish(c->begin());
   }
@@ -68,6 +68,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ == nullptr) return;
     writing_->end = cursor;
+    ++backlog_;
     pool.retire(writing_);
     writing_ = nullptr;
     cursor = limit = nullptr;
@@ -76,7 +77,18 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// Folds what has been published; or only up to `stop_at`, in the chunk that is being written.
   void fold(const char* stop_at = nullptr) {
     if (stop_at == nullptr && writing_ != nullptr) stop_at = published();
-    fold_unread(stop_at);
+    fold_full(backlog_);
+    if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, stop_at);
+    folds_when_full_ = false;
+  }
+  /// The chunk that is being written is full: folds it, by the thread itself, while it is in the
+  /// cache. That is left to a snapshot until `deferrable` chunks wait for one. From then on until
+  /// the next snapshot each call folds one chunk more than has been filled, up to the last.
+  void fold_when_full(std::uint32_t deferrable) {
+    if (backlog_ >= deferrable) folds_when_full_ = true;
+    if (!folds_when_full_) return;
+    fold_full(2);
+    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, cursor);
   }
 
   /// Takes a full chunk out of the log, folding it first.
@@ -107,6 +119,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       c = next;
     }
     first_ = last_ = writing_ = unread_ = nullptr;
+    backlog_ = 0;
     cursor = limit = nullptr;
     stack.clear();
   }
@@ -127,7 +140,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       writing_->first_depth = static_cast<std::uint32_t>(stack.size());
       writing_->ends = 0;
     }
-    const std::vector<std::uint32_t> nodes = tree.clear_but(nodes_of_open_scopes());
+    std::vector<std::uint32_t> nodes;
+    for (const open_frame& f : stack) nodes.push_back(f.node);
+    nodes = tree.clear_but(nodes);
     for (std::size_t i = 0; i < stack.size(); ++i) stack[i] = {nodes[i], stack[i].adopted, now, 0};
     device.clear();
     paths.clear();
@@ -187,12 +202,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   thread_log* next_free = nullptr;
 
  private:
-  std::vector<std::uint32_t> nodes_of_open_scopes() const {
-    std::vector<std::uint32_t> nodes;
-    for (const open_frame& f : stack) nodes.push_back(f.node);
-    return nodes;
-  }
-
   char* published() noexcept {
     return std::atomic_ref<char*>(cursor).load(std::memory_order_acquire);
   }
@@ -207,14 +216,14 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     c->first_depth = static_cast<std::uint32_t>(stack.size());
   }
 
-  /// `stop_at`: where to stop in the chunk that is being written; nullptr: at its beginning.
-  void fold_unread(const char* stop_at) {
-    while (unread_ != nullptr && unread_ != writing_) {
+  /// Folds the oldest chunks of the backlog, at most so many.
+  void fold_full(std::uint32_t chunks) {
+    for (; chunks != 0 && backlog_ != 0; --chunks) {
       fold_records(*unread_, unread_->end);
       unread_->folded = true;
+      --backlog_;
       start_reading(unread_->next);
     }
-    if (unread_ != nullptr && stop_at != nullptr) fold_records(*unread_, stop_at);
   }
 
   [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
@@ -330,6 +339,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   chunk* writing_ = nullptr;  // the last one, while the thread writes in it
   chunk* unread_ = nullptr;   // where folding goes on, at read_at_
   char* read_at_ = nullptr;
+  std::uint32_t backlog_ = 0;  // full chunks that have not been folded
+  bool folds_when_full_ = false;
 };
 
 }  // namespace detail
