@@ -255,8 +255,8 @@ class KPROF_DETAIL_LOCAL recorder {
     return use(log);
   }
 
-  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs to no log; or
-  /// nullptr. The caller holds no lock of a log.
+  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
+  /// to no log; or nullptr. The caller holds no lock of a log.
   chunk* refill(thread_log& log) noexcept {
     chunk* c = nullptr;
     {
