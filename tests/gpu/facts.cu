@@ -21,8 +21,6 @@
 
 namespace {
 
-using namespace std::chrono_literals;
-
 // ---- what it is
 
 void machine() {

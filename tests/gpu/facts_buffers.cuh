@@ -14,6 +14,8 @@
 
 namespace {
 
+using namespace std::chrono_literals;
+
 /// Small buffers, filled by eight streams of four threads.
 void buffers() {
   constexpr int threads = 4, streams = 2, each = 400;
