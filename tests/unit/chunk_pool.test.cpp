@@ -79,7 +79,7 @@ TEST_CASE("chunk_pool.threads_of_one_pace_recycle_their_own") {
     fill_one(b, {&a, &b});
   }
   for (int i = 0; i < 1000; ++i)
-    for (writer* log : {&a, &b}) {
+    for (writer* log : {&a, &a, &b, &b}) {
       chunk* const own = log->oldest();
       fill_one(*log, {&a, &b});
       CHECK(log->chunks.back() == own);
