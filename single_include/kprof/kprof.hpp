@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// kprof as one header: a copy of include/kprof, written by cmake/amalgamate.py. Change the originals, not this file.
+// kprof as one header: a copy of include/kprof, written by cmake/amalgamate.py. Change the
+// originals, not this file.
 //
-// Needs C++20 and Boost.PFR (Boost 1.75 or newer); NVTX headers are used where they can be found. Everything is explained
-// where it is declared, from "kprof/kprof.hpp" on, which is at the end.
+// Needs C++20 and Boost.PFR (Boost 1.75 or newer); NVTX headers are used where they can be found.
+// Everything is explained where it is declared, from "kprof/kprof.hpp" on, which is at the end.
 
 // <kprof/kprof.hpp>
 #ifndef KPROF_KPROF_HPP
@@ -12,6 +13,13 @@
 // session that starts with the first scope, as the environment variable KPROF says (settings.hpp).
 // A library that only declares and guards includes guard.hpp instead, which is light and arms
 // nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
+
+// <kprof/attach/build_name.hpp>
+#ifndef KPROF_ATTACH_BUILD_NAME_HPP
+#define KPROF_ATTACH_BUILD_NAME_HPP
+
+// The name of this build of the session. Modules share a session only if theirs is the same; a file
+// that leaves the session to a library is linked only with a library of the same build.
 
 // <kprof/build_options.hpp>
 #ifndef KPROF_BUILD_OPTIONS_HPP
@@ -48,24 +56,20 @@
 #elif KPROF_NVTX == 1 && KPROF_ENABLE == 0
 #error "kprof: KPROF_NVTX=1 contradicts KPROF_ENABLE=0; leave KPROF_NVTX out or enable kprof"
 #elif KPROF_NVTX == 1 && !__has_include(<nvtx3/nvToolsExt.h>)
-#error \
-    "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder or leave KPROF_NVTX out"
+#error "kprof: KPROF_NVTX=1 but <nvtx3/nvToolsExt.h> cannot be found; add the CUDA include folder"
 #endif
 
 #ifndef KPROF_SESSION_ELSEWHERE
 #define KPROF_SESSION_ELSEWHERE 0
 #elif KPROF_SESSION_ELSEWHERE != 0 && KPROF_SESSION_ELSEWHERE != 1
-#error \
-    "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as -DKPROF_SESSION_ELSEWHERE=1 or leave it out"
+#error "kprof: KPROF_SESSION_ELSEWHERE must be 0 or 1; define it as 1 or leave it out"
 #endif
 #ifndef KPROF_SESSION_HERE
 #define KPROF_SESSION_HERE 0
 #elif KPROF_SESSION_HERE != 0 && KPROF_SESSION_HERE != 1
-#error \
-    "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 in one file, before the first kprof header, or leave it out"
+#error "kprof: KPROF_SESSION_HERE must be 0 or 1; define it as 1 or leave it out"
 #elif KPROF_SESSION_HERE == 1 && KPROF_SESSION_ELSEWHERE == 1
-#error \
-    "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter in the file that compiles the session"
+#error "kprof: KPROF_SESSION_HERE=1 contradicts KPROF_SESSION_ELSEWHERE=1; undefine the latter"
 #endif
 
 #if !defined(__cplusplus) || __cplusplus < 202002L
@@ -113,6 +117,61 @@
 
 #endif  // <kprof/build_options.hpp>
 
+// <kprof/version.hpp>
+#ifndef KPROF_VERSION_HPP
+#define KPROF_VERSION_HPP
+
+// The version of these headers. CMakeLists.txt and the single header read it from here.
+// Include it to test for a feature; it costs nothing.
+
+#define KPROF_VERSION_MAJOR 0
+#define KPROF_VERSION_MINOR 1
+#define KPROF_VERSION_PATCH 0
+
+#endif  // <kprof/version.hpp>
+
+#include <string>  // with it the standard library's own macros
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// What lays out std::string and std::vector, and with them a profile.
+#if defined(_LIBCPP_VERSION)
+#define KPROF_DETAIL_LIBRARY "libc++"
+using standard_library = struct libcxx;
+#elif defined(_GLIBCXX_DEBUG)
+#define KPROF_DETAIL_LIBRARY "libstdc++ in debug mode"
+using standard_library = struct libstdcxx_in_debug_mode;
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+#define KPROF_DETAIL_LIBRARY "libstdc++"
+using standard_library = struct libstdcxx;
+#else
+#define KPROF_DETAIL_LIBRARY "libstdc++ with the old string"
+using standard_library = struct libstdcxx_with_the_old_string;
+#endif
+
+/// The build as a type: in the name of a function that one file calls and a library defines, it
+/// makes the linker tell which builds were mixed.
+template <class StandardLibrary, int Major, int Minor, int Patch>
+struct build {};
+using this_build =
+    build<standard_library, KPROF_VERSION_MAJOR, KPROF_VERSION_MINOR, KPROF_VERSION_PATCH>;
+
+#define KPROF_DETAIL_TEXT_(x) #x
+#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
+/// Builds that agree on this lay out the session's classes alike.
+inline constexpr const char* session_build =
+    "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
+        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH) " " KPROF_DETAIL_LIBRARY;
+#undef KPROF_DETAIL_TEXT
+#undef KPROF_DETAIL_TEXT_
+#undef KPROF_DETAIL_LIBRARY
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/build_name.hpp>
+
 // <kprof/guard.hpp>
 #ifndef KPROF_GUARD_HPP
 #define KPROF_GUARD_HPP
@@ -140,8 +199,9 @@
 //     std::int64_t n = 0;
 //     kprof::dtype type = kprof::dtype::f32;
 //     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
-//     constexpr kprof::traffic bytes() const { return {.read = 2 * n * size_of(type), .written = n
-//     * size_of(type)}; }
+//     constexpr kprof::traffic bytes() const {
+//       return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+//     }
 //   };
 //
 // Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic),
@@ -156,37 +216,37 @@
 #ifndef KPROF_DECLARE_CHECKS_HPP
 #define KPROF_DECLARE_CHECKS_HPP
 
-// Every way a type can fail to be an operator, each with the sentence that says what to do. The
-// first that applies is the first error the compiler prints. The texts are tested: change them
-// together with tests/compile_fail.
+// Refuses types that are no operators. Each reason is a static_assert whose message says what to
+// do; the first that applies is the first error that the compiler prints. Included by op.hpp.
+// Compile time only. tests/compile_fail expects each message in full.
 
 // <kprof/declare/reflect.hpp>
 #ifndef KPROF_DECLARE_REFLECT_HPP
 #define KPROF_DECLARE_REFLECT_HPP
 
-// The fields of a parameter struct: their number, types and access (counted by Boost.PFR, or
-// listed), and the questions that checks.hpp turns into messages. Compile time only.
+// The fields of a parameter struct: their number, types and addresses, counted by Boost.PFR or
+// listed by the author; and what checks.hpp asks before it refuses a struct. Compile time only.
 
 // <kprof/declare/descriptor.hpp>
 #ifndef KPROF_DECLARE_DESCRIPTOR_HPP
 #define KPROF_DECLARE_DESCRIPTOR_HPP
 
-// What an operator is at run time: plain structs that may be read by another binary of the process,
-// built by another compiler. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI.
-// Everything pointed to lives as long as the binary that declared it; whoever keeps it longer
-// copies it.
+// What an operator is at run time: plain structs that another module of the process, built by
+// another compiler, may read. Part of the ABI: a change of layout changes KPROF_DETAIL_ABI. What
+// they point to lives as long as the module that declared the operator; to keep it longer, copy it.
 
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
-namespace detail {
 
-/// Text that need not be zero-terminated; usually a piece of what the compiler printed.
-struct text {
+/// Text that need not be zero-terminated, as a std::string_view whose header would take as long as
+/// all of op.hpp. Points into the module that declared the operator.
+struct text_view {
   const char* data;
-  std::uint32_t size;
+  std::uint32_t size;  ///< bytes
 };
 
+/// What a parameter is. An array has the kind of its elements.
 enum class field_kind : std::uint8_t {
   signed_integer,
   unsigned_integer,
@@ -197,13 +257,17 @@ enum class field_kind : std::uint8_t {
   aggregate
 };
 
+namespace detail {
+
+using ::kprof::KPROF_DETAIL_ABI::field_kind;
+
 struct enumerator {
   std::int64_t value;
-  text name;
+  text_view name;
 };
 
 struct enum_desc {
-  text name;
+  text_view name;
   bool is_signed;
   std::uint32_t size;
   const enumerator* list;
@@ -212,7 +276,7 @@ struct enum_desc {
 struct struct_desc;
 
 struct field_desc {
-  text name;
+  text_view name;
   std::uint32_t offset;  // bytes from the start of the enclosing struct
   std::uint32_t size;    // bytes of one element
   std::uint32_t extent;  // elements of a std::array (all its dimensions); 0 for a single value
@@ -222,7 +286,7 @@ struct field_desc {
 };
 
 struct struct_desc {
-  text name;
+  text_view name;
   std::uint32_t size;
   std::uint32_t field_count;
   const field_desc* fields;
@@ -243,7 +307,7 @@ struct work {
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
   std::uint32_t params_size;  // 0 for a struct without fields
-  text (*name)() noexcept;
+  text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
 };
@@ -358,18 +422,17 @@ struct nth_argument<std::index_sequence<Index...>> {
 template <std::size_t Index, std::size_t Count, class T>
 constexpr auto field_pointer(const T& object) noexcept {
   if constexpr (Count == 0) return static_cast<const T*>(nullptr);
-  KPROF_DETAIL_BIND(1)
-  KPROF_DETAIL_BIND(2)
-  KPROF_DETAIL_BIND(3)
-  KPROF_DETAIL_BIND(4) KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7)
-      KPROF_DETAIL_BIND(8) KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11)
-          KPROF_DETAIL_BIND(12) KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15)
-              KPROF_DETAIL_BIND(16) KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18)
-                  KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20) KPROF_DETAIL_BIND(21)
-                      KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
-                          KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27)
-                              KPROF_DETAIL_BIND(28) KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30)
-                                  KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+  // clang-format would indent each branch by one more step.
+  // clang-format off
+  KPROF_DETAIL_BIND(1) KPROF_DETAIL_BIND(2) KPROF_DETAIL_BIND(3) KPROF_DETAIL_BIND(4)
+  KPROF_DETAIL_BIND(5) KPROF_DETAIL_BIND(6) KPROF_DETAIL_BIND(7) KPROF_DETAIL_BIND(8)
+  KPROF_DETAIL_BIND(9) KPROF_DETAIL_BIND(10) KPROF_DETAIL_BIND(11) KPROF_DETAIL_BIND(12)
+  KPROF_DETAIL_BIND(13) KPROF_DETAIL_BIND(14) KPROF_DETAIL_BIND(15) KPROF_DETAIL_BIND(16)
+  KPROF_DETAIL_BIND(17) KPROF_DETAIL_BIND(18) KPROF_DETAIL_BIND(19) KPROF_DETAIL_BIND(20)
+  KPROF_DETAIL_BIND(21) KPROF_DETAIL_BIND(22) KPROF_DETAIL_BIND(23) KPROF_DETAIL_BIND(24)
+  KPROF_DETAIL_BIND(25) KPROF_DETAIL_BIND(26) KPROF_DETAIL_BIND(27) KPROF_DETAIL_BIND(28)
+  KPROF_DETAIL_BIND(29) KPROF_DETAIL_BIND(30) KPROF_DETAIL_BIND(31) KPROF_DETAIL_BIND(32)
+  // clang-format on
 }
 
 #undef KPROF_DETAIL_BIND
@@ -532,8 +595,7 @@ struct is_fixed_string : std::false_type {};
 template <std::size_t N>
 struct is_fixed_string<fixed_string<N>> : std::true_type {};
 
-/// std::array<T, N>, recognised by shape: naming it would take its header, as large as everything
-/// else here together.
+/// std::array<T, N>, recognised by its shape: its header would be as large as all else here.
 template <class F>
 struct array_of {
   using element = F;
@@ -606,18 +668,18 @@ inline constexpr bool has_two_initialisers = requires {
 /// its fields.
 template <class T>
 constexpr std::size_t count_initialisers() noexcept {
-  // A type that is no aggregate has been refused by checks.hpp; counting it all the same takes
-  // clang half a minute.
+  // checks.hpp refuses a type that is no aggregate, and clang would take half a minute to count its
+  // initialisers.
   if constexpr (std::is_empty_v<T> || !std::is_aggregate_v<T>) return 0;
   // nvcc's front end cannot compile Boost.PFR's search for a base class in a struct of one field.
   else if constexpr (!has_two_initialisers<T>) return 1;
   else return boost::pfr::tuple_size_v<T>;
 }
 
-// The elements of a C array look like fields, because braces may be left out around them. Empty
-// braces always stand for a whole field: put in the place of the I-th initialiser, they leave the
-// others too many if that begins an array. An array of one element takes one initialiser and
-// reaches the field checks as what it is.
+// Finds C arrays, whose elements count as fields because their braces may be left out. Empty braces
+// always initialise a whole field: in the place of the I-th initialiser they leave too many
+// initialisers behind them if the I-th begins an array. An array of one element takes one
+// initialiser and reaches check_field() as an array.
 template <class T, class Before, class After>
 inline constexpr bool c_array_between = false;
 template <class T, std::size_t... B, std::size_t... A>
@@ -712,8 +774,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_DECLARE_TRAITS_HPP
 #define KPROF_DECLARE_TRAITS_HPP
 
-// Finds an operator's optional pieces, in op_traits<T> first and then in T itself, and gives each
-// its default. Compile time, but for evaluate(), which runs the formulas over a parameter struct.
+// Finds the optional members of an operator, in op_traits<T> first and then in T itself, and gives
+// each its default. Compile time, except evaluate(), which runs the formulas on parameters.
 
 // <kprof/declare/dtype.hpp>
 #ifndef KPROF_DECLARE_DTYPE_HPP
@@ -915,30 +977,30 @@ namespace detail {
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                                         \
-  template <class T>                                                                                      \
-  concept foreign_##piece = requires(const T& p) {                                                        \
-    op_traits<T>::piece(p);                                                                               \
-  };                                                                                                      \
-  template <class T>                                                                                      \
-  concept own_##piece = requires(const T& p) {                                                            \
-    p.piece();                                                                                            \
-  };                                                                                                      \
-  /* Declared, but not callable on a const object: a mistake that would silently read as "no formula". */ \
-  template <class T>                                                                                      \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {                   \
-    p.piece();                                                                                            \
-  };                                                                                                      \
-  template <class T>                                                                                      \
-  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                             \
-  template <class T>                                                                                      \
-  constexpr auto call_##piece(const T& p) {                                                               \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                                      \
-    else return p.piece();                                                                                \
-  }                                                                                                       \
-  template <class T>                                                                                      \
-  concept constant_##piece = requires {                                                                   \
-    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>;              \
+#define KPROF_DETAIL_PIECE(piece)                                                            \
+  template <class T>                                                                         \
+  concept foreign_##piece = requires(const T& p) {                                           \
+    op_traits<T>::piece(p);                                                                  \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept own_##piece = requires(const T& p) {                                               \
+    p.piece();                                                                               \
+  };                                                                                         \
+  /* Not callable on a const object: a mistake that would silently read as "no formula". */  \
+  template <class T>                                                                         \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {      \
+    p.piece();                                                                               \
+  };                                                                                         \
+  template <class T>                                                                         \
+  concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                \
+  template <class T>                                                                         \
+  constexpr auto call_##piece(const T& p) {                                                  \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                         \
+    else return p.piece();                                                                   \
+  }                                                                                          \
+  template <class T>                                                                         \
+  concept constant_##piece = requires {                                                      \
+    typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; \
   };
 
 KPROF_DETAIL_PIECE(flops)
@@ -951,13 +1013,13 @@ template <class T>
 inline constexpr bool is_count = std::is_same_v<T, count> ||
                                  (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
-constexpr text text_of(const char* zero_terminated) noexcept {
+constexpr text_view text_of(const char* zero_terminated) noexcept {
   std::uint32_t n = 0;
   while (zero_terminated[n] != '\0') ++n;
   return {zero_terminated, n};
 }
 
-constexpr bool same_text(text a, text b) noexcept {
+constexpr bool same_text(text_view a, text_view b) noexcept {
   if (a.size != b.size) return false;
   for (std::uint32_t i = 0; i < a.size; ++i)
     if (a.data[i] != b.data[i]) return false;
@@ -971,8 +1033,8 @@ constexpr const char* printed_type() noexcept {
 
 /// The type's name without namespaces, as the compiler prints it: `Conv2d`, `Gemm<float>`.
 template <class T>
-constexpr text type_name() noexcept {
-  const text all = text_of(printed_type<T>());
+constexpr text_view type_name() noexcept {
+  const text_view all = text_of(printed_type<T>());
   std::uint32_t from = 0;
   while (from + 4 < all.size &&
          !(all.data[from] == 'T' && all.data[from + 1] == ' ' && all.data[from + 2] == '='))
@@ -1011,7 +1073,7 @@ concept own_name = requires {
 &&!std::is_member_pointer_v<decltype(&T::name)>;
 
 template <class T>
-constexpr text operator_name() noexcept {
+constexpr text_view operator_name() noexcept {
   if constexpr (foreign_name<T>) return text_of(op_traits<T>::name);
   else if constexpr (own_name<T>) return text_of(T::name);
   else return type_name<T>();
@@ -1028,8 +1090,8 @@ constexpr dtype first_dtype(const T& p) noexcept {
   else return first_dtype<T, Index + 1>(p);
 }
 
-// Plain integer formulas cannot report an overflow: a value in the upper half of the range is a
-// negative or wrapped one.
+// A formula of plain integers cannot report an overflow: a value in the upper half of the range is
+// taken for a negative or wrapped one.
 constexpr std::uint64_t checked(count c, bool& valid) noexcept {
   if (!c.valid() || c.value() >> 63U != 0) valid = false;
   return c.value();
@@ -1088,7 +1150,7 @@ inline constexpr std::size_t max_params_alignment = 128;
 template <class T>
 constexpr bool check_fields() noexcept;
 
-/// Checks one field type; true when it and all it contains are supported.
+/// True where a field of type F, and all that F contains, is supported.
 template <class F>
 constexpr bool check_field() noexcept {
   using element = typename array_of<F>::element;
@@ -1098,8 +1160,8 @@ constexpr bool check_field() noexcept {
                        std::is_null_pointer_v<F> || std::is_reference_v<F>) {
     static_assert(!std::is_same_v<F, F>,
                   "kprof: a parameter is a pointer, which means nothing once the call is over; "
-                  "store what it points to: "
-                  "a value, a shape as std::array, a name as kprof::fixed_string<N>");
+                  "store what it points to: a value, a shape as std::array, a name as "
+                  "kprof::fixed_string<N>");
     return false;
   } else if constexpr (std::is_array_v<F>) {
     static_assert(!std::is_same_v<F, F>,
@@ -1117,10 +1179,11 @@ constexpr bool check_field() noexcept {
                        std::is_trivially_copyable_v<F>) {
     return check_fields<F>();
   } else {
-    static_assert(!std::is_same_v<F, F>,
-                  "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
-                  "floating point, bool, enums, std::array of "
-                  "these, nested aggregates of these, or kprof::fixed_string<N>");
+    static_assert(
+        !std::is_same_v<F, F>,
+        "kprof: a parameter has an unsupported type; use integers up to 64 bits, "
+        "floating point, bool, enums, std::array of these, nested aggregates of these, or "
+        "kprof::fixed_string<N>");
     return false;
   }
 }
@@ -1130,8 +1193,8 @@ constexpr bool check_each(std::index_sequence<Index...>) noexcept {
   return (check_field<typename field_list<T>::template type<Index>>() && ... && true);
 }
 
-/// Whether `names` has a name for each of `Count` fields. An array is asked for, since only that
-/// knows its length.
+/// Whether `names` has a name for each of `Count` fields. Names must be an array, which has a
+/// length.
 template <std::size_t Count, class Names>
 constexpr bool fits_fields(const Names& names) noexcept {
   return std::is_convertible_v<decltype(names[0]), const char*> &&
@@ -1181,8 +1244,7 @@ constexpr bool check_fields() noexcept {
   } else if constexpr (has_base<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: a parameter struct has a base class; make the base a member, or list the "
-                  "fields with "
-                  "`using fields = kprof::members<&T::a, ...>`");
+                  "fields with `using fields = kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (has_c_array<T>()) {
     static_assert(!std::is_same_v<T, T>,
@@ -1214,8 +1276,7 @@ constexpr bool check_struct() noexcept {
   } else if constexpr (!std::is_trivially_copyable_v<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: an operator must be trivially copyable; replace std::string by "
-                  "kprof::fixed_string<N> and std::vector by "
-                  "std::array<T, N>");
+                  "kprof::fixed_string<N> and std::vector by std::array<T, N>");
     return false;
   } else if constexpr (!std::is_default_constructible_v<T>) {
     static_assert(!std::is_same_v<T, T>,
@@ -1225,8 +1286,8 @@ constexpr bool check_struct() noexcept {
   } else if constexpr (!std::is_aggregate_v<T> && !lists_fields<T>) {
     static_assert(!std::is_same_v<T, T>,
                   "kprof: not an operator: an operator is an aggregate; remove its constructors "
-                  "and private fields, or list the fields "
-                  "in kprof::op_traits with `using fields = kprof::members<&T::a, ...>`");
+                  "and private fields, or list the fields in kprof::op_traits with `using fields = "
+                  "kprof::members<&T::a, ...>`");
     return false;
   } else if constexpr (alignof(T) > max_params_alignment) {
     static_assert(!std::is_same_v<T, T>,
@@ -1258,8 +1319,7 @@ constexpr bool check_formulas() noexcept {
       if constexpr (is_count<decltype(call_flops(T{}))>)
         static_assert(constant_flops<T>,
                       "kprof: flops() is not usable in a constant expression; declare it "
-                      "constexpr, and give the fields default values "
-                      "for which it is defined");
+                      "constexpr, and give the fields default values for which it is defined");
     }
     if constexpr (has_bytes<T>) {
       static_assert(std::is_same_v<decltype(call_bytes(T{})), traffic>,
@@ -1268,8 +1328,7 @@ constexpr bool check_formulas() noexcept {
       if constexpr (std::is_same_v<decltype(call_bytes(T{})), traffic>)
         static_assert(constant_bytes<T>,
                       "kprof: bytes() is not usable in a constant expression; declare it "
-                      "constexpr, and give the fields default values "
-                      "for which it is defined");
+                      "constexpr, and give the fields default values for which it is defined");
     }
     if constexpr (has_valid<T>) {
       static_assert(std::is_same_v<decltype(call_valid(T{})), bool>,
@@ -1295,7 +1354,7 @@ constexpr bool check_formulas() noexcept {
   }
 }
 
-/// True when T is an operator; otherwise a static_assert has said why not.
+/// True where T is an operator. Where it is none, a static_assert says why.
 template <class T>
 constexpr bool check_operator() noexcept {
   if constexpr (check_struct<T>()) return check_formulas<T>();
@@ -1311,9 +1370,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_DECLARE_DESCRIBE_HPP
 #define KPROF_DECLARE_DESCRIBE_HPP
 
-// Builds the run-time description of a parameter struct, once per type, at its first use. Field and
-// enumerator names are cut out of what the compiler prints for a template argument: evaluated at
-// run time only, since nvcc's front end prints something else in a constant expression than the
+// Builds the run-time description of a parameter struct, once a type, at its first use. It takes
+// the names of fields and enumerators from what the compiler prints for a template argument. That
+// is read at run time only: in a constant expression nvcc's front end prints another text than the
 // host compiler that builds the code.
 
 KPROF_DETAIL_BEGIN
@@ -1334,8 +1393,8 @@ struct named_pointer {
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #elif defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored \
-    "-Wconversion"  // enumerators probed beyond the range of an enum without fixed type
+// Enumerators are probed beyond the range of an enum without a fixed type.
+#pragma GCC diagnostic ignored "-Wconversion"
 #endif
 
 // Never defined: only the addresses of its fields are named.
@@ -1369,8 +1428,8 @@ constexpr bool in_identifier(char c) noexcept {
 
 /// The last identifier in what the compiler printed: "... &imaginary<Op>.value.Op::alpha)}]" gives
 /// "alpha".
-inline text last_identifier(const char* printed_text) noexcept {
-  const text all = text_of(printed_text);
+inline text_view last_identifier(const char* printed_text) noexcept {
+  const text_view all = text_of(printed_text);
   std::uint32_t to = all.size;
   while (to > 0 && !in_identifier(all.data[to - 1])) --to;
   std::uint32_t from = to;
@@ -1378,8 +1437,8 @@ inline text last_identifier(const char* printed_text) noexcept {
   return {all.data + from, to - from};
 }
 
-/// Whether this compiler's text gives the names of a known struct; if not, fields are called
-/// field01, field02, ...
+/// Whether this compiler's text gives the names of a known struct. Where it does not, fields are
+/// called field01, field02, ...
 KPROF_DETAIL_LOCAL inline bool names_can_be_read() noexcept {
   static const bool readable =
       same_text(last_identifier(printed_field<reflection_probe, 0>()), text_of("value")) &&
@@ -1393,8 +1452,8 @@ concept enumerable = requires {
   typename std::integral_constant<E, static_cast<E>(V)>;
 };
 
-// The enumerators that are looked for: -1 to 63, or what fits an enum without a fixed underlying
-// type.
+// How many values are probed for enumerators: -1 to 63, or what fits an enum without a fixed
+// underlying type.
 template <class E>
 constexpr std::size_t probed_values() noexcept {
   if constexpr (std::is_same_v<std::underlying_type_t<E>, bool>) return 2;
@@ -1479,7 +1538,7 @@ template <class T>
 KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept;
 
 template <class T, std::size_t Index>
-KPROF_DETAIL_LOCAL text field_name() noexcept {
+KPROF_DETAIL_LOCAL text_view field_name() noexcept {
   if constexpr (requires { op_traits<T>::field_names; })
     return text_of(op_traits<T>::field_names[Index]);
   else if constexpr (requires { T::field_names; }) return text_of(T::field_names[Index]);
@@ -1511,7 +1570,7 @@ struct KPROF_DETAIL_LOCAL struct_storage {
  private:
   template <std::size_t... Index>
   void fill(std::index_sequence<Index...>) noexcept {
-    // Offsets are measured on an object: recomputing them from sizes is wrong for over-aligned
+    // Offsets are measured on an object. Computed from sizes they would be wrong for over-aligned
     // members.
     [[maybe_unused]] static const T sample{};
     ((fields[Index] = describe_field<Index>(sample)), ...);
@@ -1544,14 +1603,14 @@ KPROF_DETAIL_LOCAL const struct_desc& describe_struct() noexcept {
 
 template <class T>
 struct KPROF_DETAIL_LOCAL describe_op {
-  static text name() noexcept { return operator_name<T>(); }
+  static text_view name() noexcept { return operator_name<T>(); }
   static const struct_desc& params() noexcept { return describe_struct<T>(); }
   static void evaluate(const void* bytes, work& out) noexcept {
     out = detail::evaluate(*static_cast<const T*>(bytes));
   }
 };
 
-/// The descriptor of T, one per binary.
+/// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
     std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
@@ -1580,7 +1639,7 @@ constexpr count flops_of(const Op& params) noexcept {
 
 /// The operator's name in every output: its `name`, or its type's name without namespaces.
 template <class Op>
-constexpr detail::text name_of() noexcept {
+constexpr text_view name_of() noexcept {
   static_assert(detail::check_operator<Op>());
   return detail::operator_name<Op>();
 }
@@ -1595,18 +1654,18 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTACH_HUB_HPP
 #define KPROF_ATTACH_HUB_HPP
 
-// How the binaries of a process find one another. Each executable and shared library that has
-// guards carries one module_record and an ELF note that says where it is; whoever listens (a
-// session, the NVTX emitter) walks the notes of all loaded binaries and hangs its functions into
-// every record. Neither exported symbols nor a library of kprof's own are needed, so hidden
-// visibility, RTLD_LOCAL and mixed compilers make no difference. A binary loaded later finds the
-// hub in the records of the others when its static objects are built.
-//
-// Everything here is ABI: plain structs, versioned, leaked on purpose so that late destructors may
-// still reach them.
+// How the modules of a process meet. Each executable and shared library that has guards carries one
+// module_record and an ELF note that says where it is. Whoever listens, a session or the NVTX
+// emitter, stores its functions in the records of all loaded modules. A module that is loaded later
+// finds the hub in the records of the others when its static objects are built.
 
-#include <dlfcn.h>
-#include <link.h>
+// <kprof/attach/abi.hpp>
+#ifndef KPROF_ATTACH_ABI_HPP
+#define KPROF_ATTACH_ABI_HPP
+
+// The records that modules share: call sites, tables of functions, the hub, and one record for each
+// module. Everything here is ABI: plain structs, versioned, never freed, so that late destructors
+// may still reach them.
 
 #include <cstdint>
 
@@ -1615,7 +1674,7 @@ namespace detail {
 
 struct module_record;
 
-/// One per call site, static. The type is hidden so that no binary shares another's sites.
+/// One per call site, static. The type is hidden so that no module shares another's sites.
 struct [[gnu::visibility("hidden")]] site {
   std::uint32_t id;  // given by the session at the first scope; 0 until then
   std::uint32_t line;
@@ -1625,9 +1684,11 @@ struct [[gnu::visibility("hidden")]] site {
 };
 
 /// Names an open scope: the number of its thread's log in the upper half, then 16 bits that change
-/// whenever scopes end out of order there, then how deep it lies. One word, so that closing a scope
-/// in order is one comparison and the call site keeps one register.
+/// whenever scopes end out of order there, then how deep it lies. 0 names none. One word, so that
+/// closing a scope in order is one comparison, and all that a guard keeps.
 using scope_token = std::uint64_t;
+/// Set in the tokens that the NVTX emitter gives out while no session records.
+inline constexpr scope_token emitted_token = scope_token{1} << 63U;
 
 /// Payloads of 0, 8, ..., 8 * max_fast_words bytes have a function of their own: a copy of known
 /// size costs 2 ns less than a loop. The record is written behind a call and not at the call site,
@@ -1653,7 +1714,7 @@ struct emitter_api {
   void (*pop)() noexcept;
 };
 
-/// One per process, made by the first binary that listens.
+/// One per process, made by the first module that listens.
 struct hub_record {
   std::uint32_t version;
   std::uint32_t size;
@@ -1665,11 +1726,16 @@ struct hub_record {
   const emitter_api* emitter;
   // the session's own state; it begins with a `const char*` that names the build it is of
   void* session;
-  // the session takes what it needs before a binary goes
+  // the session takes what it needs before a module goes
   void (*detach)(const module_record& leaving) noexcept;
+  const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
+  // What closes scopes opened by the session's functions and by the emitter's, also when others
+  // listen by then. Once set they stay.
+  void (*end_recorded)(scope_token scope) noexcept;
+  void (*end_emitted)(scope_token scope) noexcept;
 };
 
-/// An operator known to a binary.
+/// An operator known to a module.
 struct op_node {
   const op_desc* op;
   op_node* next;
@@ -1679,26 +1745,33 @@ struct module_record {
   std::uint32_t version;
   std::uint32_t size;
   const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
+  // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
+  // when nobody listens any more.
+  const scope_api* latest;
   hub_record* hub;
   op_node* ops;
 };
 
-[[gnu::visibility("hidden"),
-  gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
-    1, sizeof(module_record), nullptr, nullptr, nullptr};
+}  // namespace detail
+KPROF_DETAIL_END
 
-// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
-// whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
-// hence no writable note.
-#if !defined(__CUDA_ARCH__)
-__asm__(
-    ".pushsection .note.kprof,\"a\",%note\n"
-    "  .balign 8\n"
-    "  .long 12, 8, 1\n"
-    "  .asciz \"kprof-scope\"\n"
-    "  .quad kprof_v1_module - .\n"
-    ".popsection");
-#endif
+#endif  // <kprof/attach/abi.hpp>
+
+// <kprof/attach/find_modules.hpp>
+#ifndef KPROF_ATTACH_FIND_MODULES_HPP
+#define KPROF_ATTACH_FIND_MODULES_HPP
+
+// Finds the records of all loaded modules by their ELF notes. Neither exported symbols nor a
+// library of kprof's own are needed, so hidden visibility, RTLD_LOCAL and mixed compilers make no
+// difference.
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 template <class T>
 T load(T& from) noexcept {
@@ -1731,7 +1804,7 @@ inline module_record* record_in_notes(const char* from, const char* to,
   return nullptr;
 }
 
-/// Calls visit(module_record&) for each loaded binary that has guards and the same ABI. The
+/// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
@@ -1751,7 +1824,42 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   dl_iterate_phdr(each, &visit);
 }
 
-/// Keeps the binary that holds the hub in memory: others call its functions until the process ends.
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/find_modules.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept;
+
+/// What closes scopes until somebody has listened: they were opened in another module.
+KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
+    1, sizeof(scope_api), &end_through_hub, nullptr, {}, nullptr, nullptr, nullptr};
+
+[[gnu::visibility("hidden"),
+  gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
+    1, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
+
+// The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
+// whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
+// hence no writable note.
+#if !defined(__CUDA_ARCH__)
+__asm__(
+    ".pushsection .note.kprof,\"a\",%note\n"
+    "  .balign 8\n"
+    "  .long 12, 8, 1\n"
+    "  .asciz \"kprof-scope\"\n"
+    "  .quad kprof_v1_module - .\n"
+    ".popsection");
+#endif
+
+/// Keeps the module that holds the hub in memory: others call its functions until the process ends.
 KPROF_DETAIL_LOCAL inline void keep_loaded() noexcept {
   Dl_info info{};
   if (dladdr(static_cast<const void*>(&this_module), &info) != 0 && info.dli_fname != nullptr &&
@@ -1769,6 +1877,21 @@ KPROF_DETAIL_LOCAL inline hub_record* find_hub() noexcept {
   return found;
 }
 
+/// Closes a scope through whoever opened it.
+KPROF_DETAIL_LOCAL inline void end_through_hub(scope_token scope) noexcept {
+  hub_record* const hub = find_hub();
+  if (hub == nullptr) return;
+  const bool emitted = (scope & emitted_token) != 0;
+  if (auto* const end = load(emitted ? hub->end_emitted : hub->end_recorded)) end(scope);
+}
+
+/// Makes the guards of a module call what the hub says. What closes scopes is set before what opens
+/// them.
+KPROF_DETAIL_LOCAL inline void set_listener(module_record& m, const hub_record& hub) noexcept {
+  if (const scope_api* latest = load(hub.latest)) store(m.latest, latest);
+  store(m.api, load(hub.active));
+}
+
 /// Makes every guard of the process call the recorder if there is one, else the emitter, else
 /// nobody.
 KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
@@ -1781,15 +1904,16 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
   // newest
   do {
     api = wanted();
+    if (api != nullptr) store(hub.latest, api);
     store(hub.active, api);
     for_each_module([&](module_record& m) {
       store(m.hub, &hub);
-      store(m.api, load(hub.active));
+      set_listener(m, hub);
     });
   } while (wanted() != api);
 }
 
-/// The hub of this process; makes one, owned by this binary and never freed, when there is none. Of
+/// The hub of this process; makes one, owned by this module and never freed, when there is none. Of
 /// two threads that make one at once, the one that reaches the first module_record in the loader's
 /// order wins.
 KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
@@ -1797,13 +1921,17 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
     store(this_module.hub, found);
     return *found;
   }
-  static constinit hub_record own{
-      1, sizeof(hub_record), nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr};
+  static constinit hub_record own{1,       sizeof(hub_record),
+                                  nullptr, nullptr,
+                                  nullptr, 0,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr,
+                                  nullptr, nullptr};
   module_record* first = nullptr;
   for_each_module([&](module_record& m) {
     if (first == nullptr) first = &m;
   });
-  // no note: a linker script dropped it, and this binary is on its own
+  // no note: a linker script dropped it, and this module is on its own
   if (first == nullptr) first = &this_module;
   hub_record* expected = nullptr;
   hub_record* winner = &own;
@@ -1815,21 +1943,18 @@ KPROF_DETAIL_LOCAL inline hub_record& the_hub() noexcept {
   return *winner;
 }
 
-/// Joins this binary to a hub that is already there, and leaves it before it is unloaded.
+/// Joins this module to a hub that is already there, and leaves it before it is unloaded.
 struct attachment {
   KPROF_DETAIL_LOCAL attachment() noexcept {
     hub_record* hub = find_hub();
     if (hub == nullptr) return;
     store(this_module.hub, hub);
     // Once more if it changed meanwhile: publish() may have run between the load and the store.
-    const scope_api* seen = nullptr;
-    do {
-      seen = load(hub->active);
-      store(this_module.api, seen);
-    } while (load(hub->active) != seen);
+    do set_listener(this_module, *hub);
+    while (load(hub->active) != load(this_module.api));
   }
   KPROF_DETAIL_LOCAL ~attachment() {
-    store(this_module.version, std::uint32_t{0});  // nobody's walk finds this binary from here on
+    store(this_module.version, std::uint32_t{0});  // nobody's walk finds this module from here on
     store(this_module.api, static_cast<const scope_api*>(nullptr));
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
@@ -1840,7 +1965,7 @@ struct attachment {
 };
 KPROF_DETAIL_LOCAL inline attachment attached;
 
-/// Puts an operator on this binary's list, once.
+/// Puts an operator on this module's list, once.
 template <class Op>
 struct listing {
   op_node node{&op_desc_of<Op>, nullptr};
@@ -1859,276 +1984,16 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attach/hub.hpp>
 
-#endif
+#else
 
-#define KPROF_DETAIL_JOIN_(a, b) a##b
-#define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
+// <kprof/attach/guards_off.hpp>
+#ifndef KPROF_ATTACH_GUARDS_OFF_HPP
+#define KPROF_ATTACH_GUARDS_OFF_HPP
 
-#if KPROF_ENABLE
+// The interface of guard.hpp with KPROF_ENABLE=0: no code. Arguments are type-checked and not
+// evaluated.
 
-/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
-/// parameters: an lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only
-/// while somebody listens. `Op` must be one macro argument: give a template instance a name with
-/// `using`.
-#define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
-  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
-                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                             \
-  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */              \
-  static constinit ::kprof::detail::site kprof_site{                                              \
-      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
-  const ::kprof::op_guard<Op> kprof_scope =                                                       \
-      kprof_api != nullptr                                                                        \
-          ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
-          : ::kprof::op_guard<Op>(nullptr)
-
-/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
-/// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
-/// only while somebody listens.
-#define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
-#define KPROF_DETAIL_REGION(N, name)                                                        \
-  KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
-                       KPROF_DETAIL_JOIN(kprof_scope_, N), name)
-#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                        \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr,           \
-                                                    &::kprof::detail::this_module};           \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
-  const ::kprof::region_guard kprof_scope =                                                   \
-      kprof_api != nullptr                                                                    \
-          ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
-          : ::kprof::region_guard(nullptr)
-
-KPROF_DETAIL_BEGIN
-
-namespace detail {
-
-/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of
-/// it.
-inline constexpr std::uint32_t max_region_name = 1000;
-
-KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
-  return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
-}
-
-template <class Op>
-constexpr const Op& make(const Op& params) noexcept {
-  return params;
-}
-template <class Op>
-constexpr Op make() noexcept {
-  return Op{};
-}
-
-constexpr text region_name(const char* name) noexcept {
-  return name == nullptr ? text{"(null)", 6} : text_of(name);
-}
-template <class Name>
-  requires requires(const Name& n) {
-    static_cast<const char*>(n.data());
-    n.size();
-  }
-constexpr text region_name(const Name& name) noexcept {
-  return {name.data(),
-          name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
-}
-
-/// The site of guards that have none of their own: one per operator, or one for all regions.
-template <class Op>
-KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<Op>, &this_module};
-template <>
-KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
-
-/// An open scope, or none.
-struct scope {
-  const scope_api* api;
-  scope_token token;
-
-  void close() noexcept {
-    if (api != nullptr) [[unlikely]]
-      api->end(token);
-  }
-};
-
-template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope open_op(const scope_api& api, site& where,
-                                                               const Op& params) noexcept {
-  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
-  static_cast<void>(&listed<Op>);
-  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
-    return {&api, api.begin[bytes / 8](where, &params)};
-  else return {&api, api.begin_any(where, &params, bytes)};
-}
-
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope open_region(const scope_api& api, site& where,
-                                                              text name) noexcept {
-  char cut[max_region_name];
-  if (name.size > max_region_name) {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (std::uint32_t i = 0; i < name.size; ++i)
-      hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
-    constexpr std::uint32_t kept = max_region_name - 20;
-    __builtin_memcpy(cut, name.data, kept);
-    __builtin_memcpy(cut + kept, "... ", 4);
-    for (unsigned i = 0; i < 16; ++i)
-      cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
-    name = {cut, max_region_name};
-  }
-  return {&api, api.begin_any(where, name.data, name.size)};
-}
-
-}  // namespace detail
-
-/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows
-/// its call site.
-///     kprof::op_guard guard{Saxpy{.n = n}};
-template <class Op>
-class op_guard {
- public:
-  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_{nullptr, 0} {
-    static_assert(detail::check_operator<Op>());
-    if (const auto* api = detail::listener())
-      scope_ = detail::open_op(*api, detail::common_site<Op>, params);
-  }
-  /// Used by KPROF_OP.
-  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
-                              const Op& params) noexcept
-      : scope_(detail::open_op(api, where, params)) {}
-  explicit op_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
-  ~op_guard() { scope_.close(); }
-  op_guard(const op_guard&) = delete;
-  op_guard& operator=(const op_guard&) = delete;
-
- private:
-  detail::scope scope_;
-};
-template <class Op>
-op_guard(const Op&) -> op_guard<Op>;
-
-/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows
-/// its call site.
-class region_guard {
- public:
-  /// `name`: a `const char*` or anything with data() and size(); copied.
-  template <class Name>
-    requires requires(const Name& n) { detail::region_name(n); }
-  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_{nullptr, 0} {
-    if (const auto* api = detail::listener())
-      scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
-  }
-  /// Used by KPROF_REGION.
-  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
-                                  detail::text name) noexcept
-      : scope_(detail::open_region(api, where, name)) {}
-  explicit region_guard(decltype(nullptr)) noexcept : scope_{nullptr, 0} {}
-  ~region_guard() { scope_.close(); }
-  region_guard(const region_guard&) = delete;
-  region_guard& operator=(const region_guard&) = delete;
-
- private:
-  detail::scope scope_;
-};
-
-class open_scope;
-
-// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the
-// using-directive: a range loop over a user's type, or a test whether it is a range, must not come
-// across them.
-namespace explicit_scopes {
-template <class Op>
-KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
-template <class Name>
-KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept;
-void end(open_scope& scope) noexcept;
-}  // namespace explicit_scopes
-using namespace explicit_scopes;
-
-/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same
-/// scope: end it through one of them only.
-class open_scope {
- public:
-  constexpr open_scope() noexcept = default;
-
- private:
-  template <class Op>
-  friend open_scope explicit_scopes::begin(const Op& params) noexcept;
-  template <class Name>
-  friend open_scope explicit_scopes::begin_region(const Name& name) noexcept;
-  friend void explicit_scopes::end(open_scope& scope) noexcept;
-  constexpr explicit open_scope(detail::scope scope) noexcept : scope_(scope) {}
-  detail::scope scope_{nullptr, 0};
-};
-
-namespace explicit_scopes {
-
-/// Opens a call of an operator where no block can: between two callbacks, for instance.
-///     kprof::open_scope scope = kprof::begin(Gemm{.M = m, .N = n, .K = k});
-///     ...
-///     kprof::end(scope);
-template <class Op>
-[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
-  static_assert(detail::check_operator<Op>());
-  const auto* api = detail::listener();
-  return api == nullptr ? open_scope{}
-                        : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
-}
-/// Opens a region where no block can.
-template <class Name>
-[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
-  const auto* api = detail::listener();
-  return api == nullptr ? open_scope{}
-                        : open_scope{detail::open_region(*api, detail::common_site<void>,
-                                                         detail::region_name(name))};
-}
-/// Closes what begin() or begin_region() opened; a second call does nothing.
-inline void end(open_scope& scope) noexcept {
-  scope.scope_.close();
-  scope.scope_.api = nullptr;
-}
-
-}  // namespace explicit_scopes
-
-/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread
-/// with the work. Taking one costs 0.2 microseconds, but first folds what this thread has recorded
-/// since the last one or since the last snapshot, at about 30 ns a scope; it is not for inner
-/// loops.
-class context {
- public:
-  constexpr context() noexcept = default;
-  /// The calling thread's path; empty when nothing is open or nobody listens.
-  KPROF_DETAIL_LOCAL static context current() noexcept {
-    context c;
-    if (const auto* api = detail::listener()) c.path_ = api->capture();
-    return c;
-  }
-
- private:
-  friend class context_guard;
-  std::uint32_t path_ = 0;
-};
-
-/// Puts the scopes of this thread under a context captured on another, until the end of the block.
-///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
-class context_guard {
- public:
-  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept : scope_{nullptr, 0} {
-    const auto* api = detail::listener();
-    if (api != nullptr && c.path_ != 0) scope_ = {api, api->adopt(c.path_)};
-  }
-  ~context_guard() {
-    if (scope_.api != nullptr) scope_.api->release(scope_.token);
-  }
-  context_guard(const context_guard&) = delete;
-  context_guard& operator=(const context_guard&) = delete;
-
- private:
-  detail::scope scope_;
-};
-
-KPROF_DETAIL_END
-
-#else  // KPROF_ENABLE == 0: the same interface, no code. Arguments are type-checked and not evaluated.
+#if !KPROF_ENABLE
 
 #define KPROF_OP(Op, ...) \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
@@ -2198,6 +2063,281 @@ class [[maybe_unused]] context_guard {
 
 KPROF_DETAIL_END
 
+#endif  // !KPROF_ENABLE
+
+#endif  // <kprof/attach/guards_off.hpp>
+
+#endif
+
+#define KPROF_DETAIL_JOIN_(a, b) a##b
+#define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
+
+#if KPROF_ENABLE
+
+/// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
+/// parameters: an lvalue, a braced list (`{.n = n}`), or nothing. The arguments are evaluated only
+/// while somebody listens. `Op` must be one macro argument: give a template instance a name with
+/// `using`.
+#define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                             \
+  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */              \
+  static constinit ::kprof::detail::site kprof_site{                                              \
+      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
+  const ::kprof::op_guard<Op> kprof_scope =                                                       \
+      __builtin_expect(kprof_api != nullptr, 0)                                                   \
+          ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
+          : ::kprof::op_guard<Op>(nullptr)
+
+/// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
+/// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
+/// only while somebody listens.
+#define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
+#define KPROF_DETAIL_REGION(N, name)                                                        \
+  KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+                       KPROF_DETAIL_JOIN(kprof_scope_, N), name)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                        \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr,           \
+                                                    &::kprof::detail::this_module};           \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
+  const ::kprof::region_guard kprof_scope =                                                   \
+      __builtin_expect(kprof_api != nullptr, 0)                                               \
+          ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
+          : ::kprof::region_guard(nullptr)
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+
+/// Longest region name that is kept whole; a longer one keeps its beginning and a hash of all of
+/// it.
+inline constexpr std::uint32_t max_region_name = 1000;
+
+KPROF_DETAIL_LOCAL inline const scope_api* listener() noexcept {
+  return __atomic_load_n(&this_module.api, __ATOMIC_ACQUIRE);
+}
+
+template <class Op>
+constexpr const Op& make(const Op& params) noexcept {
+  return params;
+}
+template <class Op>
+constexpr Op make() noexcept {
+  return Op{};
+}
+
+constexpr text_view region_name(const char* name) noexcept {
+  return name == nullptr ? text_view{"(null)", 6} : text_of(name);
+}
+template <class Name>
+  requires requires(const Name& n) {
+    static_cast<const char*>(n.data());
+    n.size();
+  }
+constexpr text_view region_name(const Name& name) noexcept {
+  return {name.data(),
+          name.size() > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(name.size())};
+}
+
+/// The site of guards that have none of their own: one per operator, or one for all regions.
+template <class Op>
+KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<Op>, &this_module};
+template <>
+KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
+
+/// Closes an open scope, through whoever listened last: the guard's function keeps one word, which
+/// leaves it two or three instructions shorter than with the table it was opened through.
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline void close(scope_token scope) noexcept {
+  if (__builtin_expect(scope != 0, 0)) {
+    // A variable of its own: CUDA 13.0's cudafe++ crashes on a call through the builtin's result.
+    const scope_api* const listener = __atomic_load_n(&this_module.latest, __ATOMIC_RELAXED);
+    listener->end(scope);
+  }
+}
+
+template <class Op>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const scope_api& api,
+                                                                     site& where,
+                                                                     const Op& params) noexcept {
+  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
+  static_cast<void>(&listed<Op>);
+  if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
+    return api.begin[bytes / 8](where, &params);
+  else return api.begin_any(where, &params, bytes);
+}
+
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline scope_token open_region(const scope_api& api,
+                                                                    site& where,
+                                                                    text_view name) noexcept {
+  char cut[max_region_name];
+  if (name.size > max_region_name) {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (std::uint32_t i = 0; i < name.size; ++i)
+      hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
+    constexpr std::uint32_t kept = max_region_name - 20;
+    __builtin_memcpy(cut, name.data, kept);
+    __builtin_memcpy(cut + kept, "... ", 4);
+    for (unsigned i = 0; i < 16; ++i)
+      cut[kept + 4 + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15U];
+    name = {cut, max_region_name};
+  }
+  return api.begin_any(where, name.data, name.size);
+}
+
+}  // namespace detail
+
+/// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows
+/// its call site.
+///     kprof::op_guard guard{Saxpy{.n = n}};
+template <class Op>
+class op_guard {
+ public:
+  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_(0) {
+    static_assert(detail::check_operator<Op>());
+    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
+      scope_ = detail::open_op(*api, detail::common_site<Op>, params);
+  }
+  /// Used by KPROF_OP.
+  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
+                              const Op& params) noexcept
+      : scope_(detail::open_op(api, where, params)) {}
+  explicit op_guard(decltype(nullptr)) noexcept : scope_(0) {}
+  KPROF_DETAIL_LOCAL ~op_guard() { detail::close(scope_); }
+  op_guard(const op_guard&) = delete;
+  op_guard& operator=(const op_guard&) = delete;
+
+ private:
+  detail::scope_token scope_;
+};
+template <class Op>
+op_guard(const Op&) -> op_guard<Op>;
+
+/// A named stretch of code, from construction to destruction. KPROF_REGION does the same and knows
+/// its call site.
+class region_guard {
+ public:
+  /// `name`: a `const char*` or anything with data() and size(); copied.
+  template <class Name>
+    requires requires(const Name& n) { detail::region_name(n); }
+  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_(0) {
+    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
+      scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
+  }
+  /// Used by KPROF_REGION.
+  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
+                                  text_view name) noexcept
+      : scope_(detail::open_region(api, where, name)) {}
+  explicit region_guard(decltype(nullptr)) noexcept : scope_(0) {}
+  KPROF_DETAIL_LOCAL ~region_guard() { detail::close(scope_); }
+  region_guard(const region_guard&) = delete;
+  region_guard& operator=(const region_guard&) = delete;
+
+ private:
+  detail::scope_token scope_;
+};
+
+class open_scope;
+
+// Found as kprof::begin and kprof::end, and not by argument-dependent lookup, which ignores the
+// using-directive: a range loop over a user's type, or a test whether it is a range, must not come
+// across them.
+namespace explicit_scopes {
+template <class Op>
+KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept;
+template <class Name>
+KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept;
+KPROF_DETAIL_LOCAL void end(open_scope& scope) noexcept;
+}  // namespace explicit_scopes
+using namespace explicit_scopes;
+
+/// A scope opened with begin(), to be closed with end() on the same thread. Copies name the same
+/// scope: end it through one of them only.
+class open_scope {
+ public:
+  constexpr open_scope() noexcept = default;
+
+ private:
+  template <class Op>
+  friend open_scope explicit_scopes::begin(const Op& params) noexcept;
+  template <class Name>
+  friend open_scope explicit_scopes::begin_region(const Name& name) noexcept;
+  friend void explicit_scopes::end(open_scope& scope) noexcept;
+  constexpr explicit open_scope(detail::scope_token scope) noexcept : scope_(scope) {}
+  detail::scope_token scope_ = 0;
+};
+
+namespace explicit_scopes {
+
+/// Opens a call of an operator where no block can: between two callbacks, for instance.
+///     kprof::open_scope scope = kprof::begin(Gemm{.M = m, .N = n, .K = k});
+///     ...
+///     kprof::end(scope);
+template <class Op>
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
+  static_assert(detail::check_operator<Op>());
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+}
+/// Opens a region where no block can.
+template <class Name>
+[[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
+  const auto* api = detail::listener();
+  return api == nullptr ? open_scope{}
+                        : open_scope{detail::open_region(*api, detail::common_site<void>,
+                                                         detail::region_name(name))};
+}
+/// Closes what begin() or begin_region() opened; a second call does nothing.
+KPROF_DETAIL_LOCAL inline void end(open_scope& scope) noexcept {
+  detail::close(scope.scope_);
+  scope.scope_ = 0;
+}
+
+}  // namespace explicit_scopes
+
+/// Where a thread stands: the path of its open scopes. A plain value; hand it to another thread
+/// with the work. Taking one costs 0.2 microseconds, but first folds what this thread has recorded
+/// since the last one or since the last snapshot, at about 30 ns a scope; it is not for inner
+/// loops.
+class context {
+ public:
+  constexpr context() noexcept = default;
+  /// The calling thread's path; empty when nothing is open or nobody listens.
+  KPROF_DETAIL_LOCAL static context current() noexcept {
+    context c;
+    if (const auto* api = detail::listener()) c.path_ = api->capture();
+    return c;
+  }
+
+ private:
+  friend class context_guard;
+  std::uint32_t path_ = 0;
+};
+
+/// Puts the scopes of this thread under a context captured on another, until the end of the block.
+///     pool.submit([c = kprof::context::current()] { kprof::context_guard under{c}; work(); });
+class context_guard {
+ public:
+  KPROF_DETAIL_LOCAL explicit context_guard(context c) noexcept {
+    api_ = c.path_ != 0 ? detail::listener() : nullptr;
+    if (api_ != nullptr) adopted_ = api_->adopt(c.path_);
+  }
+  KPROF_DETAIL_LOCAL ~context_guard() {
+    if (api_ != nullptr) api_->release(adopted_);
+  }
+  context_guard(const context_guard&) = delete;
+  context_guard& operator=(const context_guard&) = delete;
+
+ private:
+  const detail::scope_api* api_;
+  detail::scope_token adopted_ = 0;
+};
+
+KPROF_DETAIL_END
+
 #endif  // KPROF_ENABLE
 
 #endif  // <kprof/guard.hpp>
@@ -2206,10 +2346,10 @@ KPROF_DETAIL_END
 #ifndef KPROF_REGISTRY_HPP
 #define KPROF_REGISTRY_HPP
 
-// Lists of operators: one that the compiler checks, and one of all that the loaded binaries of the
-// process know. Include it where a library's operators are listed, or to walk them; it arms
-// nothing. At run time an operator is on the list if its binary has a guard for it, or has enrolled
-// a registry that names it.
+// Lists of operators: one that the compiler checks, and one of all operators that the modules of
+// the process know. Include it where a library lists its operators, or to walk them; it arms
+// nothing. At run time an operator is on the list if a module has a guard for it, or has enrolled a
+// registry that names it.
 //
 //   using ops = kprof::op_registry<Gemm, Conv2d>;
 //   static_assert(ops::size == 2 && ops::contains("Conv2d"));
@@ -2226,15 +2366,15 @@ namespace detail {
 
 template <class... Ops>
 constexpr bool distinct_names() noexcept {
-  const text names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
+  const text_view names[sizeof...(Ops) + 1] = {operator_name<Ops>()..., {"", 0}};
   for (std::size_t i = 0; i != sizeof...(Ops); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (same_text(names[i], names[j])) return false;
   return true;
 }
 
-/// False when an operator of the list is none; then a static_assert has said why, and nothing more
-/// needs to be said.
+/// False when a type of the list is no operator; a static_assert of check_operator() has then said
+/// why, and the names are not checked.
 template <class... Ops>
 constexpr bool check_registry() noexcept {
   if constexpr ((check_operator<Ops>() && ... && true)) {
@@ -2262,7 +2402,7 @@ class op_registry {
 
   /// Position of the operator called `name`, or npos.
   static constexpr std::size_t index_of(const char* name) noexcept {
-    const detail::text names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
+    const text_view names[size + 1] = {detail::operator_name<Ops>()..., {"", 0}};
     for (std::size_t i = 0; i != size; ++i)
       if (detail::same_text(names[i], detail::text_of(name))) return i;
     return npos;
@@ -2280,9 +2420,8 @@ class op_registry {
     (static_cast<void>(f(std::type_identity<Ops>{})), ...);
   }
 
-  /// Puts the operators on the process's list. They are put there when the binary is loaded if this
-  /// call stands anywhere in it, executed or not; an explicit instantiation of the registry does
-  /// the same.
+  /// Puts the operators on the process's list. The loader does so when it loads a module that has
+  /// this call anywhere, executed or not; an explicit instantiation of the registry does the same.
   static void enroll() noexcept {
 #if KPROF_ENABLE
     (static_cast<void>(&detail::listed<Ops>), ...);
@@ -2290,12 +2429,12 @@ class op_registry {
   }
 };
 
-/// One field of a listed operator; valid while the binary that declared it is loaded.
+/// One field of a listed operator; valid while the module that declared it is loaded.
 class field_view {
  public:
   explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
-  detail::text name() const noexcept { return field_->name; }
-  detail::field_kind kind() const noexcept { return field_->kind; }
+  text_view name() const noexcept { return field_->name; }
+  field_kind kind() const noexcept { return field_->kind; }
   /// Bytes from the start of the parameters.
   std::uint32_t offset() const noexcept { return field_->offset; }
   /// Bytes of one element.
@@ -2307,17 +2446,17 @@ class field_view {
   const detail::field_desc* field_;
 };
 
-/// An operator of the process's list; valid while the binary that declared it is loaded.
+/// An operator of the process's list; valid while the module that declared it is loaded.
 class operator_view {
  public:
   explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
-  detail::text name() const noexcept { return op_->name(); }
+  text_view name() const noexcept { return op_->name(); }
   /// Bytes of the parameters; 0 for an operator without any.
   std::uint32_t params_size() const noexcept { return op_->params_size; }
   std::uint32_t field_count() const noexcept { return op_->params().field_count; }
   /// Field `i` of field_count(), in the order of declaration.
   field_view field(std::uint32_t i) const noexcept { return field_view{op_->params().fields[i]}; }
-  /// The same operator by another binary: name and fields agree.
+  /// Whether both are one operator, perhaps of two modules: name and fields agree.
   friend bool operator==(operator_view a, operator_view b) noexcept {
     if (a.op_ == b.op_) return true;
     if (!detail::same_text(a.name(), b.name()) || a.params_size() != b.params_size() ||
@@ -2336,13 +2475,13 @@ class operator_view {
   const detail::op_desc* op_;
 };
 
-/// Calls f(operator_view) once for each operator that the loaded binaries know, whichever of them
-/// declared it. Quadratic in the number of operators, and not for hot code. The loader's lock is
-/// held: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
+/// Calls f(operator_view) once for each operator that the loaded modules know. An operator of
+/// several modules is one. Takes time quadratic in the number of operators: not for hot code. Holds
+/// the loader's lock: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE
-  // An operator that several binaries guard is visited at the first node that shows it.
+  // An operator that several modules guard is visited at its first node.
   const auto each_node = [](auto visit) {
     bool go_on = true;
     detail::for_each_module([&](detail::module_record& m) {
@@ -2382,9 +2521,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_PROFILE_HPP
 #define KPROF_PROFILE_HPP
 
-// What a run looked like: a plain value that owns all it holds. snapshot() makes one; every report
-// is a function of one. Include it to walk a profile. Times are nanoseconds; text is as the program
-// gave it, not yet made safe to print.
+// A profile: the run up to a moment as a plain value that owns all it holds. snapshot() makes one,
+// load() reads a saved one, and every output is a function of one. Include it to walk a profile.
+// Times are nanoseconds. Text is as the program gave it: an output makes it safe to print.
 
 // <kprof/profile/device_profile.hpp>
 #ifndef KPROF_PROFILE_DEVICE_PROFILE_HPP
@@ -2515,6 +2654,429 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/profile/device_profile.hpp>
 
+// <kprof/profile/parameter_text.hpp>
+#ifndef KPROF_PROFILE_PARAMETER_TEXT_HPP
+#define KPROF_PROFILE_PARAMETER_TEXT_HPP
+
+// Decodes packed parameters: one value by its name, all values, or their text, as in "N=1
+// shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5} tag=first". Included by profile.hpp.
+// Values that are cut short, as those of a profile made by hand may be, read as zero. Pure.
+
+// <kprof/profile/parameters.hpp>
+#ifndef KPROF_PROFILE_PARAMETERS_HPP
+#define KPROF_PROFILE_PARAMETERS_HPP
+
+// The operators of a profile and the typed values of their parameters. Included by profile.hpp.
+// Values are held packed and decoded when they are asked for: a snapshot copies bytes, and only the
+// rows that are printed become text. Pure; a value may be read by several threads.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a field of an operator holds.
+enum class parameter_kind : std::uint8_t {
+  none,  ///< no such field
+  boolean,
+  signed_integer,
+  unsigned_integer,
+  floating,
+  enumeration,
+  text,
+  aggregate,  ///< a nested struct
+};
+
+/// An enumerator that has a name.
+struct enumerator_name {
+  std::int64_t value = 0;  ///< of an unsigned enumeration: the same 64 bits
+  std::string name;
+  friend bool operator==(const enumerator_name&, const enumerator_name&) = default;
+};
+
+/// A field of an operator, or of a struct nested in one.
+struct operator_field {
+  std::string name;
+  parameter_kind kind = parameter_kind::none;
+  std::uint32_t bits = 0;    ///< of one element: 8 to 64; floating: 32, 64, 80 (x87) or 128; 0 for
+                             ///< text and aggregates
+  std::uint32_t extent = 0;  ///< elements of an array, all its dimensions; 0 for a single value
+  bool is_signed = false;    ///< of an integer or enumeration
+  std::vector<operator_field> fields;        ///< of an aggregate
+  std::vector<enumerator_name> enumerators;  ///< of an enumeration; those that have a name
+  friend bool operator==(const operator_field&, const operator_field&) = default;
+};
+
+/// An operator that the profile has calls of.
+struct operator_info {
+  std::string name;           ///< as shown: with a number where others are declared by that name
+  std::string declared_name;  ///< as the program declares it
+  std::vector<operator_field> fields;
+  friend bool operator==(const operator_info&, const operator_info&) = default;
+};
+
+/// The values of the fields of one operator, packed: the fields in their order, arrays element by
+/// element, aggregates field by field, without padding, little-endian. A boolean is one byte, 0 or
+/// 1; integers and enumerations have their own width; floating values have 4, 8, 10 (x87) or 16
+/// bytes, with one NaN for each sign; text has its length as a LEB128 number, then its bytes. So
+/// equal parameters are equal bytes.
+struct parameter_values {
+  std::string packed;
+
+  bool empty() const noexcept { return packed.empty(); }
+  friend bool operator==(const parameter_values&, const parameter_values&) = default;
+};
+
+/// One value. Its text is a view of the profile it is from, which must outlive it.
+struct parameter_value {
+  parameter_kind kind = parameter_kind::none;
+  std::uint32_t bits = 0;     ///< as operator_field::bits
+  bool is_signed = false;     ///< of an integer or enumeration
+  std::uint64_t integer = 0;  ///< of a boolean 0 or 1; of an integer or enumeration its value, of
+                              ///< a signed one in two's complement: see as_signed()
+  long double floating = 0;   ///< of a floating field, exact whatever its width
+  std::string_view text;      ///< of a text field; of an enumeration the enumerator's name, empty
+                              ///< where it has none
+
+  /// Whether there is a value.
+  explicit operator bool() const noexcept { return kind != parameter_kind::none; }
+  std::int64_t as_signed() const noexcept { return static_cast<std::int64_t>(integer); }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/parameters.hpp>
+
+#include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The sign, the exponent and the 64 highest bits of the significand, as a number.
+inline long double assemble(bool negative, std::uint32_t exponent, std::uint64_t significand,
+                            bool fraction) noexcept {
+  using limits = std::numeric_limits<long double>;
+  long double value = static_cast<long double>(significand);
+  if (exponent == 0x7FFFU) value = fraction ? limits::quiet_NaN() : limits::infinity();
+  else value = std::ldexp(value, static_cast<int>(exponent == 0 ? 1U : exponent) - 16383 - 63);
+  return negative ? -value : value;
+}
+
+/// A floating value of 10 bytes (x87) or 16 (IEEE binary128), also where the machine has another
+/// long double. Exact where it holds as many bits.
+inline long double read_wide(const char* from, std::uint32_t size) noexcept {
+  if constexpr (LDBL_MANT_DIG == 64) {
+    if (size == 10) {
+      long double value = 0;
+      std::memcpy(&value, from, 10);
+      return value;
+    }
+  }
+  if constexpr (LDBL_MANT_DIG == 113) {
+    if (size == 16) {
+      long double value = 0;
+      std::memcpy(&value, from, 16);
+      return value;
+    }
+  }
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, from, 8);
+  std::memcpy(&high, from + 8, size - 8);
+  if (size == 10) return assemble((high >> 15U) != 0, high & 0x7FFFU, low, (low << 1U) != 0);
+  const auto exponent = static_cast<std::uint32_t>(high >> 48U) & 0x7FFFU;
+  const std::uint64_t top = (high & 0xFFFFFFFFFFFFU) << 15U | low >> 49U;
+  return assemble((high >> 63U) != 0, exponent, exponent == 0 ? top : top | std::uint64_t{1} << 63U,
+                  (top | low) != 0);
+}
+
+/// Reads packed values in their order.
+class parameter_cursor {
+ public:
+  explicit parameter_cursor(std::string_view packed) noexcept : rest_(packed) {}
+
+  bool at_end() const noexcept { return rest_.empty(); }
+
+  /// The next value, which is one of `f`; no aggregate.
+  parameter_value read(const operator_field& f) noexcept {
+    parameter_value out;
+    out.kind = f.kind;
+    out.bits = f.bits;
+    switch (f.kind) {
+      case parameter_kind::text: out.text = read_text(); break;
+      case parameter_kind::floating: out.floating = read_floating(f.bits / 8); break;
+      case parameter_kind::boolean: out.integer = read_integer(1, false); break;
+      case parameter_kind::enumeration:
+        out.is_signed = f.is_signed;
+        out.integer = read_integer(f.bits / 8, f.is_signed);
+        for (const enumerator_name& e : f.enumerators)
+          if (e.value == out.as_signed()) {
+            out.text = e.name;
+            break;
+          }
+        break;
+      case parameter_kind::signed_integer: out.is_signed = true; [[fallthrough]];
+      case parameter_kind::unsigned_integer:
+        out.integer = read_integer(f.bits / 8, out.is_signed);
+        break;
+      default: break;
+    }
+    return out;
+  }
+
+  /// The bytes of a value, as they are packed.
+  std::string_view bytes(std::size_t size) noexcept { return take(size); }
+
+  /// Goes over the values of these fields; false where they end before.
+  bool check(const std::vector<operator_field>& fields) noexcept {
+    for (const operator_field& f : fields)
+      for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i)
+        if (!check(f)) return false;
+    return true;
+  }
+
+  /// Leaves out one element of `f`.
+  void skip(const operator_field& f) noexcept {
+    if (f.kind == parameter_kind::text) static_cast<void>(read_text());
+    else if (f.kind != parameter_kind::aggregate)
+      take(f.kind == parameter_kind::boolean ? 1 : f.bits / 8);
+    else
+      for (const operator_field& nested : f.fields) skip_all(nested);
+  }
+  void skip_all(const operator_field& f) noexcept {
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    for (std::uint32_t i = 0; i < elements && !rest_.empty(); ++i) skip(f);
+  }
+
+ private:
+  bool check(const operator_field& f) noexcept {
+    if (f.kind == parameter_kind::aggregate) return check(f.fields);
+    if (f.kind == parameter_kind::boolean) {
+      const std::string_view byte = take(1);
+      return byte.size() == 1 && static_cast<unsigned char>(byte[0]) <= 1;
+    }
+    if (f.kind != parameter_kind::text) return take(f.bits / 8).size() == f.bits / 8;
+    const std::uint64_t size = read_size();
+    return take(size).size() == size;
+  }
+
+  std::string_view take(std::size_t size) noexcept {
+    const std::string_view out = rest_.substr(0, size);
+    rest_.remove_prefix(out.size());
+    return out;
+  }
+
+  std::uint64_t read_integer(std::uint32_t size, bool is_signed) noexcept {
+    const std::string_view bytes = take(size > 8 ? 8 : size);
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data(), bytes.size());
+    const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
+    if (!is_signed || unused == 0 || unused == 64) return value;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+  }
+
+  long double read_floating(std::uint32_t size) noexcept {
+    char bytes[16] = {};
+    const std::string_view from = take(size > 16 ? 16 : size);
+    std::memcpy(bytes, from.data(), from.size());
+    if (size == 4) {
+      float value = 0;
+      std::memcpy(&value, bytes, sizeof value);
+      return value;
+    }
+    if (size == 8) {
+      double value = 0;
+      std::memcpy(&value, bytes, sizeof value);
+      return value;
+    }
+    return size == 10 || size == 16 ? read_wide(bytes, size) : 0;
+  }
+
+  std::string_view read_text() noexcept { return take(read_size()); }
+
+  std::uint64_t read_size() noexcept {
+    std::uint64_t size = 0;
+    for (unsigned shift = 0; shift < 63 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1)[0]);
+      size |= std::uint64_t{byte & 0x7FU} << shift;
+      if (byte < 0x80U) break;
+    }
+    return size;
+  }
+
+  std::string_view rest_;
+};
+
+/// Appends the shortest decimal that reads back as `value`, whatever the locale.
+template <class T>
+void append_shortest(std::string& out, T value) {
+  char text[64];
+  out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+inline void append_text(std::string& out, const parameter_value& v) {
+  switch (v.kind) {
+    case parameter_kind::text: out += v.text; break;
+    case parameter_kind::boolean: out += v.integer != 0 ? "true" : "false"; break;
+    case parameter_kind::floating:
+      if (v.bits == 32) append_shortest(out, static_cast<float>(v.floating));
+      else if (v.bits == 64) append_shortest(out, static_cast<double>(v.floating));
+      else append_shortest(out, v.floating);
+      break;
+    case parameter_kind::none:
+    case parameter_kind::aggregate: break;
+    default:
+      if (!v.text.empty()) out += v.text;
+      else if (v.is_signed) append_shortest(out, v.as_signed());
+      else append_shortest(out, v.integer);
+  }
+}
+
+inline void append_fields(std::string& out, const std::vector<operator_field>& fields,
+                          parameter_cursor& values);
+
+inline void append_element(std::string& out, const operator_field& f, parameter_cursor& values) {
+  if (f.kind != parameter_kind::aggregate) {
+    append_text(out, values.read(f));
+    return;
+  }
+  out += '{';
+  append_fields(out, f.fields, values);
+  out += '}';
+}
+
+/// The text of all elements of `f`; of an enumeration that is left open, which says nothing, none.
+inline bool append_field(std::string& out, const operator_field& f, parameter_cursor& values) {
+  if (f.extent == 0) {
+    const std::size_t before = out.size();
+    append_element(out, f, values);
+    return f.kind != parameter_kind::enumeration ||
+           std::string_view{out}.substr(before) != "unknown";
+  }
+  for (std::uint32_t i = 0; i < f.extent; ++i) {
+    out += i == 0 ? '[' : ',';
+    append_element(out, f, values);
+  }
+  out += ']';
+  return true;
+}
+
+inline void append_fields(std::string& out, const std::vector<operator_field>& fields,
+                          parameter_cursor& values) {
+  const std::size_t begin = out.size();
+  for (const operator_field& f : fields) {
+    const std::size_t before = out.size();
+    if (before != begin) out += ' ';
+    out += f.name;
+    out += '=';
+    if (!append_field(out, f, values)) out.resize(before);
+  }
+}
+
+template <class Visit>
+void visit_fields(const std::vector<operator_field>& fields, parameter_cursor& values,
+                  std::string& path, Visit& visit) {
+  const std::size_t above = path.size();
+  for (const operator_field& f : fields) {
+    for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i) {
+      path += f.name;
+      if (f.extent != 0) path += '[' + std::to_string(i) + ']';
+      if (f.kind != parameter_kind::aggregate) {
+        visit(std::string_view{path}, f, values.read(f));
+      } else {
+        path += '.';
+        visit_fields(f.fields, values, path, visit);
+      }
+      path.resize(above);
+    }
+  }
+}
+
+/// Takes "[12]" off the front of `path`; 0 where there is none.
+inline std::uint32_t take_index(std::string_view& path) noexcept {
+  std::uint32_t index = 0;
+  if (path.empty() || path[0] != '[') return 0;
+  const std::size_t close = path.find(']');
+  if (close == std::string_view::npos) return 0;
+  const auto read = std::from_chars(path.data() + 1, path.data() + close, index);
+  if (read.ec != std::errc{} || read.ptr != path.data() + close)
+    index = std::numeric_limits<std::uint32_t>::max();
+  path.remove_prefix(close + 1);
+  return index;
+}
+
+}  // namespace detail
+
+/// The values as reports print them: "n=1024 type=f32". An enumeration whose value is called
+/// `unknown`, as a type that is left open, is left out.
+inline std::string parameter_text(const operator_info& op, const parameter_values& values) {
+  std::string out;
+  detail::parameter_cursor from(values.packed);
+  detail::append_fields(out, op.fields, from);
+  return out;
+}
+
+/// One value as reports print it: "1024", "f32", "0.1", "true"; empty where there is none.
+inline std::string parameter_text(const parameter_value& value) {
+  std::string out;
+  detail::append_text(out, value);
+  return out;
+}
+
+/// The value at `path`: a field's name, for an element of an array "shape[1]", for a field of a
+/// nested struct "epilogue.scale". None where there is no such value. Linear in the fields.
+inline parameter_value parameter_at(const operator_info& op, const parameter_values& values,
+                                    std::string_view path) {
+  const std::vector<operator_field>* fields = &op.fields;
+  detail::parameter_cursor from(values.packed);
+  if (values.empty()) return {};
+  for (;;) {
+    const std::size_t end = path.find_first_of(".[");
+    const std::string_view name = path.substr(0, end);
+    path.remove_prefix(name.size());
+    const std::uint32_t index = detail::take_index(path);
+    const operator_field* found = nullptr;
+    for (const operator_field& f : *fields) {
+      if (f.name == name) {
+        found = &f;
+        break;
+      }
+      from.skip_all(f);
+    }
+    if (found == nullptr || index >= (found->extent == 0 ? 1 : found->extent)) return {};
+    for (std::uint32_t i = 0; i < index; ++i) from.skip(*found);
+    if (found->kind != parameter_kind::aggregate)
+      return path.empty() && !from.at_end() ? from.read(*found) : parameter_value{};
+    if (path.empty() || path[0] != '.') return {};
+    path.remove_prefix(1);
+    fields = &found->fields;
+  }
+}
+
+/// Calls visit(path, field, value) for every value, in the order of the fields; `path` is as
+/// parameter_at() takes it: "n", "shape[0]", "epilogue.scale".
+template <class Visit>
+void for_each_parameter(const operator_info& op, const parameter_values& values, Visit visit) {
+  if (values.empty()) return;
+  detail::parameter_cursor from(values.packed);
+  std::string path;
+  detail::visit_fields(op.fields, from, path, visit);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/profile/parameter_text.hpp>
+
 // <kprof/record/histogram.hpp>
 #ifndef KPROF_RECORD_HISTOGRAM_HPP
 #define KPROF_RECORD_HISTOGRAM_HPP
@@ -2536,10 +3098,8 @@ class histogram {
  public:
   /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
-    if (value < 2 * per_octave) return static_cast<std::uint32_t>(value);
-    const auto top = static_cast<std::uint32_t>(63 - __builtin_clzll(value));
-    return (top - 5) * per_octave +
-           static_cast<std::uint32_t>(value >> (top - 6) & (per_octave - 1));
+    const auto shift = static_cast<std::uint32_t>(57 - __builtin_clzll(value | per_octave));
+    return shift * per_octave + static_cast<std::uint32_t>(value >> shift);
   }
   /// The middle of the values that bucket `index` counts.
   static constexpr double value_of(std::uint32_t index) noexcept {
@@ -2574,6 +3134,35 @@ class histogram {
   }
   void merge(const histogram& other) {
     merge(other, [](std::size_t) { return true; });
+  }
+
+  /// Index of the last bucket.
+  static constexpr std::uint32_t last_bucket = 58 * 64 + 63;
+
+  /// Calls f(bucket, count) for each bucket that counted something, in their order. With restore()
+  /// the way to write a histogram and to make it again.
+  template <class F>
+  void each(F f) const {
+    std::uint16_t sorted[gather] = {};
+    std::copy_n(gathered_, gathered_size_, sorted);
+    std::sort(sorted, sorted + gathered_size_);
+    std::uint32_t next = 0;  // of `sorted`
+    const auto take = [&](std::uint32_t bucket, std::uint64_t count) {
+      for (; next < gathered_size_ && sorted[next] == bucket; ++next) ++count;
+      if (count != 0) f(bucket, count);
+    };
+    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+      while (next < gathered_size_ && sorted[next] < first_ + i) take(sorted[next], 0);
+      take(first_ + i, counts_[i]);
+    }
+    while (next < gathered_size_) take(sorted[next], 0);
+  }
+
+  /// Counts `times` values of a bucket, at most last_bucket. The first few take no memory.
+  void restore(std::uint32_t bucket, std::uint64_t times) {
+    if (times < gather - gathered_size_)
+      for (; times > 0; --times) gathered_[gathered_size_++] = static_cast<std::uint16_t>(bucket);
+    else count_at(bucket, times, [](std::size_t) { return true; });
   }
 
   /// Number of values counted.
@@ -2673,6 +3262,7 @@ KPROF_DETAIL_END
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -2710,8 +3300,9 @@ struct scope_node {
   bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
                         ///< memory
   std::string name;     ///< operator or region
-  std::string parameters;  ///< "n=1024 type=f32"; empty for a region
-  std::string file;        ///< call site; empty for a guard that has none
+  std::uint32_t op = none;  ///< of a call: index in profile::operators
+  parameter_values values;  ///< of its parameters; none where `merged`
+  std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
 
@@ -2740,11 +3331,12 @@ struct thread_info {
                              ///< thread
 };
 
-/// A finished scope of the timeline.
+/// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
+/// and become nanoseconds by clock_info::to_ns().
 struct timeline_scope {
   std::uint32_t node = 0;  ///< index in profile::nodes
-  double start_ns = 0;     ///< since the session's start
-  double duration_ns = 0;
+  std::int64_t start = 0;  ///< since the session's start
+  std::uint64_t duration = 0;
 };
 
 struct clock_info {
@@ -2755,6 +3347,13 @@ struct clock_info {
                            ///< the last; negative: unknown, there are only these two
   std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
                                         ///< CUPTI's records
+
+  double to_ns(std::int64_t ticks) const noexcept {
+    return static_cast<double>(ticks) * ns_per_tick;
+  }
+  double to_ns(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(ticks) * ns_per_tick;
+  }
 };
 
 /// What was seen and what was not. Every count is of scopes unless it says otherwise.
@@ -2795,6 +3394,7 @@ struct profile {
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
   std::vector<thread_info> threads;
+  std::vector<operator_info> operators;  ///< those that nodes refer to
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
   device_profile device;                 ///< what the GPU did
@@ -2802,7 +3402,26 @@ struct profile {
   completeness complete;
   own_cost cost;
   std::vector<std::string> notes;  ///< one line each: what is degraded, and what to do about it
+
+  /// The operator of a node; nullptr where it is no call of one.
+  const operator_info* operator_of(const scope_node& n) const noexcept {
+    return n.op < operators.size() ? &operators[n.op] : nullptr;
+  }
+  /// A parameter's typed value, by the field's name or a path as in parameter_at(); none where the
+  /// node has no such field or its parameters were not kept.
+  ///     run.value(node, "shape[0]").as_signed()
+  parameter_value value(const scope_node& n, std::string_view field) const {
+    const operator_info* const op = operator_of(n);
+    return op == nullptr || n.merged ? parameter_value{} : parameter_at(*op, n.values, field);
+  }
 };
+
+/// The parameters of a node as reports print them: "n=1024 type=f32"; empty for a region and where
+/// they were not kept.
+inline std::string parameter_text(const profile& p, const scope_node& n) {
+  const operator_info* const op = p.operator_of(n);
+  return op == nullptr || n.values.empty() ? std::string{} : parameter_text(*op, n.values);
+}
 
 KPROF_DETAIL_END
 
@@ -2812,9 +3431,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_HPP
 #define KPROF_REPORT_TEXT_HPP
 
-// The report for people: a profile as a page of text, with the table of operators, the call tree
-// and an account of what was not seen. Include it to print a profile. No line is wider than asked.
-// Linear in the profile, sorting aside.
+// The report for people: a profile as a page of text, with the tables of operators, kernels and
+// copies, the call tree and an account of what was not seen. Include it to print a profile; it is
+// the output "report". No line is wider than asked. Linear in the profile, sorting aside.
 
 // <kprof/report/options.hpp>
 #ifndef KPROF_REPORT_OPTIONS_HPP
@@ -2822,13 +3441,400 @@ KPROF_DETAIL_END
 
 // What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
-// <kprof/model/summary.hpp>
-#ifndef KPROF_MODEL_SUMMARY_HPP
-#define KPROF_MODEL_SUMMARY_HPP
+// <kprof/model/figure.hpp>
+#ifndef KPROF_MODEL_FIGURE_HPP
+#define KPROF_MODEL_FIGURE_HPP
 
-// What a profile adds up to: one row an operator, and the call tree of all threads together.
-// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
-// linear in profile::nodes, sorting aside.
+// What the tables share: a number that may not be known, and which calls make a row. Included by
+// the summaries. Pure.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// Which calls share a row. Each kind splits the rows of the one before it.
+enum class grouping : std::uint8_t { op, parameters, call_site, thread };
+
+/// Why a number is not known. Where several reasons hold, the last of them is told.
+enum class absence : std::uint8_t {
+  none,             ///< it is known
+  no_calls,         ///< no call has finished
+  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  no_time,          ///< it took no time that the clock could see
+  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  untimed,          ///< CUPTI gave no time for some of the work on the device
+  dropped,          ///< records of work on the device were dropped
+  several_kernels,  ///< a formula's value is shared by several kernels
+  zero_bytes,       ///< a division by the bytes of calls that move none
+  merged,           ///< the calls' parameters were not kept, for want of memory
+  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,     ///< bytes() is not declared
+  no_flops,     ///< flops() is not declared
+  no_operator,  ///< there is no operator whose formula would say
+};
+
+/// A number, or why there is none.
+struct figure {
+  double value = 0;
+  absence why = absence::none;
+  constexpr bool known() const noexcept { return why == absence::none; }
+};
+
+namespace detail {
+
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
+
+inline figure ratio(figure a, double b, absence when_zero) noexcept {
+  if (!a.known()) return a;
+  return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/figure.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What a report shows. The defaults suit a terminal.
+///     kprof::report_options o;
+///     o.sort = "gflops";
+///     o.filter = "^(Gemm|Conv)";
+///     o.columns = {"operator", "calls", "p99", "gflops"};
+struct report_options {
+  int width = 0;  ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100.
+                  ///< Less than
+                  ///< 40 is 40, more than 1000 is 1000
+  std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
+  std::string sort{};    ///< a column, by its name as in `columns`; "name" is "operator". Texts
+                         ///< rise, numbers fall.
+                         ///< Empty: "device" where the run has work on a device, else "self"
+  grouping by = grouping::parameters;
+  std::string filter{};  ///< POSIX extended regular expression, searched in "name parameters"; in
+                         ///< the tree what is
+  ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
+  std::vector<std::string> columns{};  ///< operator parameters call_site thread calls replays open
+                                       ///< device device_share
+  ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
+  ///< intensity flops bytes dtype; empty: those that fit the width
+  bool table = true;        ///< show the operator table
+  bool tree = true;         ///< show the call tree
+  bool kernels = true;      ///< show the table of kernels, if the run has any
+  bool copies = true;       ///< show the table of copies and memsets, if the run has any
+  bool full_names = false;  ///< list the kernels' whole names below their table
+  bool ascii = false;       ///< nothing but ASCII
+  bool legend = false;      ///< explain every column
+  std::string path{};       ///< file to write, "%p" in it is the process id; empty: standard output
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/options.hpp>
+
+// <kprof/report/output.hpp>
+#ifndef KPROF_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_OUTPUT_HPP
+
+// An output is a format that a profile can be written in: a value with a name, a table of options
+// and a function that writes. Each of kprof's outputs has a header of its own in kprof/report/;
+// including it makes the output known in this binary. Include this header to add an output of your
+// own, and write.hpp to write a profile in any of them:
+//
+//   kprof::status write_names(const kprof::profile& run, const kprof::option_values& options,
+//                             kprof::text_sink& out);
+//   constexpr kprof::option name_options[] = {
+//       {.name = "top", .kind = kprof::option_kind::number, .form = "ROWS", .fallback = "0",
+//        .meaning = "rows to write; 0: all"}};
+//   constexpr kprof::output names{"names", "one name a line", name_options, &write_names};
+//   [[gnu::init_priority(101)]] const kprof::output_registration names_registered{names};
+//
+// Registrations happen before main() and are read afterwards, so that no function here needs a
+// lock. An output is known to the binary that registers it.
+
+// <kprof/report/option.hpp>
+#ifndef KPROF_REPORT_OPTION_HPP
+#define KPROF_REPORT_OPTION_HPP
+
+// An option of an output, and a setting of the session: one line of a table that says its name,
+// what values it takes and what it means. The parser, the lists of valid words in error lines and
+// the tables of the documentation are made from these tables. Included by output.hpp and
+// settings.hpp.
+
+// <kprof/status.hpp>
+#ifndef KPROF_STATUS_HPP
+#define KPROF_STATUS_HPP
+
+// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
+// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
+// that wants to know looks at the status, one that does not runs on.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+/// Whether something worked; if not, what was wrong and what to do about it, in one line.
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
+///     std::fputs(s.message.c_str(), stderr);
+struct status {
+  std::string message;  ///< empty: it worked
+
+  bool ok() const noexcept { return message.empty(); }
+  explicit operator bool() const noexcept { return ok(); }
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/status.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What values an option takes.
+enum class option_kind : std::uint8_t {
+  mark,    ///< none: the word alone stands for the flag that `fallback` is
+  flag,    ///< on, off, 1, 0, true or false; the word alone is on
+  number,  ///< decimal, from `least` to `most`
+  size,    ///< bytes with B, K, KiB, M, MiB, G or GiB; less than `least` is raised to it
+  choice,  ///< one of the words that `form` lists with | between them
+  text,    ///< any text
+  list,    ///< words joined by +
+};
+
+struct option_value;
+
+/// One line of a table of options.
+struct option {
+  const char* name;
+  option_kind kind = option_kind::text;
+  const char* form = "";                           ///< how a value is written: "ROWS", "op|thread"
+  const char* fallback = "";                       ///< the value, as text, where none is given
+  std::uint64_t least = 0;                         ///< smallest number or size
+  std::uint64_t most = ~0ULL;                      ///< largest number
+  const char* meaning = "";                        ///< for people
+  status (*check)(const option_value&) = nullptr;  ///< what else must hold of a value
+  void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
+};
+
+/// A value that was found valid.
+struct option_value {
+  const option* of = nullptr;
+  std::string text{};        ///< as given
+  std::uint64_t number = 0;  ///< also of a flag, 1 or 0, and of a choice, the place of its word
+
+  /// Of a list; none where it is empty.
+  std::vector<std::string> words() const {
+    std::vector<std::string> out(text.empty() ? 0 : 1);
+    for (const char c : text)
+      if (c == '+') out.emplace_back();
+      else out.back() += c;
+    return out;
+  }
+};
+
+namespace detail {
+template <class Struct, class Member>
+void set_member(Struct& into, Member Struct::*member, const option_value& value) {
+  if constexpr (std::is_same_v<Member, std::string>) into.*member = value.text;
+  else if constexpr (std::is_same_v<Member, std::vector<std::string>>) into.*member = value.words();
+  else into.*member = static_cast<Member>(value.number);
+}
+template <class Struct, class Member>
+Struct struct_of(Member Struct::*);
+}  // namespace detail
+
+/// For option::store: puts a value into the member of the struct that `into` points to. A choice
+/// becomes the enumerator at its place.
+template <auto Member>
+void store_member(void* into, const option_value& value) {
+  using owner = decltype(detail::struct_of(Member));
+  detail::set_member(*static_cast<owner*>(into), Member, value);
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/option.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+struct profile;
+
+/// The options of one request, checked: those given, and the others with their defaults.
+class option_values {
+ public:
+  option_values() = default;
+  explicit option_values(std::vector<option_value> values) : values_(std::move(values)) {}
+
+  /// Of an option that the output's table does not have: false, 0 or nothing.
+  bool flag(std::string_view name) const noexcept { return number(name) != 0; }
+  std::uint64_t number(std::string_view name) const noexcept {
+    const option_value* const found = find(name);
+    return found == nullptr ? 0 : found->number;
+  }
+  std::string text(std::string_view name) const {
+    const option_value* const found = find(name);
+    return found == nullptr ? std::string{} : found->text;
+  }
+  std::vector<std::string> list(std::string_view name) const {
+    const option_value* const found = find(name);
+    return found == nullptr ? std::vector<std::string>{} : found->words();
+  }
+
+  /// Sets the members that the table names with `option::store`, which are members of a T.
+  template <class T>
+  void store_into(T& options) const {
+    for (const option_value& value : values_)
+      if (value.of->store != nullptr) value.of->store(&options, value);
+  }
+
+ private:
+  const option_value* find(std::string_view name) const noexcept {
+    for (const option_value& value : values_)
+      if (name == value.of->name) return &value;
+    return nullptr;
+  }
+  std::vector<option_value> values_;
+};
+
+/// Where an output puts its text, piece by piece: nothing is held in memory but the last 64 KiB.
+/// Used by one thread.
+class text_sink {
+ public:
+  /// Passes text on; `to` is what the sink was made with.
+  using drain_function = status (*)(void* to, std::string_view text);
+
+  text_sink(drain_function drain, void* to) noexcept : drain_(drain), to_(to) {}
+  text_sink(const text_sink&) = delete;
+  text_sink& operator=(const text_sink&) = delete;
+
+  void put(std::string_view text) {
+    buffer_.append(text);
+    if (buffer_.size() >= piece) flush();
+  }
+  /// Passes on what was put so far. After a failure, which an output need not look at, all further
+  /// text is dropped.
+  const status& flush() {
+    if (failure_) failure_ = drain_(to_, buffer_);
+    buffer_.clear();
+    return failure_;
+  }
+
+ private:
+  static constexpr std::size_t piece = std::size_t{64} * 1024;
+  drain_function drain_;
+  void* to_;
+  std::string buffer_;
+  status failure_;
+};
+
+/// A format. It lives as long as the binary that registers it.
+struct output {
+  const char* name;     ///< as in KPROF="name(...)": letters, digits and _
+  const char* meaning;  ///< one sentence, for people
+  /// What it takes beside `path`, which every output has.
+  std::span<const option> options;
+  /// Puts the profile into `out`. A status that is not ok says what is wrong with the options and
+  /// what to do; nothing has been put then. Must not throw.
+  status (*write)(const profile& run, const option_values& options, text_sink& out);
+};
+
+/// An option of a request: {"top", "20"}.
+struct option_setting {
+  std::string name;
+  std::string value;  ///< as in KPROF; empty for a flag: on
+
+  friend bool operator==(const option_setting&, const option_setting&) = default;
+};
+
+/// What is to be written: an output and its options, {"csv", {{"path", "run.csv"}}}.
+struct output_request {
+  std::string output;
+  std::vector<option_setting> options{};
+
+  friend bool operator==(const output_request&, const output_request&) = default;
+};
+
+class output_registration;
+namespace detail {
+/// The registered outputs of this binary, by name. Written before main(), or when the binary is
+/// loaded.
+KPROF_DETAIL_LOCAL inline constinit const output_registration* first_registration = nullptr;
+}  // namespace detail
+
+/// Makes an output known in this binary while it exists. Give the variable
+/// [[gnu::init_priority(101)]]: KPROF is read when the binary is loaded, by constructors that come
+/// later. Of two outputs of one name the first stays.
+class KPROF_DETAIL_LOCAL output_registration {
+ public:
+  explicit output_registration(const output& what) noexcept : what_(what) {
+    const output_registration** at = &detail::first_registration;
+    while (*at != nullptr && std::string_view{(*at)->what_.name} < what.name) at = &(*at)->next_;
+    if (*at != nullptr && std::string_view{(*at)->what_.name} == what.name) return;
+    next_ = *at;
+    *at = this;
+  }
+  output_registration(const output_registration&) = delete;
+  output_registration& operator=(const output_registration&) = delete;
+
+  const output& what() const noexcept { return what_; }
+  const output_registration* next() const noexcept { return next_; }
+
+ private:
+  const output& what_;
+  mutable const output_registration* next_ = nullptr;
+};
+
+/// The outputs that this binary knows, by name.
+KPROF_DETAIL_LOCAL inline std::vector<const output*> outputs() {
+  std::vector<const output*> known;
+  for (auto* r = detail::first_registration; r != nullptr; r = r->next())
+    known.push_back(&r->what());
+  return known;
+}
+/// The output of that name; nullptr where this binary knows none.
+KPROF_DETAIL_LOCAL inline const output* find_output(std::string_view name) noexcept {
+  for (auto* r = detail::first_registration; r != nullptr; r = r->next())
+    if (name == r->what().name) return &r->what();
+  return nullptr;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output.hpp>
+
+#if !KPROF_SESSION_ELSEWHERE
+
+// <kprof/report/text/report_output.hpp>
+#ifndef KPROF_REPORT_TEXT_REPORT_OUTPUT_HPP
+#define KPROF_REPORT_TEXT_REPORT_OUTPUT_HPP
+
+// The text report as an output: its table of options. Included by text.hpp. An option is one line
+// of the table and a member of report_options.
+
+// <kprof/report/text/text_plan.hpp>
+#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
+
+// The plan of a text report: its options, checked, and the sums that its sections share. Included
+// by the sections.
 
 // <kprof/model/device_sums.hpp>
 #ifndef KPROF_MODEL_DEVICE_SUMS_HPP
@@ -3140,60 +4146,6 @@ KPROF_DETAIL_END
 // summaries. A profile whose parents are wrong or whose times are negative is survived: such a
 // parent is none, such a time 0.
 
-// <kprof/model/figure.hpp>
-#ifndef KPROF_MODEL_FIGURE_HPP
-#define KPROF_MODEL_FIGURE_HPP
-
-// What the tables share: a number that may not be known, and which calls make a row. Included by
-// the summaries. Pure.
-
-#include <cstdint>
-
-KPROF_DETAIL_BEGIN
-
-/// Which calls share a row. Each kind splits the rows of the one before it.
-enum class grouping : std::uint8_t { op, parameters, call_site, thread };
-
-/// Why a number is not known. Where several reasons hold, the last of them is told.
-enum class absence : std::uint8_t {
-  none,             ///< it is known
-  no_calls,         ///< no call has finished
-  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
-  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
-  no_time,          ///< it took no time that the clock could see
-  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
-  untimed,          ///< CUPTI gave no time for some of the work on the device
-  dropped,          ///< records of work on the device were dropped
-  several_kernels,  ///< a formula's value is shared by several kernels
-  zero_bytes,       ///< a division by the bytes of calls that move none
-  merged,           ///< the calls' parameters were not kept, for want of memory
-  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,     ///< bytes() is not declared
-  no_flops,     ///< flops() is not declared
-  no_operator,  ///< there is no operator whose formula would say
-};
-
-/// A number, or why there is none.
-struct figure {
-  double value = 0;
-  absence why = absence::none;
-  constexpr bool known() const noexcept { return why == absence::none; }
-};
-
-namespace detail {
-
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
-
-inline figure ratio(figure a, double b, absence when_zero) noexcept {
-  if (!a.known()) return a;
-  return b > 0 ? figure{a.value / b} : figure{0, when_zero};
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/figure.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -3297,6 +4249,12 @@ class key_numbers {
   std::vector<row_key> keys_;
 };
 
+/// The part of a row's key by which calls of the same operator's name differ beside their values:
+/// the operator itself, and whether the values were not kept.
+inline std::uint32_t operator_part(const scope_node& n) noexcept {
+  return (n.op + 1) << 1U | (n.merged ? 1U : 0U);
+}
+
 /// Whether no call of the node ever ended, is open or was replayed: it only leads to what its
 /// thread did for another, whose path it is.
 inline bool is_placeholder(const scope_node& n) noexcept {
@@ -3373,6 +4331,65 @@ inline double all_self_ns(const profile& p) noexcept {
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/node_walk.hpp>
+
+// <kprof/model/sorted_order.hpp>
+#ifndef KPROF_MODEL_SORTED_ORDER_HPP
+#define KPROF_MODEL_SORTED_ORDER_HPP
+
+// The one sort of all tables: it orders numbers of rows by a function that compares two of them, so
+// that the compiler makes it once, and not for every kind of row and order. Included by the tables.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Says whether row `a` comes before row `b`.
+using row_order = bool (*)(const void* rows, std::uint32_t a, std::uint32_t b);
+
+/// Rows that are equal keep their order.
+[[gnu::noinline]] inline void sort_rows(std::vector<std::uint32_t>& numbers, row_order comes_before,
+                                        const void* rows) {
+  std::sort(numbers.begin(), numbers.end(), [=](std::uint32_t a, std::uint32_t b) {
+    if (comes_before(rows, a, b)) return true;
+    return a < b && !comes_before(rows, b, a);
+  });
+}
+
+/// The numbers of rows, from 0 to count - 1, in the order that comes_before(a, b) gives.
+template <class ComesBefore>
+std::vector<std::uint32_t> sorted_order(std::size_t count, const ComesBefore& comes_before) {
+  std::vector<std::uint32_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::uint32_t>(i);
+  sort_rows(
+      numbers,
+      [](const void* order, std::uint32_t a, std::uint32_t b) {
+        return (*static_cast<const ComesBefore*>(order))(a, b);
+      },
+      &comes_before);
+  return numbers;
+}
+
+/// Puts rows into that order.
+template <class Row, class ComesBefore>
+void sort_table(std::vector<Row>& rows, const ComesBefore& comes_before) {
+  std::vector<Row> sorted;
+  sorted.reserve(rows.size());
+  for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+         return comes_before(rows[a], rows[b]);
+       }))
+    sorted.push_back(std::move(rows[i]));
+  rows = std::move(sorted);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/sorted_order.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -3466,8 +4483,8 @@ struct named_work {
   device_sum sum;
 };
 
-/// What was launched in no operator, in regions and outside all scopes, and what was launched by
-/// nobody knows whom.
+/// Work that was launched in no operator: in regions, outside all scopes, and work whose launch was
+/// not seen.
 struct work_outside {
   device_sum all;
   device_sum unknown;             ///< of these, work whose launch was not seen
@@ -3510,14 +4527,29 @@ inline work_outside outside_operators(const profile& p) {
   for (std::uint32_t i = 0; i < by_name.size(); ++i)
     if (by_name[i].runs() > 0 || by_name[i].ns > 0)
       out.names.push_back({detail::work_name(p, i), by_name[i]});
-  std::stable_sort(out.names.begin(), out.names.end(),
-                   [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
+  detail::sort_table(out.names,
+                     [](const named_work& a, const named_work& b) { return a.sum.ns > b.sum.ns; });
   return out;
 }
 
 KPROF_DETAIL_END
 
 #endif  // <kprof/model/device_sums.hpp>
+
+// <kprof/report/text/columns.hpp>
+#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
+#define KPROF_REPORT_TEXT_COLUMNS_HPP
+
+// The columns of the operator table: which metrics and dimensions, in what order, and how their
+// cells are written and sorted. Included by the text report. A column is one line of the table
+// below.
+
+// <kprof/model/metrics.hpp>
+#ifndef KPROF_MODEL_METRICS_HPP
+#define KPROF_MODEL_METRICS_HPP
+
+// The numbers of an operator row, a line each: what reports, files and pages print is declared here
+// once. Included by the outputs. Pure.
 
 // <kprof/model/operator_row.hpp>
 #ifndef KPROF_MODEL_OPERATOR_ROW_HPP
@@ -3550,11 +4582,15 @@ KPROF_DETAIL_BEGIN
 /// work on the device, in the row or in operators nested in it, rates are what these calls'
 /// formulas say over `device_total_ns`; else they are over `total_ns`.
 struct operator_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
+                          ///< rows of a table have the same
   std::string name;
-  std::string parameters;           ///< as the profile has them; empty where variants > 1
-  std::uint64_t variants = 0;       ///< sets of parameters in this row
-  bool merged = false;              ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
+  std::string parameters;                 ///< their text; empty where variants > 1
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first call: its
+                                          ///< operator and, where variants is 1, its typed values
+  std::uint64_t variants = 0;             ///< sets of parameters in this row
+  bool merged = false;                    ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;        ///< finished calls whose parameters are invalid
   bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
   std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
@@ -3663,10 +4699,12 @@ struct row_sum {
   bool typed = false;
   std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
 
-  void begin(const scope_node& n, std::uint64_t variants) {
+  void begin(const profile& p, std::uint32_t node, std::uint64_t variants) {
+    const scope_node& n = p.nodes[node];
     row.name = n.name;
+    row.node = node;
     row.variants = variants;
-    if (variants == 1) row.parameters = n.parameters;
+    if (variants == 1) row.parameters = parameter_text(p, n);
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;
@@ -3771,6 +4809,433 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/operator_row.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// What a number counts. Printed numbers are `scale` times those of the row.
+struct metric_unit {
+  const char* name;  ///< empty: a plain count
+  double scale = 1;
+};
+
+/// What the numbers of several rows of a table make together.
+enum class additivity : std::uint8_t {
+  sum,
+  overlapping_sum,  ///< their sum, in which rows nested in one another count the same work twice
+  minimum,
+  maximum,
+  ratio,  ///< a ratio of two sums, which have to be added up apart
+  none,   ///< nothing: a quantile
+};
+
+/// One number of a row.
+struct metric {
+  const char* id;     ///< as in report_options::columns; the same in every version
+  const char* label;  ///< header of a table for people
+  metric_unit unit;
+  additivity adds;
+  bool of_device;  ///< only where the run has work on a device
+  figure (*of)(const operator_row& row);
+  const char* meaning;
+  const char* device_meaning = "";  ///< where it is another in a run with work on a device
+
+  /// What it means in a run with or without work on a device.
+  constexpr const char* meaning_in(bool device) const noexcept {
+    return device && *device_meaning != '\0' ? device_meaning : meaning;
+  }
+};
+
+namespace detail {
+
+namespace units {
+inline constexpr metric_unit one{""}, share{""}, nanoseconds{"ns"}, flop{"FLOP"}, byte{"B"},
+    giga_flop_per_s{"GFLOP/s", 1e-9}, giga_byte_per_s{"GB/s", 1e-9}, flop_per_byte{"FLOP/B"};
+}  // namespace units
+
+template <auto Member>
+figure metric_value(const operator_row& row) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row.*Member)>, figure>)
+    return row.*Member;
+  else return {static_cast<double>(row.*Member)};
+}
+inline figure all_calls(const operator_row& row) {
+  return {static_cast<double>(row.calls + row.replays)};
+}
+
+}  // namespace detail
+
+/// All metrics, in the order in which tables show them.
+inline constexpr metric metrics[] = {
+    {.id = "calls",
+     .label = "calls",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::all_calls,
+     .meaning = "finished calls",
+     .device_meaning = "finished calls, and calls made by replaying CUDA graphs"},
+    {.id = "replays",
+     .label = "replays",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::replays>,
+     .meaning = "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
+    {.id = "open",
+     .label = "open",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open>,
+     .meaning =
+         "calls that had not finished, and how long they had run; they are in no other column"},
+    {.id = "open_time",
+     .label = "open time",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::open_ns>,
+     .meaning = "how long the calls that had not finished had run, summed"},
+    {.id = "device",
+     .label = "device",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_ns>,
+     .meaning = "time on the device of the kernels, copies and memsets that the calls launched, "
+                "less that of the operators inside them; what ran at the same time counts each"},
+    {.id = "device_share",
+     .label = "dev share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_share>,
+     .meaning = "device / time of all kernels, copies and memsets"},
+    {.id = "device_total",
+     .label = "dev total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::device_total_ns>,
+     .meaning = "device with that of the operators inside; a call inside another call of the same "
+                "row is not counted again"},
+    {.id = "kernels",
+     .label = "kernels",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::kernels>,
+     .meaning = "kernels that the calls launched, less those of the operators inside them"},
+    {.id = "copies",
+     .label = "copies",
+     .unit = detail::units::one,
+     .adds = additivity::sum,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::copies>,
+     .meaning = "copies and memsets, the same"},
+    {.id = "gap",
+     .label = "gap",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = true,
+     .of = &detail::metric_value<&operator_row::gap_ns>,
+     .meaning = "mean time from a launch until its work began on the device: long where the device "
+                "is behind, short where it waits for the host"},
+    {.id = "self",
+     .label = "self",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::self_ns>,
+     .meaning = "time in the calls less the time in the operators inside them, summed over calls "
+                "and threads; a region counts to the operator that it is in",
+     .device_meaning = "host time in the calls less the time in the operators inside them, summed "
+                       "over calls and threads; a region counts to the operator that it is in"},
+    {.id = "share",
+     .label = "share",
+     .unit = detail::units::share,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::share>,
+     .meaning =
+         "self / self time of all scopes, operators and regions outside them, of all threads"},
+    {.id = "total",
+     .label = "total",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::total_ns>,
+     .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
+                "of the same row is not counted again",
+     .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
+                       "another call of the same row is not counted again"},
+    {.id = "mean",
+     .label = "mean",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::mean_ns>,
+     .meaning = "time from the begin to the end of a call: sum over all calls / calls",
+     .device_meaning = "host time from the begin to the end of a call: sum over all calls / calls, "
+                       "less those made by replaying graphs"},
+    {.id = "median",
+     .label = "median",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::median_ns>,
+     .meaning = "half of the calls took no longer; within 0.8 %"},
+    {.id = "p99",
+     .label = "p99",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::p99_ns>,
+     .meaning = "99 % of the calls took no longer; within 0.8 %"},
+    {.id = "min",
+     .label = "min",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::minimum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::min_ns>,
+     .meaning = "the shortest call"},
+    {.id = "max",
+     .label = "max",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::maximum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::max_ns>,
+     .meaning = "the longest call"},
+    {.id = "gflops",
+     .label = "GFLOP/s",
+     .unit = detail::units::giga_flop_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_s>,
+     .meaning = "10^9 operations a second: flops() of the calls in total, summed, / total",
+     .device_meaning = "10^9 operations a second: flops() of the calls with work on the device, "
+                       "summed, / dev total; of an operator without, / total"},
+    {.id = "gbs",
+     .label = "GB/s",
+     .unit = detail::units::giga_byte_per_s,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes_per_s>,
+     .meaning = "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / "
+                "total; by the formula, not measured traffic",
+     .device_meaning = "10^9 bytes a second: bytes() of the calls with work on the device, read + "
+                       "written, summed, / dev total; of an operator without, / total; by the "
+                       "formula, not measured traffic"},
+    {.id = "intensity",
+     .label = "FLOP/B",
+     .unit = detail::units::flop_per_byte,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops_per_byte>,
+     .meaning = "arithmetic intensity, operations a byte: flops() / bytes()"},
+    {.id = "flops",
+     .label = "FLOPs",
+     .unit = detail::units::flop,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::flops>,
+     .meaning = "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
+    {.id = "bytes",
+     .label = "bytes",
+     .unit = detail::units::byte,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::bytes>,
+     .meaning = "bytes() of the calls in total, read + written, summed"},
+};
+
+namespace detail {
+inline constexpr std::size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
+
+/// The place of the metric of that id; metric_count: there is none. With undefined-behaviour
+/// checks, g++ 12 takes no comparison of an address with nullptr for a constant.
+constexpr std::size_t place_of_metric(std::string_view id) noexcept {
+  std::size_t place = 0;
+  while (place < metric_count && id != metrics[place].id) ++place;
+  return place;
+}
+}  // namespace detail
+
+/// The metric of that id; nullptr: there is none.
+inline const metric* find_metric(std::string_view id) noexcept {
+  const std::size_t place = detail::place_of_metric(id);
+  return place < detail::metric_count ? &metrics[place] : nullptr;
+}
+
+/// Why a number is not known, in a few words.
+inline const char* explain(absence why) noexcept {
+  switch (why) {
+    case absence::no_calls: return "no call has finished";
+    case absence::graphs_only:
+      return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::no_launch: return "no launch of its own was seen";
+    case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::dropped: return "records of work on the device were dropped";
+    case absence::several_kernels: return "several kernels share what the operator's formulas say";
+    case absence::no_operator: return "outside any operator";
+    case absence::no_time: return "took less than the clock can see";
+    case absence::zero_bytes: return "bytes() is 0";
+    case absence::merged: return "parameters not kept, for want of memory";
+    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
+    case absence::no_bytes: return "no bytes() declared";
+    case absence::no_flops: return "no flops() declared";
+    case absence::none: break;
+  }
+  return "known";
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/metrics.hpp>
+
+// <kprof/model/summary.hpp>
+#ifndef KPROF_MODEL_SUMMARY_HPP
+#define KPROF_MODEL_SUMMARY_HPP
+
+// What a profile adds up to: one row an operator, and the call tree of all threads together.
+// Include it to use the numbers of a run in a program. Pure: no I/O, no clock. Time and memory are
+// linear in profile::nodes, sorting aside.
+
+// <kprof/model/row_keys.hpp>
+#ifndef KPROF_MODEL_ROW_KEYS_HPP
+#define KPROF_MODEL_ROW_KEYS_HPP
+
+// Keys of rows that are the same in every run of the program, so that a row can be named and found
+// again. They are made of names, typed values and places in the source, and of no address, number
+// or order of a run. Included by the summaries. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// The 16 hexadecimal digits of a row's key.
+///     row_key_text(kprof::operator_table(run)[0].key) == "5b1d0c6e8f2a9374"
+inline std::string row_key_text(std::uint64_t key) {
+  std::string out(16, '0');
+  for (std::size_t i = 16; i-- > 0; key >>= 4U) out[i] = "0123456789abcdef"[key & 0xFU];
+  return out;
+}
+
+namespace detail {
+
+/// A hash of 64 bits over words and texts, the same on every machine. Each word is mixed in by a
+/// bijection (the finalizer of SplitMix64), so that inputs of one shape collide by chance only.
+class key_hash {
+ public:
+  key_hash() = default;
+  explicit key_hash(std::uint64_t state) noexcept : state_(state) {}
+
+  key_hash& add(std::uint64_t word) noexcept {
+    std::uint64_t x = (state_ ^ word) + 0x9E3779B97F4A7C15U;
+    x = (x ^ x >> 30U) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ x >> 27U) * 0x94D049BB133111EBU;
+    state_ = x ^ x >> 31U;
+    return *this;
+  }
+  key_hash& add(std::string_view text) noexcept {
+    add(text.size());
+    while (!text.empty()) {
+      const std::string_view piece = text.substr(0, 8);
+      std::uint64_t word = 0;
+      std::memcpy(&word, piece.data(), piece.size());
+      add(word);
+      text.remove_prefix(piece.size());
+    }
+    return *this;
+  }
+  std::uint64_t value() const noexcept { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x6B70726F66000001U;  // "kprof" and the version of the keys
+};
+
+inline void hash_fields(key_hash& hash, const std::vector<operator_field>& fields) {
+  hash.add(fields.size());
+  for (const operator_field& f : fields) {
+    hash.add(f.name).add(static_cast<std::uint64_t>(f.kind)).add(f.bits).add(f.extent);
+    hash_fields(hash, f.fields);
+  }
+}
+
+/// Hashes of what rows are made of.
+class profile_keys {
+ public:
+  explicit profile_keys(const profile& p) : p_(p), hashes_(p.operators.size()) {
+    for (std::size_t i = 0; i < p.operators.size(); ++i) {
+      const operator_info& op = p.operators[i];
+      // Another one of that name may have been declared first: the name as shown has a number then.
+      key_hash hash;
+      hash.add(op.declared_name.empty() ? op.name : op.declared_name);
+      hash_fields(hash, op.fields);
+      hashes_[i] = hash.value();
+    }
+  }
+
+  /// The operator or, of another scope, its kind and name.
+  key_hash scope(const scope_node& n) const {
+    key_hash hash;
+    hash.add(static_cast<std::uint64_t>(n.kind));
+    if (n.op < hashes_.size()) hash.add(hashes_[n.op]);
+    else if (n.kind == scope_kind::root) hash.add(thread_name(n));
+    else hash.add(n.name);
+    return hash;
+  }
+  /// The same and its parameters.
+  key_hash call(const scope_node& n) const {
+    return scope(n).add(n.merged ? 1U : 0U).add(n.values.packed);
+  }
+  /// Of a row of operators.
+  std::uint64_t row(const scope_node& n, grouping by) const {
+    if (by == grouping::op) return scope(n).value();
+    key_hash hash = call(n);
+    if (by >= grouping::call_site) hash.add(n.file).add(n.line);
+    if (by >= grouping::thread) hash.add(thread_name(n));
+    return hash.value();
+  }
+  /// Of a row of the tree below the one with the key `parent`; 0 at the top.
+  std::uint64_t tree_row(const scope_node& n, std::uint64_t parent) const {
+    return call(n).add(parent).value();
+  }
+
+ private:
+  std::string_view thread_name(const scope_node& n) const noexcept {
+    return n.thread < p_.threads.size() ? std::string_view{p_.threads[n.thread].name}
+                                        : std::string_view{};
+  }
+
+  const profile& p_;
+  std::vector<std::uint64_t> hashes_;  // of operators
+};
+
+/// Gives another key to a row whose key an earlier one has, as rows of threads of one name do.
+template <class Row>
+void make_keys_differ(std::vector<Row>& rows) {
+  numbering keys(rows.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i)
+    while (keys.of(rows[i].key, [&](std::uint32_t k) { return rows[k].key == rows[i].key; }) != i)
+      rows[i].key = key_hash(rows[i].key).add(1).value();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_keys.hpp>
+
 // <kprof/model/tree_summary.hpp>
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
@@ -3789,10 +5254,14 @@ KPROF_DETAIL_BEGIN
 
 /// A node of the call tree of all threads together.
 struct tree_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). Made of
+                          ///< the whole path; no two rows have the same
   scope_kind kind = scope_kind::region;
   std::string name;
-  std::string parameters;
-  bool merged = false;  ///< its calls' parameters were not kept
+  std::string parameters;                 ///< their text
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first node: its
+                                          ///< operator and typed values
+  bool merged = false;                    ///< its calls' parameters were not kept
   bool invalid = false;
   std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
                                             ///< the top
@@ -3844,6 +5313,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
+  const profile_keys keys(p);
   std::vector<tree_row> rows;
   std::vector<std::uint32_t> row_of(p.nodes.size(), scope_node::none);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -3853,15 +5323,18 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     const std::uint32_t parent =
         parent_of(p, i) == scope_node::none ? scope_node::none : row_of[parent_of(p, i)];
     const row_key key{{parent, static_cast<std::uint32_t>(n.kind), names.of(n.name),
-                       parameters.of(n.parameters), n.merged ? 1U : 0U, root ? n.thread : 0U}};
+                       parameters.of(n.values.packed), operator_part(n), root ? n.thread : 0U}};
     const auto [number, is_new] = numbers.of(key);
     row_of[i] = number;
     if (is_new) {
-      rows.push_back({.kind = n.kind,
+      rows.push_back({.key = 0,
+                      .kind = n.kind,
                       .name = n.name,
-                      .parameters = n.parameters,
+                      .parameters = parameter_text(p, n),
+                      .node = static_cast<std::uint32_t>(i),
                       .merged = n.merged,
                       .parent = parent});
+      rows.back().key = keys.tree_row(n, parent == scope_node::none ? 0 : rows[parent].key);
       if (parent != scope_node::none) rows.back().depth = rows[parent].depth + 1;
       if (root) rows.back().thread = n.thread;
     }
@@ -3907,19 +5380,16 @@ inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
 inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
-  std::vector<std::uint32_t> order(rows.size()), first(rows.size(), none), next(rows.size(), none);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (rows[a].device_total_ns == rows[b].device_total_ns &&
-        rows[a].largest_ns == rows[b].largest_ns)
-      return a > b;
-    return detail::is_larger(rows[b], rows[a]);  // the last one is linked last, and so comes first
-  });
+  std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
+  const std::vector<std::uint32_t> order = detail::sorted_order(
+      rows.size(),
+      [&](std::uint32_t a, std::uint32_t b) { return detail::is_larger(rows[a], rows[b]); });
   std::uint32_t top = none;
-  for (const std::uint32_t i : order) {
-    std::uint32_t& head = rows[i].parent == none ? top : first[rows[i].parent];
-    next[i] = head;
-    head = i;
+  for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
+    const std::uint32_t row = order[i];
+    std::uint32_t& head = rows[row].parent == none ? top : first[rows[row].parent];
+    next[row] = head;
+    head = row;
   }
   const double all = detail::all_self_ns(p), all_device = detail::all_device_work(p).ns;
   std::vector<tree_row> tree;
@@ -3939,6 +5409,7 @@ inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = fa
     row.device_share = detail::share_of(row.device_total_ns, all_device);
     tree.push_back(std::move(row));
   }
+  detail::make_keys_differ(tree);
   return tree;
 }
 
@@ -3957,7 +5428,7 @@ namespace detail {
 
 /// For each node the number of its operator's row or, for a region or graph, of the row of the
 /// operator around it; none where there is no such row. Rows are numbered as they first appear.
-/// Nodes that keep() refuses, and those in which nothing ran and nothing was launched, make no row;
+/// Nodes that are not `kept`, and those in which nothing ran and nothing was launched, make no row;
 /// the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
@@ -3967,8 +5438,8 @@ struct row_numbers {
   std::vector<std::uint32_t> variant_of;
   std::uint32_t variant_count = 0;
 
-  template <class Keep>
-  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched, Keep keep)
+  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched,
+              const std::vector<bool>& kept)
       : row_of(p.nodes.size(), scope_node::none) {
     text_numbers names, parameters(p.nodes.size()), files;
     key_numbers keys(by == grouping::op ? 0 : p.nodes.size()),
@@ -3978,8 +5449,8 @@ struct row_numbers {
     if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const scope_node& n = p.nodes[i];
-      if (n.kind != scope_kind::op || !keep(n)) continue;
-      const row_key variant{{names.of(n.name), parameters.of(n.parameters), n.merged ? 1U : 0U}};
+      if (!kept[i]) continue;
+      const row_key variant{{names.of(n.name), parameters.of(n.values.packed), operator_part(n)}};
       row_key key{{variant.part[0]}};
       if (by >= grouping::parameters) key = variant;
       if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
@@ -4023,18 +5494,19 @@ inline std::vector<bool> launched_in(const profile& p, const device_sums& device
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
-  template <class Keep>
-  row_summing(const profile& p, grouping by, Keep keep)
+  /// `kept`: which nodes are calls that rows are made of.
+  row_summing(const profile& p, grouping by, const std::vector<bool>& kept)
       : p_(p),
+        by_(by),
         device_(p),
-        numbers_(p, by, launched_in(p, device_), keep),
+        numbers_(p, by, launched_in(p, device_), kept),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
       variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
     }
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      sums_[i].begin(p.nodes[numbers_.first[i]], numbers_.variants[i]);
+      sums_[i].begin(p, numbers_.first[i], numbers_.variants[i]);
     walk(
         p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
@@ -4046,11 +5518,14 @@ class row_summing {
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
+    const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      table.back().key = keys.row(p_.nodes[table.back().node], by_);
       if (on_device_.empty()) continue;
       on_device_[i].finish(table.back(), all_device, complete);
     }
+    make_keys_differ(table);
     return table;
   }
 
@@ -4103,6 +5578,7 @@ class row_summing {
   }
 
   const profile& p_;
+  grouping by_;
   device_sums device_;
   row_numbers numbers_;
   std::vector<row_sum> sums_;
@@ -4120,7 +5596,10 @@ class row_summing {
 ///     });
 template <class Keep>
 std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
-  return detail::row_summing(p, by, keep).finish();
+  std::vector<bool> kept(p.nodes.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    kept[i] = p.nodes[i].kind == scope_kind::op && keep(p.nodes[i]);
+  return detail::row_summing(p, by, kept).finish();
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the
@@ -4137,82 +5616,12 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/summary.hpp>
 
-#include <cstddef>
-#include <string>
-#include <vector>
+// <kprof/report/table/dimensions.hpp>
+#ifndef KPROF_REPORT_TABLE_DIMENSIONS_HPP
+#define KPROF_REPORT_TABLE_DIMENSIONS_HPP
 
-KPROF_DETAIL_BEGIN
-
-/// What a report shows. The defaults suit a terminal.
-///     kprof::report_options o;
-///     o.sort = "gflops";
-///     o.filter = "^(Gemm|Conv)";
-///     o.columns = {"operator", "calls", "p99", "gflops"};
-struct report_options {
-  int width = 0;  ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100.
-                  ///< Less than
-                  ///< 40 is 40, more than 1000 is 1000
-  std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
-  std::string sort{};    ///< a column, by its name as in `columns`; "name" is "operator". Texts
-                         ///< rise, numbers fall.
-                         ///< Empty: "device" where the run has work on a device, else "self"
-  grouping by = grouping::parameters;
-  std::string filter{};  ///< POSIX extended regular expression, searched in "name parameters"; in
-                         ///< the tree what is
-  ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
-  std::vector<std::string> columns{};  ///< operator parameters call_site thread calls replays open
-                                       ///< device device_share
-  ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
-  ///< intensity flops bytes dtype; empty: those that fit the width
-  bool table = true;        ///< show the operator table
-  bool tree = true;         ///< show the call tree
-  bool kernels = true;      ///< show the table of kernels, if the run has any
-  bool copies = true;       ///< show the table of copies and memsets, if the run has any
-  bool full_names = false;  ///< list the kernels' whole names below their table
-  bool ascii = false;       ///< nothing but ASCII
-  bool legend = false;      ///< explain every column
-  std::string path{};       ///< file to write, "%p" in it is the process id; empty: standard output
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/options.hpp>
-
-// <kprof/status.hpp>
-#ifndef KPROF_STATUS_HPP
-#define KPROF_STATUS_HPP
-
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
-// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
-// that wants to know looks at the status, one that does not runs on.
-
-#include <string>
-
-KPROF_DETAIL_BEGIN
-
-/// Whether something worked; if not, what was wrong and what to do about it, in one line.
-///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
-///     std::fputs(s.message.c_str(), stderr);
-struct status {
-  std::string message;  ///< empty: it worked
-
-  bool ok() const noexcept { return message.empty(); }
-  explicit operator bool() const noexcept { return ok(); }
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/status.hpp>
-
-#if !KPROF_SESSION_ELSEWHERE
-
-// <kprof/report/output.hpp>
-#ifndef KPROF_REPORT_OUTPUT_HPP
-#define KPROF_REPORT_OUTPUT_HPP
-
-// Where reports go: standard output or a file, and how wide the terminal is. Include it to write a
-// report of your own. Blocks until all is written; several threads may write at a time, each to a
-// file of its own.
+// The texts of an operator row, a line each: what calls a row stands for. Included by the outputs,
+// beside the metrics, which are its numbers. Pure.
 
 // <kprof/report/text/format.hpp>
 #ifndef KPROF_REPORT_TEXT_FORMAT_HPP
@@ -4477,230 +5886,68 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/format.hpp>
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
-/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
-/// are taken away. Handlers are not touched.
-class quiet_writes {
- public:
-  quiet_writes() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
+/// A thread's name and number; for threads kept together, how many.
+inline std::string thread_name(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return "several";
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return format_count(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
 
- private:
-  sigset_t ours_{}, before_{};
+/// One text of a row, as the program gave it; empty where it differs from call to call or is not
+/// known.
+struct dimension {
+  const char* id;     ///< as in report_options::columns; the same in every version
+  const char* label;  ///< header of a table for people
+  const char* meaning;
+  std::string (*of)(const profile& p, const operator_row& row);
 };
 
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return "no space left: free some, or choose another disk; what has been written is not "
-             "complete";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE:
-    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN:
-      return "it is in non-blocking mode and full: write to a file; what has been written is not "
-             "complete";
-    default: return nullptr;
-  }
+inline std::string name_of(const profile&, const operator_row& row) { return row.name; }
+inline std::string parameters_of(const profile&, const operator_row& row) { return row.parameters; }
+inline std::string call_site_of(const profile&, const operator_row& row) {
+  return row.file.empty() ? "" : row.file + ':' + std::to_string(row.line);
+}
+inline std::string thread_of(const profile& p, const operator_row& row) {
+  return row.thread == scope_node::none ? "" : thread_name(p, row.thread);
+}
+inline std::string dtype_of(const profile&, const operator_row& row) {
+  return row.type == dtype::unknown ? "" : dtype_name(row.type);
 }
 
-inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write the report to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy}
-                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
+inline constexpr dimension dimensions[] = {
+    {"operator", "operator", "name of the operator", &name_of},
+    {"parameters", "parameters",
+     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
+     "false or a formula overflowed or went negative",
+     &parameters_of},
+    {"call_site", "call site", "file and line of the guard", &call_site_of},
+    {"thread", "thread", "name and number of the thread, as the operating system has them",
+     &thread_of},
+    {"dtype", "dtype", "type of the elements that the operator computes with", &dtype_of},
+};
 
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written =
-      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
+inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
+
+/// The place of the dimension of that id; dimension_count: there is none.
+constexpr std::size_t place_of_dimension(std::string_view id) noexcept {
+  std::size_t place = 0;
+  while (place < dimension_count && id != dimensions[place].id) ++place;
+  return place;
 }
 
 }  // namespace detail
-
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
-/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
-/// in the status and harms nothing else.
-inline status write_output(const std::string& path, std::string_view text) {
-  const detail::quiet_writes quiet;
-  if (path.empty()) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (detail::write_all(stdout, text)) return {};
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    return detail::cannot_write("standard output", error);
-  }
-  const std::string name = '"' + detail::printable(path, 300) + '"';
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return detail::cannot_write(name, errno);
-  const bool written = detail::write_all(file, text);
-  int error = errno;
-  if (std::fclose(file) != 0 && written) error = errno;
-  else if (written) return {};
-  return detail::cannot_write(name, error);
-}
-
-/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
-/// overwrite each other.
-inline std::string expand_path(std::string path) {
-  if (const std::size_t at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(getpid()));
-  return path;
-}
-
-/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
-/// else 100.
-inline int output_width(const std::string& path) noexcept {
-  if (path.empty()) {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  }
-  if (const char* columns = std::getenv("COLUMNS")) {
-    char* end = nullptr;
-    const long value = std::strtol(columns, &end, 10);
-    if (end != columns && *end == '\0' && value > 0 && value <= 1000)
-      return static_cast<int>(value);
-  }
-  return 100;
-}
-
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/output.hpp>
-
-// <kprof/report/text/copies.hpp>
-#ifndef KPROF_REPORT_TEXT_COPIES_HPP
-#define KPROF_REPORT_TEXT_COPIES_HPP
-
-// The table of copies and memsets of the text report. Included by the text report.
-
-// <kprof/model/copy_table.hpp>
-#ifndef KPROF_MODEL_COPY_TABLE_HPP
-#define KPROF_MODEL_COPY_TABLE_HPP
-
-// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
-// linear in device_profile::work.
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// Copies of one kind between the same kinds of memory, or memsets, of one device.
-struct copy_row {
-  device_task task = device_task::copy;  ///< copy or set
-  copy_direction direction = copy_direction::unknown;
-  memory_place from = memory_place::unknown;
-  memory_place to = memory_place::unknown;
-  bool merged = false;  ///< of differing kinds, kept together for want of memory
-  std::uint32_t device = 0;
-  std::uint64_t calls = 0;
-  std::uint64_t untimed = 0;  ///< of these, those without timing
-  std::uint64_t bytes = 0;
-  double total_ns = 0;   ///< summed: concurrent copies count each
-  double share = 0;      ///< of the time of all work of the devices; 0 to 1
-  figure bytes_per_s{};  ///< bytes over total_ns
-};
-
-/// The copies and memsets for which keep(const device_work&) says true, most time first.
-template <class Keep>
-std::vector<copy_row> copy_table(const profile& p, Keep keep) {
-  detail::key_numbers numbers(0);
-  std::vector<copy_row> table;
-  for (const device_work& w : p.device.work) {
-    if (w.task == device_task::kernel || !keep(w)) continue;
-    const bool copy = w.task == device_task::copy;
-    const auto [number, is_new] = numbers.of(
-        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
-          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
-          w.merged ? 1U : 0U}});
-    if (is_new)
-      table.push_back({.task = w.task,
-                       .direction = w.direction,
-                       .from = copy ? w.from : memory_place::unknown,
-                       .to = w.to,
-                       .merged = w.merged,
-                       .device = w.device});
-    copy_row& row = table[number];
-    row.calls += w.calls;
-    row.untimed += std::min(w.untimed, w.calls);
-    row.bytes += w.bytes;
-    row.total_ns += detail::not_negative(w.total_ns);
-  }
-  const double all = detail::all_device_work(p).ns;
-  for (copy_row& row : table) {
-    row.share = detail::share_of(row.total_ns, all);
-    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
-    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
-                                    absence::no_time);
-  }
-  std::stable_sort(table.begin(), table.end(),
-                   [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
-  return table;
-}
-
-/// All copies and memsets.
-///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
-inline std::vector<copy_row> copy_table(const profile& p) {
-  return copy_table(p, [](const device_work&) { return true; });
-}
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/copy_table.hpp>
-
-// <kprof/report/text/columns.hpp>
-#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
-#define KPROF_REPORT_TEXT_COLUMNS_HPP
-
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by
-// the text report. A column is one line of the table below.
+#endif  // <kprof/report/table/dimensions.hpp>
 
 // <kprof/report/text/page.hpp>
 #ifndef KPROF_REPORT_TEXT_PAGE_HPP
@@ -4771,7 +6018,7 @@ class page {
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
-  void line(std::string_view text = {}) {
+  [[gnu::cold]] void line(std::string_view text = {}) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     if (display_width(text) <= width_) text_ += text;
     else text_ += cut(text, width_);
@@ -4790,7 +6037,7 @@ class page {
   }
 
   /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
-  void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
@@ -4803,8 +6050,8 @@ class page {
 
   /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
   /// how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names,
-            const std::vector<std::string>& notes = {}) {
+  [[gnu::cold]] void list(const std::string& lead, const std::vector<std::string>& names,
+                          const std::vector<std::string>& notes = {}) {
     const std::size_t before = display_width(lead),
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
@@ -4830,8 +6077,8 @@ class page {
     return end;
   }
   // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
-                std::size_t indent) {
+  [[gnu::cold]] void add_word(std::string_view word, std::string& current, std::size_t& used,
+                              std::size_t& begin, std::size_t indent) {
     const std::size_t wide = display_width(word);
     if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
       new_line(current, used, begin, indent);
@@ -4884,7 +6131,7 @@ class grid {
   std::vector<grid_column> columns;
   std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
 
-  void measure(const page& out) {
+  [[gnu::cold]] void measure(const page& out) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
       columns[c].natural = display_width(columns[c].header);
       for (const auto& row : rows)  // what is longer than a page can be is seen to be
@@ -4894,7 +6141,7 @@ class grid {
   }
 
   /// Pads the numbers of a column, so that their decimal points are under one another.
-  void align_points(std::size_t column) {
+  [[gnu::cold]] void align_points(std::size_t column) {
     const auto fraction = [](const std::string& cell) {
       return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
     };
@@ -4936,7 +6183,7 @@ class grid {
     for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
 
-  void print(page& out) {
+  [[gnu::cold]] void print(page& out) {
     const std::size_t total = lay_out(out.width());
     std::vector<std::string> headers;
     for (const grid_column& c : columns) headers.push_back(c.header);
@@ -4947,7 +6194,7 @@ class grid {
 
  private:
   // What is left over goes to those that shrank, in equal parts.
-  std::size_t lay_out(std::size_t available) {
+  [[gnu::cold]] std::size_t lay_out(std::size_t available) {
     std::size_t total = least_width();
     for (grid_column& c : columns) c.width = least_width(c);
     for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
@@ -4965,7 +6212,7 @@ class grid {
     return total;
   }
 
-  void print_row(page& out, const std::vector<std::string>& cells) const {
+  [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells) const {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const grid_column& c = columns[i];
@@ -4994,6 +6241,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// How a column's cells are written.
 enum class look : std::uint8_t {
   name,
   parameters,
@@ -5001,29 +6249,12 @@ enum class look : std::uint8_t {
   thread,
   type,
   calls,
-  count,
   open,
   time,
   share,
   rate,
+  ratio,
   si
-};
-
-using row_number = double operator_row::*;
-using row_figure = figure operator_row::*;
-using row_count = std::uint64_t operator_row::*;
-
-struct column {
-  const char* id;  // as in report_options::columns and ::sort
-  const char* header;
-  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
-  unsigned device_rank;  // the same for a run with work on a device
-  look as;
-  row_number number;
-  row_figure value;
-  row_count count;
-  const char* meaning;
-  const char* device_meaning = nullptr;  // where it is another
 };
 
 // from here on columns give way to readable parameters
@@ -5031,84 +6262,59 @@ inline constexpr unsigned comfort_rank = 10;
 // neither shown unasked nor explained: a run without a device has none
 inline constexpr unsigned not_here = 1000;
 
-inline constexpr column columns[] = {
-    {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
-    {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
-     "false or a formula overflowed or went "
-     "negative"},
-    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr,
-     "file and line of the guard"},
-    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr,
-     "name and number of the thread, as the operating system has them"},
-    {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
-     "finished calls, and calls made by replaying CUDA graphs"},
-    {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
-     "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
-    {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
-     "calls that had not finished, and how long they had run; they are in no other column"},
-    {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
-     "time on the device of the kernels, copies and memsets that the calls launched, less that of "
-     "the operators inside them; what "
-     "ran at the same time counts each"},
-    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr,
-     nullptr, "device / time of all kernels, copies and memsets"},
-    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr,
-     nullptr,
-     "device with that of the operators inside; a call inside another call of the same row is not "
-     "counted again"},
-    {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
-     "kernels that the calls launched, less those of the operators inside them"},
-    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies,
-     "copies and memsets, the same"},
-    {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
-     "mean time from a launch until its work began on the device: long where the device is behind, "
-     "short where it waits for the host"},
-    {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
-     "time in the calls less the time in the operators inside them, summed over calls and threads; "
-     "a region counts to the operator "
-     "that it is in",
-     "host time in the calls less the time in the operators inside them, summed over calls and "
-     "threads; a region counts to the "
-     "operator that it is in"},
-    {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
-     "self / self time of all scopes, operators and regions outside them, of all threads"},
-    {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same "
-     "row is not counted again",
-     "host time from the begin to the end of the calls, summed; a call inside another call of the "
-     "same row is not counted again"},
-    {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
-     "time from the begin to the end of a call: sum over all calls / calls",
-     "host time from the begin to the end of a call: sum over all calls / calls, less those made "
-     "by replaying graphs"},
-    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr,
-     "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr,
-     "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr,
-     "the shortest call"},
-    {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
-    {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
-     "10^9 operations a second: flops() of the calls in total, summed, / total",
-     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; "
-     "of an operator without, / total"},
-    {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the "
-     "formula, not measured traffic",
-     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / "
-     "dev total; of an operator without, "
-     "/ total; by the formula, not measured traffic"},
-    {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
-     "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
-     "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr,
-     "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr,
-     "type of the elements that the operator computes with"},
+/// A metric or a dimension, and how the table shows it.
+struct column {
+  const char* id;  // as in report_options::columns and ::sort
+  const char* header;
+  look as;
+  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
+  unsigned device_rank;  // the same for a run with work on a device
+  const metric* number;  // nullptr: a text
+  const char* meaning;
+  const char* device_meaning;
+
+  constexpr bool is(std::string_view other) const noexcept { return other == id; }
 };
-inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
+
+/// Not a constant, and so no column, where nothing is declared by that id.
+consteval column make_column(std::string_view id, look as, unsigned rank, unsigned device_rank) {
+  if (const std::size_t place = place_of_metric(id); place < metric_count) {
+    const metric& m = metrics[place];
+    return {m.id, m.label, as, rank, device_rank, &m, m.meaning, m.meaning_in(true)};
+  }
+  const dimension& d = dimensions[place_of_dimension(id)];
+  return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
+}
+
+inline constexpr column columns[] = {
+    make_column("operator", look::name, 1, 1),
+    make_column("parameters", look::parameters, 3, 3),
+    make_column("call_site", look::call_site, 6, 5),
+    make_column("thread", look::thread, 6, 5),
+    make_column("calls", look::calls, 4, 4),
+    make_column("replays", look::calls, not_here, 0),
+    make_column("open", look::open, 5, 5),
+    make_column("device", look::time, not_here, 2),
+    make_column("device_share", look::share, not_here, 5),
+    make_column("device_total", look::time, not_here, 11),
+    make_column("kernels", look::calls, not_here, 9),
+    make_column("copies", look::calls, not_here, 16),
+    make_column("gap", look::time, not_here, 15),
+    make_column("self", look::time, 2, 8),
+    make_column("share", look::share, 5, 14),
+    make_column("total", look::time, 6, 13),
+    make_column("mean", look::time, 7, 12),
+    make_column("median", look::time, 12, 18),
+    make_column("p99", look::time, 0, 0),
+    make_column("min", look::time, 13, 20),
+    make_column("max", look::time, 11, 19),
+    make_column("gflops", look::rate, 8, 6),
+    make_column("gbs", look::rate, 9, 7),
+    make_column("intensity", look::ratio, 10, 10),
+    make_column("flops", look::si, 0, 0),
+    make_column("bytes", look::si, 0, 0),
+    make_column("dtype", look::type, 0, 0),
+};
 
 /// By its name, or by its header.
 inline const column* find_column(std::string_view name) noexcept {
@@ -5126,7 +6332,7 @@ inline std::string column_names() {
 /// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are
 /// over that too.
 inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
-  if (nested && c.number == &operator_row::device_total_ns) return 6;
+  if (nested && c.is("device_total")) return 6;
   return device ? c.device_rank : c.rank;
 }
 
@@ -5147,13 +6353,6 @@ inline std::string parameters_cell(const operator_row& row) {
   return text.empty() ? "invalid" : "invalid: " + text;
 }
 
-inline std::string thread_name(const profile& p, std::uint32_t index) {
-  if (index >= p.threads.size()) return "several";
-  const thread_info& t = p.threads[index];
-  if (t.merged > 0) return format_count(t.merged) + " ended threads";
-  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
-}
-
 inline std::string call_site_cell(const operator_row& row) {
   if (row.several_sites) return "several";
   return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
@@ -5167,11 +6366,14 @@ inline std::string open_cell(std::uint64_t open, double open_ns, const page& out
   return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);
 }
 
+/// A number in the units of the profile: nanoseconds, bytes, operations, and these a second.
 inline std::string number_cell(look as, double x, const page& out) {
   switch (as) {
+    case look::calls: return calls_cell(static_cast<std::uint64_t>(x));
     case look::time: return out.time(x);
     case look::share: return format_share(x);
     case look::rate: return format_rate(x * 1e-9);
+    case look::ratio: return format_rate(x);
     default: return format_si(x);
   }
 }
@@ -5187,26 +6389,20 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
-    case look::calls: return calls_cell(row.calls + row.replays);
-    case look::count: return calls_cell(row.*c.count);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
-  if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
-  const figure f = row.*c.value;
-  if (!f.known()) return "n/a";
-  return c.value == &operator_row::flops_per_byte ? format_rate(f.value)
-                                                  : number_cell(c.as, f.value, out);
+  const figure f = c.number->of(row);
+  return f.known() ? number_cell(c.as, f.value, out) : "n/a";
 }
 
 // ---- order
 
 /// What numbers are ordered by; NaN for what is not known.
 inline double sort_key(const column& c, const operator_row& row) noexcept {
-  if (c.number != nullptr) return row.*c.number;
-  if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
-  if (c.count != nullptr) return static_cast<double>(row.*c.count);
-  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
+  if (c.as == look::open) return row.open_ns;
+  const figure f = c.number->of(row);
+  return f.known() ? f.value : std::nan("");
 }
 
 inline int compare(std::string_view a, std::string_view b) noexcept {
@@ -5232,47 +6428,10 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
   return x > y;
 }
 
-// ---- why there is no number
-
-inline const char* explain(absence why) noexcept {
-  switch (why) {
-    case absence::no_calls: return "no call has finished";
-    case absence::graphs_only:
-      return "made by replaying CUDA graphs, which takes no time on the host";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::no_launch: return "no launch of its own was seen";
-    case absence::untimed: return "CUPTI gave no time for work on the device";
-    case absence::dropped: return "records of work on the device were dropped";
-    case absence::several_kernels: return "several kernels share what the operator's formulas say";
-    case absence::no_operator: return "outside any operator";
-    case absence::no_time: return "took less than the clock can see";
-    case absence::zero_bytes: return "bytes() is 0";
-    case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
-    case absence::no_bytes: return "no bytes() declared";
-    case absence::no_flops: return "no flops() declared";
-    case absence::none: break;
-  }
-  return "known";
-}
-
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/columns.hpp>
-
-// <kprof/report/text/fitted_table.hpp>
-#ifndef KPROF_REPORT_TEXT_FITTED_TABLE_HPP
-#define KPROF_REPORT_TEXT_FITTED_TABLE_HPP
-
-// A table whose columns are left out, the least important first, until the rest fit the page.
-// Included by the tables of kernels and copies.
-
-// <kprof/report/text/text_plan.hpp>
-#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
-#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
-
-// The options of a text report, checked, and what its sections share. Included by the text report.
 
 // <kprof/report/text/filter.hpp>
 #ifndef KPROF_REPORT_TEXT_FILTER_HPP
@@ -5337,12 +6496,23 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+[[gnu::cold]] inline status unknown_column(const char* what, const std::string& name) {
+  return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
+          "\"; choose from: " + column_names() + " (or name, which is operator)"};
+}
+[[gnu::cold]] inline status check_sort(const std::string& name) {
+  return name.empty() || find_column(name) != nullptr ? status{} : unknown_column("sort", name);
+}
+[[gnu::cold]] inline status check_column(const std::string& name) {
+  return find_column(name) != nullptr ? status{} : unknown_column("column", name);
+}
+
+/// The options of a report, read, and sums of the profile that its sections share.
 struct text_plan {
   const report_options& options;
   const column* sort = nullptr;
@@ -5354,12 +6524,13 @@ struct text_plan {
 
   explicit text_plan(const report_options& o) : options(o) {}
 
+  /// Reads the options; the first that is wrong is in the status.
   status prepare() {
+    if (status s = check_sort(options.sort); !s) return s;
     sort = find_column(options.sort.empty() ? "self" : options.sort);
-    if (sort == nullptr) return unknown("sort", options.sort);
     for (const std::string& name : options.columns) {
+      if (status s = check_column(name); !s) return s;
       columns.push_back(find_column(name));
-      if (columns.back() == nullptr) return unknown("column", name);
     }
     return filter.set(options.filter);
   }
@@ -5371,16 +6542,309 @@ struct text_plan {
     all_device_ns = all_device_work(p).ns;
     if (device && options.sort.empty()) sort = find_column("device");
   }
-
- private:
-  static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
-            "\"; choose from: " + column_names() + " (or name, which is operator)"};
-  }
 };
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/text_plan.hpp>
+
+// <kprof/report/text/write_text.hpp>
+#ifndef KPROF_REPORT_TEXT_WRITE_TEXT_HPP
+#define KPROF_REPORT_TEXT_WRITE_TEXT_HPP
+
+// Defines write_text(), which text.hpp declares, where the session is compiled: the page from its
+// first line to its last. The code of the report is marked cold: it runs once in a program, and is
+// to be compiled quickly and to stay small.
+
+// <kprof/report/destination.hpp>
+#ifndef KPROF_REPORT_DESTINATION_HPP
+#define KPROF_REPORT_DESTINATION_HPP
+
+// Where outputs go: standard output or a file, and how wide the terminal is. Include it to write
+// text of your own beside them. Blocks until all is written; several threads may write at a time,
+// each to a file of its own.
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
+/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
+/// are taken away. Handlers are not touched.
+class quiet_writes {
+ public:
+  quiet_writes() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  quiet_writes(const quiet_writes&) = delete;
+  quiet_writes& operator=(const quiet_writes&) = delete;
+  ~quiet_writes() {
+    const int error = errno;
+    const timespec at_once{};
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t ours_{}, before_{};
+};
+
+inline const char* remedy_for(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "no permission to write there: choose another path";
+    case EISDIR: return "it is a folder: add a file name";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "no space left: free some, or choose another disk; what has been written is not "
+             "complete";
+    case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case EBADF: return "it is closed: write to a file, or report before it is closed";
+    case EMFILE:
+    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
+    case EAGAIN:
+      return "it is in non-blocking mode and full: write to a file; what has been written is not "
+             "complete";
+    default: return nullptr;
+  }
+}
+
+[[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
+  const char* remedy = remedy_for(error);
+  return {"cannot write to " + where + ": " +
+          (remedy != nullptr ? std::string{remedy}
+                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
+}
+
+inline bool write_all(std::FILE* file, std::string_view text) noexcept {
+  errno = 0;
+  const bool written =
+      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  const bool flushed = std::fflush(file) == 0;
+  if (!written && error != 0) errno = error;
+  return written && flushed;
+}
+
+/// A file, opened and emptied by the first piece of text, or standard output. Used by one thread.
+class destination {
+ public:
+  explicit destination(std::string path) : path_(std::move(path)) {}
+  destination(const destination&) = delete;
+  destination& operator=(const destination&) = delete;
+  ~destination() { static_cast<void>(close()); }
+
+  /// After a failure everything further is dropped.
+  const status& append(std::string_view text) {
+    const quiet_writes quiet;
+    if (!failure_) return failure_;
+    if (path_.empty()) append_to_stdout(text);
+    else if (!open()) fail(errno);
+    else if (!write_all(file_, text)) fail(errno);
+    return failure_;
+  }
+  const status& close() {
+    if (file_ == nullptr) return failure_;
+    const quiet_writes quiet;
+    if (std::fclose(file_) != 0) fail(errno);
+    file_ = nullptr;
+    return failure_;
+  }
+
+ private:
+  bool open() {
+    if (file_ == nullptr) file_ = std::fopen(path_.c_str(), "we");
+    return file_ != nullptr;
+  }
+  void append_to_stdout(std::string_view text) {
+    const bool failed_before = std::ferror(stdout) != 0;
+    if (write_all(stdout, text)) return;
+    const int error = errno;
+    if (!failed_before) std::clearerr(stdout);
+    fail(error);
+  }
+  /// The first failure is the one that is told.
+  void fail(int error) {
+    if (!failure_) return;
+    failure_ =
+        cannot_write(path_.empty() ? "standard output" : '"' + printable(path_, 300) + '"', error);
+  }
+
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  status failure_;
+};
+
+}  // namespace detail
+
+/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
+/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
+/// in the status and harms nothing else.
+[[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
+  detail::destination to(path);
+  static_cast<void>(to.append(text));
+  return to.close();
+}
+
+/// `path` with the process id in place of the first "%p", so that the processes of a fork do not
+/// overwrite each other.
+[[gnu::cold]] inline std::string expand_path(std::string path) {
+  if (const std::size_t at = path.find("%p"); at != std::string::npos)
+    path.replace(at, 2, std::to_string(getpid()));
+  return path;
+}
+
+/// Columns that a report to `path` (empty: standard output) has: the terminal's, else $COLUMNS,
+/// else 100.
+inline int output_width(const std::string& path) noexcept {
+  if (path.empty()) {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  if (const char* columns = std::getenv("COLUMNS")) {
+    char* end = nullptr;
+    const long value = std::strtol(columns, &end, 10);
+    if (end != columns && *end == '\0' && value > 0 && value <= 1000)
+      return static_cast<int>(value);
+  }
+  return 100;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/destination.hpp>
+
+// <kprof/report/text/copies.hpp>
+#ifndef KPROF_REPORT_TEXT_COPIES_HPP
+#define KPROF_REPORT_TEXT_COPIES_HPP
+
+// The table of copies and memsets of the text report. Included by the text report.
+
+// <kprof/model/copy_table.hpp>
+#ifndef KPROF_MODEL_COPY_TABLE_HPP
+#define KPROF_MODEL_COPY_TABLE_HPP
+
+// Copies and memsets of a profile, by kind. Include it to use their numbers in a program. Pure;
+// linear in device_profile::work.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Copies of one kind between the same kinds of memory, or memsets, of one device.
+struct copy_row {
+  device_task task = device_task::copy;  ///< copy or set
+  copy_direction direction = copy_direction::unknown;
+  memory_place from = memory_place::unknown;
+  memory_place to = memory_place::unknown;
+  bool merged = false;  ///< of differing kinds, kept together for want of memory
+  std::uint32_t device = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t untimed = 0;  ///< of these, those without timing
+  std::uint64_t bytes = 0;
+  double total_ns = 0;   ///< summed: concurrent copies count each
+  double share = 0;      ///< of the time of all work of the devices; 0 to 1
+  figure bytes_per_s{};  ///< bytes over total_ns
+};
+
+/// The copies and memsets for which keep(const device_work&) returns true, most time first.
+template <class Keep>
+std::vector<copy_row> copy_table(const profile& p, Keep keep) {
+  detail::key_numbers numbers(0);
+  std::vector<copy_row> table;
+  for (const device_work& w : p.device.work) {
+    if (w.task == device_task::kernel || !keep(w)) continue;
+    const bool copy = w.task == device_task::copy;
+    const auto [number, is_new] = numbers.of(
+        {{static_cast<std::uint32_t>(w.task), copy ? static_cast<std::uint32_t>(w.direction) : 0,
+          copy ? static_cast<std::uint32_t>(w.from) : 0, static_cast<std::uint32_t>(w.to), w.device,
+          w.merged ? 1U : 0U}});
+    if (is_new)
+      table.push_back({.task = w.task,
+                       .direction = w.direction,
+                       .from = copy ? w.from : memory_place::unknown,
+                       .to = w.to,
+                       .merged = w.merged,
+                       .device = w.device});
+    copy_row& row = table[number];
+    row.calls += w.calls;
+    row.untimed += std::min(w.untimed, w.calls);
+    row.bytes += w.bytes;
+    row.total_ns += detail::not_negative(w.total_ns);
+  }
+  const double all = detail::all_device_work(p).ns;
+  for (copy_row& row : table) {
+    row.share = detail::share_of(row.total_ns, all);
+    const absence timed = detail::device_time_known({.copies = row.calls, .untimed = row.untimed});
+    row.bytes_per_s = detail::ratio({static_cast<double>(row.bytes), timed}, row.total_ns * 1e-9,
+                                    absence::no_time);
+  }
+  detail::sort_table(table,
+                     [](const copy_row& a, const copy_row& b) { return a.total_ns > b.total_ns; });
+  return table;
+}
+
+/// All copies and memsets.
+///     for (const auto& row : kprof::copy_table(run)) use(row.direction, row.bytes_per_s);
+inline std::vector<copy_row> copy_table(const profile& p) {
+  return copy_table(p, [](const device_work&) { return true; });
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/copy_table.hpp>
+
+// <kprof/report/text/fitted_table.hpp>
+#ifndef KPROF_REPORT_TEXT_FITTED_TABLE_HPP
+#define KPROF_REPORT_TEXT_FITTED_TABLE_HPP
+
+// A table whose columns are left out, the least important first, until the rest fit the page.
+// Included by the tables of kernels and copies.
+
+// <kprof/report/text/lines.hpp>
+#ifndef KPROF_REPORT_TEXT_LINES_HPP
+#define KPROF_REPORT_TEXT_LINES_HPP
+
+// Lines that several sections of the text report have: what was cut, what a column means.
+// Included by the sections.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
 /// Says which columns were cut, and at which page width they are `whole`.
-inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
+[[gnu::cold]] inline void print_cut(page& out, const std::vector<std::string>& headers,
+                                    std::size_t whole) {
   if (headers.empty()) return;
   std::string text = "cut at width " + std::to_string(out.width()) + ": ";
   for (const std::string& header : headers)
@@ -5397,109 +6861,21 @@ inline void print_cut(page& out, const std::vector<std::string>& headers, std::s
 }
 
 /// "12 kernels, 1 copy"; memsets are among the copies.
-inline std::string runs_of(const device_sum& sum) {
+[[gnu::cold]] inline std::string runs_of(const device_sum& sum) {
   return counted(sum.kernels, "kernel", "kernels") + ", " + counted(sum.copies, "copy", "copies");
 }
 
 /// A line of the legend.
-inline void print_meaning(page& out, const char* header, const std::string& meaning) {
+[[gnu::cold]] inline void print_meaning(page& out, const char* header, const std::string& meaning) {
   std::string lead = std::string{"  "} + header;
   lead.resize(14, ' ');
   out.paragraph(lead, meaning, lead.size());
 }
 
-/// Why rows are not shown, for the lines that count them.
-inline std::string filtered_by(const page& out, const text_plan& plan) {
-  return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
-}
-inline std::string cut_by(const text_plan& plan, const std::string& order) {
-  return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
-}
-
-/// Whether the innermost operator around each node matches.
-inline std::vector<bool> matching_operators(const profile& p, const name_filter& filter) {
-  const std::vector<std::uint32_t> operators = operators_around(p);
-  std::vector<bool> matches(p.nodes.size());
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const std::uint32_t op = operators[i];  // itself or one that comes before
-    if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
-    else if (op != scope_node::none) matches[i] = matches[op];
-  }
-  return matches;
-}
-
-/// Rows that are not shown: counted and summed, so that nothing is lost in silence.
-struct hidden_rows {
-  std::uint64_t rows = 0, calls = 0;
-  double self_ns = 0, device_ns = 0;
-
-  template <class Row>
-  void add(const Row& row) {
-    ++rows;
-    calls += row.calls + row.replays;
-    self_ns += row.self_ns;
-    device_ns += row.device_ns;
-  }
-
-  void print(page& out, const std::string& what, const std::string& why,
-             const text_plan& plan) const {
-    if (rows == 0) return;
-    std::string text =
-        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
-    if (plan.device)
-      text += "device " + out.time(device_ns) + ", " +
-              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
-    out.paragraph("",
-                  text + "self " + out.time(self_ns) + ", " +
-                      format_share(share_of(self_ns, plan.all_self_ns)),
-                  2);
-  }
-};
-
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is
-/// not for all.
-class concerned_names {
- public:
-  /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names)
-      : names_(std::move(names)), name_of_(names_.size()) {
-    text_numbers numbers;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      name_of_[i] = numbers.of(names_[i]);
-      if (name_of_[i] == shown_.size()) shown_.push_back(0);
-      ++shown_[name_of_[i]];
-    }
-  }
-
-  /// A line, if concerned(index of a row) holds for a row.
-  template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
-    std::vector<std::size_t> count(shown_.size());
-    std::vector<std::uint32_t> order;
-    std::vector<std::string> names, notes;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
-      order.push_back(name_of_[i]);
-      names.push_back(names_[i]);
-    }
-    if (names.empty()) return;
-    for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? ""
-                                                  : " (" + format_count(count[name]) + " of " +
-                                                        format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
-  }
-
- private:
-  std::vector<std::string> names_;
-  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
-  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
-};
-
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/text/text_plan.hpp>
+#endif  // <kprof/report/text/lines.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -5515,13 +6891,13 @@ class fitted_table {
   grid cells;
 
   /// `rank`: where not all columns fit, the highest goes first.
-  void add_column(grid_column column, unsigned rank) {
+  [[gnu::cold]] void add_column(grid_column column, unsigned rank) {
     cells.columns.push_back(std::move(column));
     ranks_.push_back(rank);
   }
 
   /// The table, and what of it could not be shown.
-  void print(page& out) {
+  [[gnu::cold]] void print(page& out) {
     cells.measure(out);
     const std::size_t whole = cells.whole_width();
     std::vector<std::string> left_out;
@@ -5548,6 +6924,90 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/fitted_table.hpp>
 
+// <kprof/report/text/hidden_rows.hpp>
+#ifndef KPROF_REPORT_TEXT_HIDDEN_ROWS_HPP
+#define KPROF_REPORT_TEXT_HIDDEN_ROWS_HPP
+
+// The lines of the text report that account for rows which are not shown. Included by its sections.
+
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Why rows are not shown, for the lines that count them.
+[[gnu::cold]] inline std::string filtered_by(const page& out, const text_plan& plan) {
+  return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
+}
+[[gnu::cold]] inline std::string cut_by(const text_plan& plan, const std::string& order) {
+  return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
+}
+
+/// Rows that are not shown: counted and summed, so that nothing is lost in silence.
+struct hidden_rows {
+  std::uint64_t rows = 0, calls = 0;
+  double self_ns = 0, device_ns = 0;
+
+  template <class Row>
+  [[gnu::cold]] void add(const Row& row) {
+    ++rows;
+    calls += row.calls + row.replays;
+    self_ns += row.self_ns;
+    device_ns += row.device_ns;
+  }
+
+  [[gnu::cold]] void print(page& out, const std::string& what, const std::string& why,
+                           const text_plan& plan) const {
+    if (rows == 0) return;
+    std::string text =
+        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
+    if (plan.device)
+      text += "device " + out.time(device_ns) + ", " +
+              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
+    out.paragraph("",
+                  text + "self " + out.time(self_ns) + ", " +
+                      format_share(share_of(self_ns, plan.all_self_ns)),
+                  2);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/hidden_rows.hpp>
+
+// <kprof/report/text/matching_operators.hpp>
+#ifndef KPROF_REPORT_TEXT_MATCHING_OPERATORS_HPP
+#define KPROF_REPORT_TEXT_MATCHING_OPERATORS_HPP
+
+// Which nodes of a profile the filter of a report chooses. Included by the sections that sum work
+// on devices.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether the innermost operator around each node matches.
+inline std::vector<bool> matching_operators(const profile& p, const name_filter& filter) {
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  std::vector<bool> matches(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const std::uint32_t op = operators[i];  // itself or one that comes before
+    if (op == i) matches[i] = filter.matches(p.nodes[i].name, parameter_text(p, p.nodes[i]));
+    else if (op != scope_node::none) matches[i] = matches[op];
+  }
+  return matches;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/matching_operators.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -5557,7 +7017,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline std::string kind_cell(const copy_row& row, const page&) {
+[[gnu::cold]] inline std::string kind_cell(const copy_row& row, const page&) {
   if (row.task == device_task::set) return row.merged ? "(other memsets)" : "memset";
   if (row.merged) return "(other copies)";
   switch (row.direction) {
@@ -5620,7 +7080,7 @@ inline constexpr copy_column copy_columns[] = {
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
 
-inline void print_copies(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
   const std::vector<bool> matches =
       filtered ? matching_operators(p, plan.filter) : std::vector<bool>{};
@@ -5667,7 +7127,7 @@ inline void print_copies(page& out, const profile& p, const text_plan& plan) {
                   2);
 }
 
-inline void print_copy_legend(page& out) {
+[[gnu::cold]] inline void print_copy_legend(page& out) {
   out.space();
   out.line("Legend of the copies");
   for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);
@@ -5699,14 +7159,14 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline void print_fact(page& out, std::string key, const std::string& text) {
+[[gnu::cold]] inline void print_fact(page& out, std::string key, const std::string& text) {
   key.insert(0, 2, ' ');
   key.resize(12, ' ');
   out.paragraph(key, text, key.size());
 }
 
 /// "the memory limit (64.0 MiB)".
-inline std::string memory_limit_of(const profile& p) {
+[[gnu::cold]] inline std::string memory_limit_of(const profile& p) {
   return p.cost.memory_limit > 0 ? "the memory limit (" + format_memory(p.cost.memory_limit) + ")"
                                  : "the memory limit";
 }
@@ -5721,8 +7181,8 @@ struct oddity {
 
 /// A fact, which of the oddities there are none of, and a line that begins with "!" for each that
 /// there is.
-inline void print_oddities(page& out, const char* key, const std::string& text,
-                           const std::vector<oddity>& oddities) {
+[[gnu::cold]] inline void print_oddities(page& out, const char* key, const std::string& text,
+                                         const std::vector<oddity>& oddities) {
   std::string none;
   const char* before = "";
   for (const oddity& o : oddities) {
@@ -5759,7 +7219,8 @@ inline bool uses_device(const profile& p) noexcept {
   return p.device.collecting || has_device_work(p);
 }
 
-inline std::string device_line(const page& out, const profile& p, const device_info& d) {
+[[gnu::cold]] inline std::string device_line(const page& out, const profile& p,
+                                             const device_info& d) {
   std::string text = "device " + std::to_string(d.id);
   if (d.described) {
     text += out.dot() + out.safe(d.name.empty() ? "(no name)" : d.name) + out.dot() + "compute " +
@@ -5780,7 +7241,7 @@ inline std::string device_line(const page& out, const profile& p, const device_i
 
 /// One line a device, but for those beside it that did nothing; and why there is no collector where
 /// there is none.
-inline void print_devices(page& out, const profile& p) {
+[[gnu::cold]] inline void print_devices(page& out, const profile& p) {
   if (!p.device.collecting && !p.device.state.empty())
     out.paragraph("", "device: " + out.safe(p.device.state) + "; times and rates are the host's",
                   2);
@@ -5795,7 +7256,7 @@ inline void print_devices(page& out, const profile& p) {
     out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
 }
 
-inline std::vector<oddity> device_oddities(const profile& p) {
+[[gnu::cold]] inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
   const std::uint64_t accounted = c.attributed + c.outside + c.open;
@@ -5848,7 +7309,7 @@ inline std::vector<oddity> device_oddities(const profile& p) {
 }
 
 /// Launches, their records and the collector.
-inline void print_device_facts(page& out, const profile& p) {
+[[gnu::cold]] inline void print_device_facts(page& out, const profile& p) {
   if (!uses_device(p)) return;
   const device_completeness& c = p.device.complete;
   std::string text = counted(c.launches, "launch", "launches") + " = " +
@@ -5868,7 +7329,7 @@ inline void print_device_facts(page& out, const profile& p) {
 }
 
 /// What collecting took, for the line of kprof's own cost.
-inline std::string collecting_cost(const page& out, const profile& p) {
+[[gnu::cold]] inline std::string collecting_cost(const page& out, const profile& p) {
   if (!uses_device(p)) return {};
   return "; collecting " + out.time(not_negative(p.device.collecting_ns)) + "; CUPTI itself " +
          out.time(not_negative(p.device.complete.overhead_ns));
@@ -5893,7 +7354,7 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline void print_scopes(page& out, const profile& p) {
+[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
   const std::vector<oddity> oddities = {
@@ -5941,7 +7402,7 @@ inline void print_scopes(page& out, const profile& p) {
                   4);
 }
 
-inline void print_timeline(page& out, const profile& p) {
+[[gnu::cold]] inline void print_timeline(page& out, const profile& p) {
   const completeness& c = p.complete;
   std::string text;
   if (c.in_timeline == 0) text = c.recorded == 0 ? "empty" : "not kept; totals are not affected";
@@ -5956,7 +7417,7 @@ inline void print_timeline(page& out, const profile& p) {
   print_fact(out, "timeline", text);
 }
 
-inline void print_cost(page& out, const profile& p) {
+[[gnu::cold]] inline void print_cost(page& out, const profile& p) {
   const own_cost& c = p.cost;
   if (c.scope_ns > 0) {
     std::string text = out.time(c.scope_ns) + " a scope, " + out.time(c.recording_ns) + " in all";
@@ -5974,7 +7435,7 @@ inline void print_cost(page& out, const profile& p) {
       format_memory(c.memory) + (c.memory_limit > 0 ? " of " + format_memory(c.memory_limit) : ""));
 }
 
-inline void print_clock(page& out, const profile& p) {
+[[gnu::cold]] inline void print_clock(page& out, const profile& p) {
   if (p.clock.source.empty()) return print_fact(out, "clock", "n/a: none was started");
   print_fact(out, "clock",
              out.safe(p.clock.source) + ", " + format_rate(p.clock.ns_per_tick) + " ns a tick, " +
@@ -5983,7 +7444,7 @@ inline void print_clock(page& out, const profile& p) {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-inline void print_footer(page& out, const profile& p) {
+[[gnu::cold]] inline void print_footer(page& out, const profile& p) {
   out.space();
   out.line("Completeness");
   print_scopes(out, p);
@@ -6028,6 +7489,7 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -6046,8 +7508,7 @@ struct work_place {
   // node of the innermost region, inside or outside of the operator
   std::uint32_t region = scope_node::none;
   std::uint32_t region_name = 0;  // number of its name; 0: there is none
-  std::string_view pass;
-  std::uint32_t pass_number = 0;
+  std::uint32_t pass = 0;         // number of its text; 0: there is none
 };
 
 /// What the calls of an operator with one set of parameters run, and what its formulas do not say.
@@ -6078,22 +7539,23 @@ struct operator_kernels {
   }
 };
 
-/// The text of the field `pass` among parameters, "N=1 pass=dgrad tag={a=1}"; empty where there is
-/// none.
-inline std::string_view pass_in(std::string_view parameters) noexcept {
-  std::size_t depth = 0, value = 0;  // value: where that of the field begins
-  for (std::size_t at = 0; at < parameters.size(); ++at) {
-    const char c = parameters[at];
-    if (c == '{' || c == '[') ++depth;
-    else if ((c == '}' || c == ']') && depth > 0) --depth;
-    if (depth > 0) continue;
-    if (c == ' ' && value > 0) return parameters.substr(value, at - value);
-    if ((at == 0 || parameters[at - 1] == ' ') && parameters.substr(at).starts_with("pass="))
-      value = at + 5;
+/// The text of the operator's field `pass`; empty where there is none.
+inline std::string pass_of(const profile& p, const scope_node& n) {
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.values.empty()) return {};
+  parameter_cursor values(n.values.packed);
+  for (const operator_field& f : op->fields) {
+    if (f.name != "pass") {
+      values.skip_all(f);
+      continue;
+    }
+    std::string text;
+    return append_field(text, f, values) ? text : std::string{};
   }
-  return value > 0 ? parameters.substr(value) : std::string_view{};
+  return {};
 }
 
+/// The place of each node and each work of a profile, which must outlive it.
 class launch_places {
  public:
   explicit launch_places(const profile& p) : p_(p) {
@@ -6112,12 +7574,21 @@ class launch_places {
     return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
   }
 
+  const std::string& pass_of(const work_place& at) const noexcept { return passes_[at.pass]; }
+
  private:
+  // There are few: a direction or two an operator.
+  std::uint32_t number_of_pass(const std::string& pass) {
+    const auto known = std::find(passes_.begin(), passes_.end(), pass);
+    const auto number = static_cast<std::uint32_t>(known - passes_.begin());
+    if (known == passes_.end()) passes_.push_back(pass);
+    return number;
+  }
+
   void find_places() {
-    text_numbers names, parameters(p_.nodes.size()), passes;
+    text_numbers names, parameters(p_.nodes.size());
     key_numbers variants(p_.nodes.size());
     names.of({});  // the number 0 is no name at all
-    passes.of({});
     places_.resize(p_.nodes.size());
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const scope_node& n = p_.nodes[i];
@@ -6134,12 +7605,10 @@ class launch_places {
         at.op = static_cast<std::uint32_t>(i);
         at.op_name = names.of(n.name);
         at.variant =
-            variants.of({{at.op_name, parameters.of(n.parameters), n.merged ? 1U : 0U}}).first;
-        if (const std::string_view pass = n.merged ? std::string_view{} : pass_in(n.parameters);
-            !pass.empty()) {
-          at.pass = pass;
-          at.pass_number = passes.of(pass);
-        }
+            variants.of({{at.op_name, parameters.of(n.values.packed), operator_part(n)}}).first;
+        if (const std::string pass = n.merged ? std::string{} : detail::pass_of(p_, n);
+            !pass.empty())
+          at.pass = number_of_pass(pass);
         if (at.variant == kernels_.size()) kernels_.emplace_back();
         kernels_[at.variant].describe(n);
       }
@@ -6151,8 +7620,8 @@ class launch_places {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
       operator_kernels& of = kernels_[at.variant];
-      of.several =
-          of.several || w.kernel == device_work::none || (of.runs > 0 && of.kernel != w.kernel);
+      of.several = of.several || w.kernel >= p_.device.kernels.size() ||
+                   (of.runs > 0 && of.kernel != w.kernel);
       of.kernel = w.kernel;
       of.runs += w.calls;
     }
@@ -6174,6 +7643,7 @@ class launch_places {
   }
 
   const profile& p_;
+  std::vector<std::string> passes_{std::string{}};
   std::vector<work_place> places_;         // by node
   std::vector<operator_kernels> kernels_;  // by operator and parameters
 };
@@ -6313,6 +7783,7 @@ KPROF_DETAIL_END
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -6330,12 +7801,16 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
 /// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
+  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
+                          ///< rows of a table have the same
   launch_place place = launch_place::unknown;
-  std::string op;                  ///< innermost operator around the launch; empty outside of all
-  std::string parameters;          ///< of its calls; empty where variants > 1
-  std::uint64_t variants = 0;      ///< sets of parameters in this row
-  bool parameters_merged = false;  ///< calls whose parameters were not kept
-  bool invalid = false;            ///< calls whose parameters are invalid
+  std::string op;          ///< innermost operator around the launch; empty outside of all
+  std::string parameters;  ///< of its calls, as text; empty where variants > 1
+  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the operator's first call
+                                          ///< in the row; none outside of all operators
+  std::uint64_t variants = 0;             ///< sets of parameters in this row
+  bool parameters_merged = false;         ///< calls whose parameters were not kept
+  bool invalid = false;                   ///< calls whose parameters are invalid
   std::string region;         ///< innermost region around the launch, in the operator or around it;
                               ///< empty: none
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
@@ -6372,17 +7847,20 @@ struct kernel_sum {
   kernel_row row;
   double min_ns = HUGE_VAL, max_ns = 0, flops = 0, bytes = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
+  std::uint32_t first_pass = 0;  // its number
 
-  void begin(const profile& p, const device_work& w, const work_place& at,
+  void begin(const profile& p, const device_work& w, const work_place& at, const std::string& pass,
              const std::string& kernel) {
     row.place = at.place;
+    first_pass = at.pass;
     if (at.op != scope_node::none) {
       const scope_node& op = p.nodes[at.op];
       row.op = op.name;
-      row.parameters = op.parameters;
+      row.node = at.op;
+      row.parameters = parameter_text(p, op);
       row.parameters_merged = op.merged;
     }
-    row.pass = at.pass;
+    row.pass = pass;
     row.kernel = kernel;
     row.device = w.device;
     std::copy(w.grid, w.grid + 3, row.grid);
@@ -6393,7 +7871,7 @@ struct kernel_sum {
 
   void add(const profile& p, const device_work& w, const work_place& at,
            const operator_kernels* of) {
-    row.several_passes = row.several_passes || at.pass != row.pass;
+    row.several_passes = row.several_passes || at.pass != first_pass;
     row.several_devices = row.several_devices || w.device != row.device;
     row.several_configurations =
         row.several_configurations || w.merged || !std::equal(w.grid, w.grid + 3, row.grid) ||
@@ -6449,25 +7927,25 @@ struct kernel_sum {
 /// Puts work into rows.
 class kernel_summing {
  public:
-  template <class Keep>
-  kernel_summing(const profile& p, grouping by, Keep keep)
-      : p_(p), by_(by), places_(p), rows_(p.device.work.size()) {
+  /// `kept`: which of the profile's work is looked at.
+  kernel_summing(const profile& p, grouping by, const std::vector<bool>& kept)
+      : p_(p), by_(by), keys_(p), places_(p), rows_(p.device.work.size()) {
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
-    for (const device_work& w : p.device.work)
-      if (w.task == device_task::kernel && keep(w)) add(w);
+    for (std::size_t i = 0; i < p.device.work.size(); ++i)
+      if (p.device.work[i].task == device_task::kernel && kept[i]) add(p.device.work[i]);
   }
 
   std::vector<kernel_row> finish() {
     const double all = all_device_work(p_).ns;
-    std::vector<std::uint32_t> order(sums_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return sums_[a].row.total_ns > sums_[b].row.total_ns;
-    });
+    const std::vector<std::uint32_t> order =
+        sorted_order(sums_.size(), [&](std::uint32_t a, std::uint32_t b) {
+          return sums_[a].row.total_ns > sums_[b].row.total_ns;
+        });
     std::vector<kernel_row> table;
     table.reserve(order.size());
     for (const std::uint32_t i : order) table.push_back(sums_[i].finish(all));
+    make_keys_differ(table);
     return table;
   }
 
@@ -6477,9 +7955,10 @@ class kernel_summing {
     const auto kernel = w.kernel < names_.size() ? w.kernel : device_work::none;
     const auto [number, is_new] = rows_.of(key_of(w, at, kernel));
     if (is_new)
-      sums_.emplace_back().begin(p_, w, at,
+      sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
                                  kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
+    if (is_new) sum.row.key = row_key_of(w, at, sum.row.kernel);
     const operator_kernels* const of = places_.kernels_of(at);
     if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
     if (at.region == scope_node::none) {
@@ -6506,6 +7985,22 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
+  std::uint64_t row_key_of(const device_work& w, const work_place& at,
+                           const std::string& kernel) const {
+    key_hash hash;
+    hash.add(static_cast<std::uint64_t>(at.place)).add(kernel);
+    if (at.op != scope_node::none)
+      hash.add((by_ == grouping::op ? keys_.scope(p_.nodes[at.op]) : keys_.call(p_.nodes[at.op]))
+                   .value());
+    if (by_ == grouping::op) return hash.value();
+    for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
+    hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+    if (by_ >= grouping::call_site)
+      hash.add(at.region == scope_node::none ? std::string_view{} : p_.nodes[at.region].name);
+    if (by_ >= grouping::thread) hash.add(w.stream);
+    return hash.value();
+  }
+
   // Two keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
     row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
@@ -6514,7 +8009,7 @@ class kernel_summing {
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
     const std::uint32_t memory = memories_
                                      .of({{w.registers, w.static_shared + w.dynamic_shared,
-                                           w.device, w.merged ? 1U : 0U, at.pass_number}})
+                                           w.device, w.merged ? 1U : 0U, at.pass}})
                                      .first;
     const std::uint32_t where = wheres_
                                     .of({{by_ >= grouping::call_site ? at.region_name : 0,
@@ -6529,6 +8024,7 @@ class kernel_summing {
 
   const profile& p_;
   grouping by_;
+  profile_keys keys_;
   launch_places places_;
   key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
   std::vector<std::string> names_;     // of the kernels, readable
@@ -6541,7 +8037,9 @@ class kernel_summing {
 /// The table of the kernels for which keep(const device_work&) says true, most time first.
 template <class Keep>
 std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
-  return detail::kernel_summing(p, by, keep).finish();
+  std::vector<bool> kept(p.device.work.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
+  return detail::kernel_summing(p, by, kept).finish();
 }
 
 /// All kernels.
@@ -6555,6 +8053,67 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/kernel_table.hpp>
 
+// <kprof/report/text/concerned_names.hpp>
+#ifndef KPROF_REPORT_TEXT_CONCERNED_NAMES_HPP
+#define KPROF_REPORT_TEXT_CONCERNED_NAMES_HPP
+
+// The lines of the text report that name the operators of which something is true. Included by its
+// tables.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Lists the operators whose rows something holds for, and of how many of their rows where it is
+/// not for all.
+class concerned_names {
+ public:
+  /// `names`: of the operator of each row.
+  [[gnu::cold]] explicit concerned_names(std::vector<std::string> names)
+      : names_(std::move(names)), name_of_(names_.size()) {
+    text_numbers numbers;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      name_of_[i] = numbers.of(names_[i]);
+      if (name_of_[i] == shown_.size()) shown_.push_back(0);
+      ++shown_[name_of_[i]];
+    }
+  }
+
+  /// A line, if concerned(index of a row) holds for a row.
+  template <class Concerned>
+  void print(page& out, const std::string& lead, Concerned concerned) const {
+    std::vector<std::size_t> count(shown_.size());
+    std::vector<std::uint32_t> order;
+    std::vector<std::string> names, notes;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
+      order.push_back(name_of_[i]);
+      names.push_back(names_[i]);
+    }
+    if (names.empty()) return;
+    for (const std::uint32_t name : order)
+      notes.push_back(count[name] == shown_[name] ? ""
+                                                  : " (" + format_count(count[name]) + " of " +
+                                                        format_count(shown_[name]) + " rows)");
+    out.list(lead, names, notes);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
+  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/concerned_names.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -6566,32 +8125,33 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline std::string operator_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string operator_cell(const kernel_row& row, const page&) {
   if (row.place == launch_place::unknown) return "(unknown)";
   if (row.place == launch_place::outside_operators) return "(outside)";
   return row.op.empty() ? "(no name)" : row.op;
 }
 
-inline std::string parameters_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string parameters_cell(const kernel_row& row, const page&) {
   if (row.variants > 1) return format_count(row.variants) + " variants";
   const std::string text = row.parameters_merged ? "(not kept)" : row.parameters;
   if (!row.invalid) return text;
   return text.empty() ? "invalid" : "invalid: " + text;
 }
 
-inline std::string region_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string region_cell(const kernel_row& row, const page&) {
   return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
          (row.also_in_none ? ", none" : "");
 }
-inline std::string pass_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string pass_cell(const kernel_row& row, const page&) {
   return row.several_passes ? "several" : row.pass;
 }
-inline std::string kernel_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string kernel_cell(const kernel_row& row, const page&) {
   return row.kernel.empty() ? "(other kernels)" : short_kernel_name(row.kernel);
 }
 
 /// "128x4": without the ones at the end; "n/a" where nothing is known.
-inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&extent)[3]) {
+[[gnu::cold]] inline std::string extent_cell(const kernel_row& row,
+                                             const std::uint32_t (&extent)[3]) {
   if (row.several_configurations) return "several";
   if (extent[0] == 0) return "n/a";
   std::string text = std::to_string(extent[0]);
@@ -6600,11 +8160,11 @@ inline std::string extent_cell(const kernel_row& row, const std::uint32_t (&exte
   return text;
 }
 
-inline std::string figure_cell(const figure& f, look as, const page& out) {
+[[gnu::cold]] inline std::string figure_cell(const figure& f, look as, const page& out) {
   return f.known() ? number_cell(as, f.value, out) : "n/a";
 }
 
-inline std::string tensor_cell(const kernel_row& row, const page&) {
+[[gnu::cold]] inline std::string tensor_cell(const kernel_row& row, const page&) {
   switch (row.tensor_core) {
     case tensor_use::yes_by_name: return "yes (name)";
     case tensor_use::yes_declared: return "yes (declared)";
@@ -6721,7 +8281,7 @@ struct chosen_kernels {
   std::vector<kernel_row> rows;
   hidden filtered, cut;
 
-  chosen_kernels(const profile& p, const text_plan& plan) {
+  [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     if (!plan.filter.active()) {
       rows = kernel_table(p, plan.options.by);
     } else {
@@ -6771,7 +8331,7 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
   return true;
 }
 
-inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
   fitted_table table;
   table.cells.rows.resize(rows.size());
   const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) {
@@ -6792,7 +8352,7 @@ inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
 
 /// A line for each reason for which FLOPs or bytes are not known; that there is no operator is
 /// plain to see.
-inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
   std::vector<std::string> names;
   for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
   const concerned_names concerned(std::move(names));
@@ -6804,7 +8364,7 @@ inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows
 }
 
 /// The kernels of the rows by their whole names, each once.
-inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
+[[gnu::cold]] inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
   text_numbers seen(rows.size());
   std::uint32_t count = 0;
   for (const kernel_row& row : rows) {
@@ -6817,7 +8377,7 @@ inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
   }
 }
 
-inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
   if (std::none_of(p.device.work.begin(), p.device.work.end(),
                    [](const device_work& w) { return w.task == device_task::kernel; }))
     return;
@@ -6839,7 +8399,7 @@ inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
   if (plan.options.full_names) print_full_names(out, chosen.rows);
 }
 
-inline void print_kernel_legend(page& out) {
+[[gnu::cold]] inline void print_kernel_legend(page& out) {
   out.space();
   out.line("Legend of the kernels");
   for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);
@@ -6874,17 +8434,12 @@ struct chosen_rows {
   hidden_rows filtered, cut;
   double operators_self_ns = 0;
 
-  chosen_rows(const profile& p, const text_plan& plan) {
+  [[gnu::cold]] chosen_rows(const profile& p, const text_plan& plan) {
     std::vector<operator_row> all = wanted(p, plan);
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      operators_self_ns += all[i].self_ns;
-      order.push_back(static_cast<std::uint32_t>(i));
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return comes_before(*plan.sort, all[a], all[b]);
-    });
-    for (const std::uint32_t i : order) {
+    for (const operator_row& row : all) operators_self_ns += row.self_ns;
+    for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(*plan.sort, all[a], all[b]);
+         })) {
       if (plan.options.top == 0 || rows.size() < plan.options.top)
         rows.push_back(std::move(all[i]));
       else cut.add(all[i]);
@@ -6900,7 +8455,7 @@ struct chosen_rows {
     std::vector<bool> matches(p.nodes.size());
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       matches[i] = p.nodes[i].kind == scope_kind::op &&
-                   plan.filter.matches(p.nodes[i].name, p.nodes[i].parameters);
+                   plan.filter.matches(p.nodes[i].name, parameter_text(p, p.nodes[i]));
     const auto match = [&](const scope_node& n) {
       return matches[static_cast<std::size_t>(&n - p.nodes.data())];
     };
@@ -6925,7 +8480,8 @@ inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows
 }
 
 /// How far a column of text may shrink.
-inline std::size_t least_width(const column& c, bool comfortable, std::size_t page_width) noexcept {
+[[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
+                                             std::size_t page_width) noexcept {
   switch (c.as) {
     case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
     case look::parameters: return comfortable ? 24 : 12;
@@ -6943,8 +8499,8 @@ class table_columns {
   grid cells;
   std::size_t whole_width = 0;  // of a page on which nothing is cut or left out
 
-  table_columns(const page& out, const profile& p, const text_plan& plan,
-                const std::vector<operator_row>& rows)
+  [[gnu::cold]] table_columns(const page& out, const profile& p, const text_plan& plan,
+                              const std::vector<operator_row>& rows)
       : asked_(!plan.columns.empty()), device_(plan.device) {
     nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) {
       return row.device_total_ns > 2 * row.device_ns;
@@ -6961,7 +8517,7 @@ class table_columns {
       for (const column* c : shown) line.push_back(cell(*c, row, p, out));
     }
     for (std::size_t i = 0; i < shown.size(); ++i)
-      if (shown[i]->as == look::rate) cells.align_points(i);
+      if (shown[i]->as == look::rate || shown[i]->as == look::ratio) cells.align_points(i);
     cells.measure(out);
     whole_width = cells.whole_width();
     set_least(out);
@@ -6994,21 +8550,23 @@ class table_columns {
 };
 
 /// A line for each reason for which a number of the page is not known.
-inline void print_absences(page& out, const std::vector<const column*>& shown,
-                           const std::vector<operator_row>& rows, const concerned_names& names) {
+[[gnu::cold]] inline void print_absences(page& out, const std::vector<const column*>& shown,
+                                         const std::vector<operator_row>& rows,
+                                         const concerned_names& names) {
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::untimed, absence::no_launch,
         absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-        return c->value != nullptr && (rows[i].*c->value).why == why;
+        return c->number != nullptr && c->number->of(rows[i]).why == why;
       });
     });
 }
 
-inline void print_short_calls(page& out, const profile& p, const std::vector<operator_row>& rows,
-                              const concerned_names& names) {
+[[gnu::cold]] inline void print_short_calls(page& out, const profile& p,
+                                            const std::vector<operator_row>& rows,
+                                            const concerned_names& names) {
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
@@ -7019,7 +8577,7 @@ inline void print_short_calls(page& out, const profile& p, const std::vector<ope
 }
 
 /// Work that no operator accounts for, and the names of what took the most time.
-inline void print_outside(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   const work_outside rest = outside_operators(p);
   if (rest.all.runs() == 0) return;
   std::string text = "outside any operator: " + runs_of(rest.all) + ", device " +
@@ -7037,7 +8595,7 @@ inline void print_outside(page& out, const profile& p, const text_plan& plan) {
   out.list("outside any operator, by name: ", names, notes);
 }
 
-inline std::string table_title(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
   static constexpr const char* by[] = {"", " by parameters", " by parameters and call site",
                                        " by parameters, call site and thread"};
   return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " +
@@ -7048,7 +8606,7 @@ inline std::string table_title(const page& out, const text_plan& plan) {
          " of " + out.time(plan.all_self_ns) + " in all scopes";
 }
 
-inline void print_table(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const chosen_rows chosen(p, plan);
   out.space();
   out.paragraph("", table_title(out, plan), 2);
@@ -7082,14 +8640,13 @@ inline void print_table(page& out, const profile& p, const text_plan& plan) {
       2);
 }
 
-inline void print_legend(page& out, const text_plan& plan) {
+[[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
   out.space();
   out.line("Legend");
   for (const column& c : columns) {
     if (rank_of(c, plan.device) == not_here) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
-    print_meaning(out, c.header,
-                  id + (plan.device && c.device_meaning != nullptr ? c.device_meaning : c.meaning));
+    print_meaning(out, c.header, id + (plan.device ? c.device_meaning : c.meaning));
   }
 }
 
@@ -7121,7 +8678,7 @@ struct chosen_tree {
   hidden_rows filtered, cut;
   bool any_open = false;
 
-  chosen_tree(const profile& p, const text_plan& plan)
+  [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan)
       : rows(kprof::call_tree(p, plan.options.by == grouping::thread)),
         shown(rows.size(), true),
         last(rows.size(), false) {
@@ -7151,23 +8708,21 @@ struct chosen_tree {
   }
 
   void keep_largest(std::size_t top) {
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (shown[i]) order.push_back(static_cast<std::uint32_t>(i));
-    if (order.size() <= top) return;
     // A parent is no smaller than its children and comes before them.
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return is_larger(rows[a], rows[b]); });
-    for (std::size_t i = top; i < order.size(); ++i) {
-      shown[order[i]] = false;
-      cut.add(rows[order[i]]);
+    std::size_t kept = 0;
+    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return is_larger(rows[a], rows[b]);
+         })) {
+      if (!shown[i] || kept++ < top) continue;
+      shown[i] = false;
+      cut.add(rows[i]);
     }
   }
 };
 
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
-inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size_t page_width,
-                              bool ascii) {
+[[gnu::cold]] inline std::string tree_lines(const chosen_tree& tree, std::size_t at,
+                                            std::size_t page_width, bool ascii) {
   const std::size_t depth = tree.rows[at].depth;
   if (depth == 0) return {};
   const char* branch =
@@ -7183,7 +8738,7 @@ inline std::string tree_lines(const chosen_tree& tree, std::size_t at, std::size
   return lines + branch;
 }
 
-inline std::string tree_label(const tree_row& row, const profile& p) {
+[[gnu::cold]] inline std::string tree_label(const tree_row& row, const profile& p) {
   if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
   const std::string name = row.name.empty() ? "(no name)" : row.name;
   if (row.kind != scope_kind::op) return name;
@@ -7192,8 +8747,9 @@ inline std::string tree_label(const tree_row& row, const profile& p) {
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
-                                           const profile& p, const page& out, bool device) {
+[[gnu::cold]] inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
+                                                         const profile& p, const page& out,
+                                                         bool device) {
   const tree_row& row = tree.rows[at];
   const bool thread = row.kind == scope_kind::root;
   std::vector<std::string> cells{
@@ -7215,8 +8771,8 @@ inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t 
 
 /// The page width at which no label is cut. A wider page has more of the lines that lead to deep
 /// rows, so that it is approached from below. `others`: the width of all other columns.
-inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, const page& out,
-                                    std::size_t others) {
+[[gnu::cold]] inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p,
+                                                  const page& out, std::size_t others) {
   for (std::size_t width = out.width();;) {
     std::size_t wanted = 0;
     for (std::size_t i = 0; i < tree.rows.size(); ++i) {
@@ -7231,7 +8787,7 @@ inline std::size_t whole_tree_width(const chosen_tree& tree, const profile& p, c
   }
 }
 
-inline std::string tree_title(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan) {
   const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
   if (!plan.device) return "Call tree, sorted by total; " + share;
   return "Call tree, sorted by device: that of a scope and all below it; dev share is of " +
@@ -7239,7 +8795,7 @@ inline std::string tree_title(const page& out, const text_plan& plan) {
 }
 
 /// Work that is in no scope of the tree.
-inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_outside_scopes(page& out, const profile& p, const text_plan& plan) {
   device_sum rest;
   for (const device_work& w : p.device.work)
     if (const std::uint32_t node = scope_of(p, w);
@@ -7252,7 +8808,7 @@ inline void print_outside_scopes(page& out, const profile& p, const text_plan& p
                 2);
 }
 
-inline void print_tree(page& out, const profile& p, const text_plan& plan) {
+[[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
   out.paragraph("", tree_title(out, plan), 2);
@@ -7290,41 +8846,16 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/tree.hpp>
 
-// <kprof/version.hpp>
-#ifndef KPROF_VERSION_HPP
-#define KPROF_VERSION_HPP
-
-// The version of these headers. CMakeLists.txt and the single header read it from here.
-// Include it to test for a feature; it costs nothing.
-
-#define KPROF_VERSION_MAJOR 0
-#define KPROF_VERSION_MINOR 1
-#define KPROF_VERSION_PATCH 0
-
-#endif  // <kprof/version.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#endif
-
 #include <string>
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
-/// made safe to print.
-///     std::string page;
-///     if (kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page); !s)
-///     complain(s.message);
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
-                                       std::string& out);
-
-#if !KPROF_SESSION_ELSEWHERE
-
 namespace detail {
 
-inline void print_header(page& out, const profile& p) {
+[[gnu::cold]] inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
   std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
@@ -7345,8 +8876,9 @@ inline bool has_scopes(const profile& p) noexcept {
 
 }  // namespace detail
 
-KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
-                                       std::string& out) {
+[[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
+                                                     const report_options& options,
+                                                     std::string& out) {
   detail::text_plan plan(options);
   if (status s = plan.prepare(); !s) return s;
   plan.look_at(p);
@@ -7376,11 +8908,493 @@ KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& o
   return {};
 }
 
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/write_text.hpp>
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+[[gnu::cold]] inline status check_sort_option(const option_value& value) {
+  return check_sort(value.text);
+}
+[[gnu::cold]] inline status check_filter_option(const option_value& value) {
+  return name_filter{}.set(value.text);
+}
+[[gnu::cold]] inline status check_columns_option(const option_value& value) {
+  if (value.text.empty()) return check_column({});
+  for (const std::string& name : value.words())
+    if (status s = check_column(name); !s) return s;
+  return {};
+}
+
+inline constexpr option report_option_table[] = {
+    {.name = "width",
+     .kind = option_kind::number,
+     .form = "COLUMNS",
+     .fallback = "0",
+     .least = 40,
+     .most = 1000,
+     .meaning = "columns a line may have, 40 to 1000; else the terminal's, else `$COLUMNS`, else "
+                "100",
+     .store = &store_member<&report_options::width>},
+    {.name = "top",
+     .kind = option_kind::number,
+     .form = "ROWS",
+     .fallback = "40",
+     .most = 1'000'000'000,
+     .meaning = "rows of each table and of the tree; 0 is all. The rest is counted in a line of "
+                "its own",
+     .store = &store_member<&report_options::top>},
+    {.name = "sort",
+     .form = "COLUMN",
+     .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
+                "Where it is empty: `device` where the run has work on a device, else `self`",
+     .check = &check_sort_option,
+     .store = &store_member<&report_options::sort>},
+    {.name = "by",
+     .kind = option_kind::choice,
+     .form = "op|parameters|call_site|thread",
+     .fallback = "parameters",
+     .meaning = "what makes a row; each splits the rows of the one before",
+     .store = &store_member<&report_options::by>},
+    {.name = "filter",
+     .form = "REGEX",
+     .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "
+                "call, whatever makes a row, and in the names of kernels",
+     .check = &check_filter_option,
+     .store = &store_member<&report_options::filter>},
+    {.name = "columns",
+     .kind = option_kind::list,
+     .form = "A+B+C",
+     .meaning = "the columns of the table of operators, in this order. Where it is empty: those "
+                "that fit",
+     .check = &check_columns_option,
+     .store = &store_member<&report_options::columns>},
+    {.name = "table",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of operators",
+     .store = &store_member<&report_options::table>},
+    {.name = "tree",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the call tree",
+     .store = &store_member<&report_options::tree>},
+    {.name = "kernels",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of kernels, if any ran",
+     .store = &store_member<&report_options::kernels>},
+    {.name = "copies",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the table of copies and memsets, if there were any",
+     .store = &store_member<&report_options::copies>},
+    {.name = "full_names",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "list the kernels' whole names below their table",
+     .store = &store_member<&report_options::full_names>},
+    {.name = "ascii",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "nothing but ASCII",
+     .store = &store_member<&report_options::ascii>},
+    {.name = "legend",
+     .kind = option_kind::flag,
+     .fallback = "off",
+     .meaning = "explain every column at the end",
+     .store = &store_member<&report_options::legend>},
+};
+
+KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_values& values,
+                                              text_sink& out) {
+  report_options options;
+  values.store_into(options);
+  options.path = values.text("path");  // standard output may be a terminal, with a width
+  std::string page;
+  if (status s = write_text(run, options, page); !s) return s;
+  out.put(page);
+  return {};
+}
+
+inline constexpr output report_output{"report", "the report as a page of text", report_option_table,
+                                      &write_report};
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline const output_registration report_registered{report_output};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/report_output.hpp>
+
 #endif
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+
+/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
+/// made safe to print. Any number of threads may call it.
+///     std::string page;
+///     const kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page);
+KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
+                                       std::string& out);
 
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/text.hpp>
+
+// <kprof/report/write.hpp>
+#ifndef KPROF_REPORT_WRITE_HPP
+#define KPROF_REPORT_WRITE_HPP
+
+// Writes a profile in any output that this binary knows: "report", and those whose headers in
+// kprof/report/ it includes. Include it with them; kprof.hpp and session.hpp include it too.
+
+#if !KPROF_SESSION_ELSEWHERE
+
+// <kprof/report/output/write.hpp>
+#ifndef KPROF_REPORT_OUTPUT_WRITE_HPP
+#define KPROF_REPORT_OUTPUT_WRITE_HPP
+
+// Defines what write.hpp declares, where the session is compiled.
+
+// <kprof/report/output/read_request.hpp>
+#ifndef KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
+#define KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
+
+// Finds the output that a request names and checks its options. Pure, but for the registered
+// outputs.
+
+// <kprof/report/output/read_option.hpp>
+#ifndef KPROF_REPORT_OUTPUT_READ_OPTION_HPP
+#define KPROF_REPORT_OUTPUT_READ_OPTION_HPP
+
+// Reads the values of options and settings by their tables. Every mistake becomes a line that says
+// what is valid and that a terminal can print, whatever the text holds. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Text of the user for an error line.
+[[gnu::cold]] inline std::string shown(std::string_view text) { return printable(text, 60); }
+
+/// What a text means as the value of an option.
+struct option_reading {
+  bool valid = false;  ///< `value` can be used, also where there is a complaint
+  option_value value{};
+  std::string complaint{};
+};
+
+inline bool read_flag(std::string_view text, bool& on) noexcept {
+  on = text.empty() || text == "on" || text == "1" || text == "true";
+  return on || text == "off" || text == "0" || text == "false";
+}
+
+/// Reads the digits at the front of `text`, and removes them. False without any, or above 10^18.
+inline bool read_digits(std::string_view& text, std::uint64_t& n) noexcept {
+  const std::size_t before = text.size();
+  for (n = 0; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1)) {
+    if (n > 100'000'000'000'000'000U) return false;
+    n = n * 10 + static_cast<std::uint64_t>(text[0] - '0');
+  }
+  return text.size() < before;
+}
+
+inline bool read_size(std::string_view text, std::uint64_t& bytes) noexcept {
+  if (!read_digits(text, bytes)) return false;
+  unsigned shift = 0;
+  if (text == "K" || text == "KiB") shift = 10;
+  else if (text == "M" || text == "MiB") shift = 20;
+  else if (text == "G" || text == "GiB") shift = 30;
+  else if (!text.empty() && text != "B") return false;
+  if (bytes > (std::uint64_t{1} << 46U >> shift)) return false;
+  bytes <<= shift;
+  return true;
+}
+
+/// Calls see(word) for each word of a list such as "auto|on|off", until it returns true.
+template <class See>
+bool any_word(std::string_view list, See see) {
+  for (;;) {
+    const std::size_t end = list.find('|');
+    if (see(list.substr(0, end))) return true;
+    if (end == std::string_view::npos) return false;
+    list.remove_prefix(end + 1);
+  }
+}
+
+/// The place of the word in the list; a flag's other spellings are known where it has on and off.
+inline bool read_choice(std::string_view text, std::string_view list, std::uint64_t& place) {
+  const auto is_listed = [&](std::string_view wanted) {
+    place = 0;
+    return any_word(list,
+                    [&](std::string_view word) { return word == wanted || (++place, false); });
+  };
+  bool on = false;
+  return is_listed(text) || (read_flag(text, on) && is_listed(on ? "on" : "off"));
+}
+
+/// "cupti=auto, cupti=on, cupti=off".
+[[gnu::cold]] inline std::string valid_values(const option& of) {
+  std::string out;
+  any_word(of.kind == option_kind::flag ? "on|off" : of.form, [&](std::string_view word) {
+    out.append(out.empty() ? "" : ", ").append(of.name).append("=").append(word);
+    return false;
+  });
+  return out;
+}
+
+/// "width=COLUMNS", as lists of valid options show it.
+[[gnu::cold]] inline std::string usage(const option& of) {
+  if (of.kind == option_kind::mark) return of.name;
+  return std::string{of.name} + '=' + (of.kind == option_kind::flag ? "on|off" : of.form);
+}
+
+inline bool read_number(const option& of, std::string_view text, std::uint64_t& n) noexcept {
+  return read_digits(text, n) && text.empty() && n >= of.least && n <= of.most;
+}
+
+/// "1 MiB", "1000 B".
+[[gnu::cold]] inline std::string exact_size(std::uint64_t bytes) {
+  return bytes % 1048576 == 0 ? std::to_string(bytes / 1048576) + " MiB"
+                              : std::to_string(bytes) + " B";
+}
+
+[[gnu::cold]] inline std::string unreadable(const option& of, const std::string& written) {
+  switch (of.kind) {
+    case option_kind::number:
+      return shown(written) + " is no number from " + std::to_string(of.least) + " to " +
+             std::to_string(of.most);
+    case option_kind::size:
+      return shown(written) + " is no size; write it like " + of.name + "=64MiB (KiB, MiB, GiB)";
+    default: return shown(written) + " is unknown; valid: " + valid_values(of);
+  }
+}
+
+inline bool read_by_kind(const option& of, const std::string& text, option_value& value) {
+  switch (of.kind) {
+    case option_kind::mark: return text.empty() && read_choice(of.fallback, "off|on", value.number);
+    case option_kind::flag: return read_choice(text, "off|on", value.number);
+    case option_kind::number: return read_number(of, text, value.number);
+    case option_kind::size: return read_size(text, value.number);
+    case option_kind::choice: return read_choice(text, of.form, value.number);
+    default: return true;
+  }
+}
+
+inline option_reading read_option(const option& of, const std::string& text) {
+  option_reading out{.value = {.of = &of, .text = text}};
+  const std::string written = std::string{of.name} + '=' + text;
+  out.valid = read_by_kind(of, text, out.value);
+  if (!out.valid) {
+    out.complaint = unreadable(of, written);
+  } else if (of.kind == option_kind::size && out.value.number < of.least) {
+    out.value.number = of.least;
+    out.complaint = shown(written) + " is too small to work with; the smallest, " +
+                    exact_size(of.least) + ", is used";
+  } else if (of.check != nullptr) {
+    out.complaint = of.check(out.value).message;
+    out.valid = out.complaint.empty();
+  }
+  return out;
+}
+
+/// The value that an option has where none is given; its table says it, and says it right.
+inline option_value default_of(const option& of) {
+  option_value out{.of = &of, .text = of.fallback};
+  if (of.kind != option_kind::mark) read_by_kind(of, out.text, out);
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output/read_option.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The option that every output has.
+inline constexpr option path_option{
+    .name = "path",
+    .form = "FILE",
+    .meaning =
+        "file to write, which is replaced; `%p` in it is the process id. Standard output "
+        "where it is empty"};
+
+inline const option* find_option(const output& of, std::string_view name) noexcept {
+  if (name == path_option.name) return &path_option;
+  for (const option& o : of.options)
+    if (name == o.name) return &o;
+  return nullptr;
+}
+
+[[gnu::cold]] inline status unknown_option(const output& of, const std::string& written) {
+  std::string valid = usage(path_option);
+  for (const option& o : of.options) valid.append(", ").append(usage(o));
+  return {"unknown option '" + shown(written) + "' of " + of.name + "; valid: " + valid};
+}
+
+/// "report(...), csv(...)".
+[[gnu::cold]] inline std::string output_list() {
+  std::string all;
+  for (const output* o : outputs()) all.append(all.empty() ? "" : ", ").append(o->name) += "(...)";
+  return all;
+}
+
+/// How an output of kprof gets into the program that asks for it.
+[[gnu::cold]] inline std::string how_to_add(std::string_view header) {
+  return "for another output of kprof, include <kprof/report/" + std::string{header} +
+         ".hpp> or link kprof::session";
+}
+
+[[gnu::cold]] inline status unknown_output(std::string_view name) {
+  const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  return {"unknown output '" + shown(name) + "'; this program has: " + output_list() + "; " +
+          how_to_add(is_word && !name.empty() && name.size() < 40 ? name : "NAME")};
+}
+
+/// An output and the values of all its options, or what is wrong with the request.
+struct request_reading {
+  const output* what = nullptr;
+  option_values values;
+  status error;
+
+  [[gnu::cold]] request_reading(std::string_view name, const std::vector<option_setting>& given)
+      : what(find_output(name)) {
+    if (what == nullptr) {
+      error = unknown_output(name);
+      return;
+    }
+    std::vector<option_value> all{default_of(path_option)};
+    for (const option& o : what->options) all.push_back(default_of(o));
+    for (const option_setting& setting : given) set(setting, all);
+    values = option_values(std::move(all));
+  }
+
+ private:
+  void set(const option_setting& given, std::vector<option_value>& all) {
+    const option* const of = find_option(*what, given.name);
+    option_reading reading;
+    if (of != nullptr) reading = read_option(*of, given.value);
+    if (error && of == nullptr) error = unknown_option(*what, given.name + '=' + given.value);
+    else if (error && !reading.valid) error = {reading.complaint};
+    for (option_value& value : all)
+      if (value.of == of) value = std::move(reading.value);
+  }
+};
+
+/// The request that stands for the options of the session's own report.
+inline bool is_main_report(const output_request& request) noexcept {
+  return request.output == "report" && request.options.empty();
+}
+
+/// The file that a request names; empty: none.
+[[gnu::cold]] inline std::string path_of(const output_request& request) {
+  std::string path;
+  for (const option_setting& given : request.options)
+    if (given.name == path_option.name) path = given.value;
+  return path;
+}
+
+/// Adds a path to those of other outputs, which it must differ from.
+[[gnu::cold]] inline status take_path(std::vector<std::string>& taken, const std::string& path) {
+  if (path.empty()) return {};
+  if (std::find(taken.begin(), taken.end(), path) != taken.end())
+    return {"another output writes to \"" + shown(path) + "\" already; choose another path"};
+  taken.push_back(path);
+  return {};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output/read_request.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options) {
+  const detail::request_reading request(name, options);
+  if (!request.error) return request.error;
+  detail::destination to(expand_path(request.values.text("path")));
+  text_sink sink(
+      [](void* where, std::string_view text) -> status {
+        return static_cast<detail::destination*>(where)->append(text);
+      },
+      &to);
+  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  sink.flush();  // a failure is the destination's too
+  return to.close();
+}
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options,
+                                                std::string& text) {
+  const detail::request_reading request(name, options);
+  if (!request.error) return request.error;
+  std::string out;
+  text_sink sink(
+      [](void* where, std::string_view more) -> status {
+        static_cast<std::string*>(where)->append(more);
+        return {};
+      },
+      &out);
+  if (status s = request.what->write(run, request.values, sink); !s) return s;
+  sink.flush();
+  text = std::move(out);
+  return {};
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/output/write.hpp>
+
+#endif
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Writes the profile in any output, to the file that its option `path` names ("%p" is the process
+/// id) or to standard output. An output or option that is not known, and a file that cannot be
+/// written, are in the status with what to do; the program is not harmed. May be called by several
+/// threads at a time, each with a path of its own.
+///     kprof::write(kprof::snapshot(), "csv", {{"path", "run.csv"}});
+KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                  const std::vector<option_setting>& options = {});
+/// Puts what the output writes into `text`; `path` is not looked at.
+KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                  const std::vector<option_setting>& options, std::string& text);
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/write.hpp>
 
 // <kprof/settings.hpp>
 #ifndef KPROF_SETTINGS_HPP
@@ -7398,1088 +9412,32 @@ KPROF_DETAIL_END
 //   A switch takes on, off, 1, 0, true or false; without a value it is on. Sizes take B, K, KiB, M,
 //   MiB, G or GiB.
 //
-//   on | off                     record from the first scope (the default), or do nothing at all
-//   report | report(...)         print a report when the program ends; options: path width top sort
-//                                by filter columns
-//                                table tree kernels copies full_names ascii legend. columns are
-//                                joined by "+"; "%p" in path is the process id
-//   nvtx=on|off                  send scopes to an attached NVTX tool (default on)
-//   memory=64MiB                 bound of the memory for logs and totals (default 64 MiB; KiB, MiB,
-//                                GiB), 1 MiB or more
-//   cupti=auto|on|off            attribute the GPU's work to operators: auto where the program uses
-//                                CUDA (default auto)
-//   clock=auto|system            the CPU's counter where it is reliable, or clock_gettime
+//   on                     record from the first scope (the default)
+//   off                    do nothing at all
+//   nvtx=on|off            send scopes to an attached NVTX tool (default on)
+//   memory=SIZE            bound of the memory for logs and totals: a number and KiB, MiB or GiB; 1
+//                          MiB at least (default 64MiB)
+//   cupti=auto|on|off      attribute the GPU's work to operators: where the program is found to use
+//                          CUDA, always, or never (default auto)
+//   clock=auto|system      time with the CPU's counter where it is reliable, or always with
+//                          clock_gettime (default auto)
+//
+//   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
+//   are written when the program ends; NAME=off takes back what was said of NAME. Every output has
+//   the option path.
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
 
-// <kprof/report/text/format.hpp>
-#ifndef KPROF_REPORT_TEXT_FORMAT_HPP
-#define KPROF_REPORT_TEXT_FORMAT_HPP
+// <kprof/session/settings_value.hpp>
+#ifndef KPROF_SESSION_SETTINGS_VALUE_HPP
+#define KPROF_SESSION_SETTINGS_VALUE_HPP
 
-// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no
-// locale: what a program sets with setlocale() changes nothing.
+// The settings of a session as a value. Included by settings.hpp, which explains them.
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-// ---- numbers
-
-/// 1234567 as "1,234,567".
-inline std::string format_count(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
-  return out;
-}
-
-/// "1 kernel", "12 kernels".
-inline std::string counted(std::uint64_t n, const char* one, const char* many) {
-  return format_count(n) + ' ' + (n == 1 ? one : many);
-}
-
-/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
-inline std::string format_fixed(double x, unsigned decimals) {
-  static constexpr double scales[] = {1, 10, 100, 1000};
-  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
-  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
-  std::string out = format_count(n / scale);
-  if (decimals == 0) return out;
-  const std::string fraction = std::to_string(n % scale);
-  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
-}
-
-/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
-inline std::string format_3(double x) {
-  if (!(x >= 0)) return "n/a";
-  if (x >= 1e15) return ">10^15";
-  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
-}
-
-struct scaled_unit {
-  double size;
-  const char* name;
-};
-template <std::size_t N>
-std::string format_scaled(double x, const scaled_unit (&units)[N]) {
-  std::size_t u = 0;
-  // 999.5 ns is printed as 1.00 us, not as 1,000 ns
-  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;
-  return format_3(x / units[u].size) + units[u].name;
-}
-
-/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
-inline std::string format_time(double ns, bool ascii = false) {
-  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
-  static constexpr scaled_unit ascii_units[] = {
-      {1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
-  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
-  if (ns == 0) return "0 ns";
-  if (ns < 0.01) return "<0.01 ns";
-  return format_scaled(ns, ascii ? ascii_units : units);
-}
-
-/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
-inline std::string format_si(double x) {
-  static constexpr scaled_unit units[] = {{1, ""},      {1e3, " k"},  {1e6, " M"}, {1e9, " G"},
-                                          {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
-  return format_scaled(x, units);
-}
-
-/// Memory: "512 B", "12.0 MiB".
-inline std::string format_memory(std::uint64_t bytes) {
-  static constexpr scaled_unit units[] = {{1, " B"},
-                                          {1024, " KiB"},
-                                          {1048576.0, " MiB"},
-                                          {1073741824.0, " GiB"},
-                                          {1099511627776.0, " TiB"}};
-  if (bytes < 1000) return format_count(bytes) + " B";
-  return format_scaled(static_cast<double>(bytes), units);
-}
-
-/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
-inline std::string format_rate(double x) {
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x == 0) return "0";
-  if (x < 0.0005) return "<0.001";
-  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
-}
-
-/// 0.474 as "47.4%".
-inline std::string format_share(double share) {
-  if (!(share >= 0) || share > 1e9) return "n/a";
-  if (share == 0) return "0%";
-  if (share < 0.0005) return "<0.1%";
-  return format_fixed(share * 100, 1) + '%';
-}
-
-inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {
-      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
-             ? names[static_cast<std::size_t>(type)]
-             : "unknown";
-}
-
-// ---- text
-
-struct code_point {
-  char32_t value = 0;
-  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
-};
-
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
-/// 10FFFF are not valid.
-inline code_point first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (unsigned i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    value = value << 6U | (byte(i) & 0x3FU);
-  }
-  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, size};
-}
-
-struct character_range {
-  char32_t from, to;
-};
-template <std::size_t N>
-constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
-  for (const character_range& r : ranges)
-    if (c <= r.to) return c >= r.from;
-  return false;
-}
-
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
-/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
-constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
-  constexpr character_range zero[] = {
-      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
-      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
-      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
-      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
-  constexpr character_range wide[] = {
-      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
-      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
-      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
-      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
-      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
-      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
-      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
-      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
-      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
-      {0x20000, 0x3FFFD}};
-  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
-}
-
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators,
-/// direction marks, joiners, tags.
-constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {
-      {0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},   {0x61C, 0x61C},
-      {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},
-      {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-      {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
-  return is_in(unsafe, c);
-}
-
-inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
-  std::string out(digits, '0');
-  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
-  return out;
-}
-
-inline std::string escaped(char32_t c) {
-  switch (c) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\\': return "\\\\";
-    default: break;
-  }
-  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
-  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
-}
-
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
-/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
-/// backslash and "…" for what is cut off.
-inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
-  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  // nearly every text
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
-    return std::string{text};
-  const std::string_view ellipsis = ascii ? "..." : "\u2026";
-  const std::size_t ellipsis_width = ascii ? 3 : 1;
-  std::string out;
-  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
-  // combining marks on the last character; none may go on a space, nor on what is before the text
-  unsigned marks = 3;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    std::string piece;
-    std::size_t piece_width = 0;
-    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
-             (width_of(c.value) == 0 && marks >= 3))
-      piece = escaped(c.value);
-    else piece_width = width_of(c.value);
-    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
-    if (piece.empty()) piece = text.substr(0, c.size);
-    else piece_width = piece.size();
-    if (used + piece_width > width) {
-      out.resize(cut_size);
-      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
-    }
-    out += piece;
-    used += piece_width;
-    if (used + ellipsis_width <= width) cut_size = out.size();
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return out;
-}
-
-/// Columns of printable text.
-inline std::size_t display_width(std::string_view text) noexcept {
-  std::size_t width = 0;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    width += c.size == 0 ? 1 : width_of(c.value);
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return width;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/format.hpp>
-
-// <kprof/report/text/text_plan.hpp>
-#ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
-#define KPROF_REPORT_TEXT_TEXT_PLAN_HPP
-
-// The options of a text report, checked, and what its sections share. Included by the text report.
-
-// <kprof/report/text/columns.hpp>
-#ifndef KPROF_REPORT_TEXT_COLUMNS_HPP
-#define KPROF_REPORT_TEXT_COLUMNS_HPP
-
-// The columns of the operator table: names, order, cells, sort keys and what they mean. Included by
-// the text report. A column is one line of the table below.
-
-// <kprof/report/text/page.hpp>
-#ifndef KPROF_REPORT_TEXT_PAGE_HPP
-#define KPROF_REPORT_TEXT_PAGE_HPP
-
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
-// reports. What is put on a page never runs over its width, however narrow it is and whatever the
-// text.
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline constexpr std::size_t widest_page = 1000;
-// columns of foreign text that are ever looked at
-inline constexpr std::size_t longest_text = 1000;
-
-/// Like printable(), but keeps the end of a text that is too long: for paths.
-inline std::string printable_end(std::string_view text, std::size_t width, bool ascii) {
-  const std::size_t from = text.size() > longest_text ? text.size() - longest_text : 0;
-  std::string out = printable(text.substr(from), 10 * longest_text, ascii);
-  std::size_t used = display_width(out);
-  if (used <= width && from == 0) return out;
-  const std::string_view ellipsis = ascii ? "..." : "\u2026";
-  const std::size_t room = width >= display_width(ellipsis) ? width - display_width(ellipsis) : 0;
-  std::string_view rest = out;
-  while (!rest.empty() && (used > room || width_of(first_character(rest).value) == 0)) {
-    const code_point c = first_character(rest);
-    used -= width_of(c.value);
-    rest.remove_prefix(c.size);
-  }
-  return room == 0 ? std::string(width, '.') : std::string(ellipsis).append(rest);
-}
-
-/// Like printable(), but keeps both ends of a text that is too long: for kernels, whose names begin
-/// and end with what tells them apart.
-inline std::string printable_ends(std::string_view text, std::size_t width, bool ascii) {
-  std::string out = printable(text, longest_text, ascii);
-  if (display_width(out) <= width) return out;
-  std::size_t used = 0, size = 0;
-  while (size < out.size()) {
-    const code_point c = first_character(std::string_view{out}.substr(size));
-    if (used + width_of(c.value) > width / 2) break;
-    used += width_of(c.value);
-    size += c.size;
-  }
-  return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
-}
-
-class page {
- public:
-  page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
-
-  std::size_t width() const noexcept { return width_; }
-  bool ascii() const noexcept { return ascii_; }
-  std::string take() { return std::move(text_); }
-
-  std::string time(double ns) const { return format_time(ns, ascii_); }
-  std::string safe(std::string_view foreign) const {
-    return printable(foreign, longest_text, ascii_);
-  }
-  const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
-
-  /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
-  void line(std::string_view text = {}) {
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    if (display_width(text) <= width_) text_ += text;
-    else text_ += cut(text, width_);
-    text_ += '\n';
-  }
-
-  /// An empty line, unless there is one.
-  void space() {
-    if (!text_.ends_with("\n\n")) line();
-  }
-
-  void rule(std::size_t width) {
-    std::string dashes;
-    for (std::size_t i = 0; i < std::min(width, width_); ++i) dashes += ascii_ ? "-" : "\u2500";
-    line(dashes);
-  }
-
-  /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
-  void paragraph(std::string lead, std::string_view text, std::size_t indent) {
-    std::string current = std::move(lead);
-    std::size_t used = display_width(current), begin = used;
-    while (!text.empty()) {
-      const std::string_view word = text.substr(0, word_end(text));
-      text.remove_prefix(std::min(text.size(), word.size() + 1));
-      add_word(word, current, used, begin, indent);
-    }
-    line(current);
-  }
-
-  /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
-  /// how many more there are.
-  void list(const std::string& lead, const std::vector<std::string>& names,
-            const std::vector<std::string>& notes = {}) {
-    const std::size_t before = display_width(lead),
-                      room = before + 20 <= width_ ? width_ - before : width_;
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::string name = printable(names[i], 40, ascii_) + (notes.empty() ? "" : notes[i]);
-      const std::string more = " and " + format_count(names.size() - i) + " more";
-      const std::size_t reserve = i + 1 == names.size() ? 0 : more.size();
-      if (i > 0 && display_width(text) + 2 + display_width(name) + reserve > room) {
-        text += more;
-        break;
-      }
-      text.append(i > 0 ? ", " : "").append(name);
-    }
-    paragraph("", lead + text, 2);
-  }
-
- private:
-  // A number stays on the line of its unit.
-  static std::size_t word_end(std::string_view text) noexcept {
-    std::size_t end = text.find(' ');
-    while (end != std::string_view::npos && end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9')
-      end = text.find(' ', end + 1);
-    return end;
-  }
-  // `begin`: where the text of the current line begins; no space is put there.
-  void add_word(std::string_view word, std::string& current, std::size_t& used, std::size_t& begin,
-                std::size_t indent) {
-    const std::size_t wide = display_width(word);
-    if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
-      new_line(current, used, begin, indent);
-    if (used > begin) current += ' ', ++used;
-    while (!word.empty()) {
-      const code_point c = first_character(word);
-      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent);
-      current.append(word.substr(0, c.size));
-      used += width_of(c.value);
-      word.remove_prefix(c.size);
-    }
-  }
-  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
-    line(current);
-    current.assign(indent, ' ');
-    used = begin = indent;
-  }
-  static std::string_view cut(std::string_view text, std::size_t width) {
-    std::size_t used = 0, size = 0;
-    while (size < text.size()) {
-      const code_point c = first_character(text.substr(size));
-      used += width_of(c.value);
-      if (used > width) break;
-      size += c.size;
-    }
-    return text.substr(0, size);
-  }
-
-  std::size_t width_;
-  bool ascii_;
-  std::string text_;
-};
-
-/// How a column of a grid behaves.
-struct grid_column {
-  std::string header;
-  bool right = true;
-  bool keep_end = false;    // of a text that is cut
-  bool keep_ends = false;   // both of them
-  std::size_t least = 0;    // how far it may shrink; 0: not at all
-  std::size_t natural = 0;  // the width that its cells want
-  std::size_t width = 0;
-};
-
-/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
-class grid {
- public:
-  static constexpr std::size_t gap = 2;
-
-  std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
-
-  void measure(const page& out) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)  // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(
-            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
-    }
-  }
-
-  /// Pads the numbers of a column, so that their decimal points are under one another.
-  void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) {
-      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
-    };
-    std::size_t longest = 0;
-    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
-    for (auto& row : rows)
-      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
-  }
-
-  static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural
-                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
-  }
-
-  /// The narrowest it can be.
-  std::size_t least_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += least_width(c);
-    return sum;
-  }
-
-  /// The page width at which no cell is cut.
-  std::size_t whole_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += c.natural;
-    return sum;
-  }
-
-  /// The headers of the columns that print() had to cut cells of.
-  std::vector<std::string> cut() const {
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns)
-      if (c.width < c.natural) headers.push_back(c.header);
-    return headers;
-  }
-
-  void drop(std::size_t column) {
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
-    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-  }
-
-  void print(page& out) {
-    const std::size_t total = lay_out(out.width());
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns) headers.push_back(c.header);
-    print_row(out, headers);
-    out.rule(total);
-    for (const auto& row : rows) print_row(out, row);
-  }
-
- private:
-  // What is left over goes to those that shrank, in equal parts.
-  std::size_t lay_out(std::size_t available) {
-    std::size_t total = least_width();
-    for (grid_column& c : columns) c.width = least_width(c);
-    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
-      hungry = 0;
-      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part =
-          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
-      for (grid_column& c : columns) {
-        const std::size_t more =
-            std::min({c.natural - c.width, part, available - std::min(available, total)});
-        c.width += more;
-        total += more;
-      }
-    }
-    return total;
-  }
-
-  void print_row(page& out, const std::vector<std::string>& cells) const {
-    std::string text;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
-                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
-                                            : printable(cells[i], c.width, out.ascii());
-      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
-      if (i > 0) text.append(gap, ' ');
-      text += c.right ? pad + cell : cell + pad;
-    }
-    out.line(text);
-  }
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/page.hpp>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-enum class look : std::uint8_t {
-  name,
-  parameters,
-  call_site,
-  thread,
-  type,
-  calls,
-  count,
-  open,
-  time,
-  share,
-  rate,
-  si
-};
-
-using row_number = double operator_row::*;
-using row_figure = figure operator_row::*;
-using row_count = std::uint64_t operator_row::*;
-
-struct column {
-  const char* id;  // as in report_options::columns and ::sort
-  const char* header;
-  unsigned rank;         // where not all fit, the highest goes first; 0: shown only on request
-  unsigned device_rank;  // the same for a run with work on a device
-  look as;
-  row_number number;
-  row_figure value;
-  row_count count;
-  const char* meaning;
-  const char* device_meaning = nullptr;  // where it is another
-};
-
-// from here on columns give way to readable parameters
-inline constexpr unsigned comfort_rank = 10;
-// neither shown unasked nor explained: a run without a device has none
-inline constexpr unsigned not_here = 1000;
-
-inline constexpr column columns[] = {
-    {"operator", "operator", 1, 1, look::name, nullptr, nullptr, nullptr, "name of the operator"},
-    {"parameters", "parameters", 3, 3, look::parameters, nullptr, nullptr, nullptr,
-     "parameters of a call, or how many sets of them the row holds; `invalid` where valid() is "
-     "false or a formula overflowed or went "
-     "negative"},
-    {"call_site", "call site", 6, 5, look::call_site, nullptr, nullptr, nullptr,
-     "file and line of the guard"},
-    {"thread", "thread", 6, 5, look::thread, nullptr, nullptr, nullptr,
-     "name and number of the thread, as the operating system has them"},
-    {"calls", "calls", 4, 4, look::calls, nullptr, nullptr, nullptr, "finished calls",
-     "finished calls, and calls made by replaying CUDA graphs"},
-    {"replays", "replays", not_here, 0, look::count, nullptr, nullptr, &operator_row::replays,
-     "of the calls, those made by replaying CUDA graphs; they take no time on the host"},
-    {"open", "open", 5, 5, look::open, nullptr, nullptr, nullptr,
-     "calls that had not finished, and how long they had run; they are in no other column"},
-    {"device", "device", not_here, 2, look::time, &operator_row::device_ns, nullptr, nullptr,
-     "time on the device of the kernels, copies and memsets that the calls launched, less that of "
-     "the operators inside them; what "
-     "ran at the same time counts each"},
-    {"device_share", "dev share", not_here, 5, look::share, &operator_row::device_share, nullptr,
-     nullptr, "device / time of all kernels, copies and memsets"},
-    {"device_total", "dev total", not_here, 11, look::time, &operator_row::device_total_ns, nullptr,
-     nullptr,
-     "device with that of the operators inside; a call inside another call of the same row is not "
-     "counted again"},
-    {"kernels", "kernels", not_here, 9, look::count, nullptr, nullptr, &operator_row::kernels,
-     "kernels that the calls launched, less those of the operators inside them"},
-    {"copies", "copies", not_here, 16, look::count, nullptr, nullptr, &operator_row::copies,
-     "copies and memsets, the same"},
-    {"gap", "gap", not_here, 15, look::time, nullptr, &operator_row::gap_ns, nullptr,
-     "mean time from a launch until its work began on the device: long where the device is behind, "
-     "short where it waits for the host"},
-    {"self", "self", 2, 8, look::time, &operator_row::self_ns, nullptr, nullptr,
-     "time in the calls less the time in the operators inside them, summed over calls and threads; "
-     "a region counts to the operator "
-     "that it is in",
-     "host time in the calls less the time in the operators inside them, summed over calls and "
-     "threads; a region counts to the "
-     "operator that it is in"},
-    {"share", "share", 5, 14, look::share, &operator_row::share, nullptr, nullptr,
-     "self / self time of all scopes, operators and regions outside them, of all threads"},
-    {"total", "total", 6, 13, look::time, &operator_row::total_ns, nullptr, nullptr,
-     "time from the begin to the end of the calls, summed; a call inside another call of the same "
-     "row is not counted again",
-     "host time from the begin to the end of the calls, summed; a call inside another call of the "
-     "same row is not counted again"},
-    {"mean", "mean", 7, 12, look::time, nullptr, &operator_row::mean_ns, nullptr,
-     "time from the begin to the end of a call: sum over all calls / calls",
-     "host time from the begin to the end of a call: sum over all calls / calls, less those made "
-     "by replaying graphs"},
-    {"median", "median", 12, 18, look::time, nullptr, &operator_row::median_ns, nullptr,
-     "half of the calls took no longer; within 0.8 %"},
-    {"p99", "p99", 0, 0, look::time, nullptr, &operator_row::p99_ns, nullptr,
-     "99 % of the calls took no longer; within 0.8 %"},
-    {"min", "min", 13, 20, look::time, nullptr, &operator_row::min_ns, nullptr,
-     "the shortest call"},
-    {"max", "max", 11, 19, look::time, nullptr, &operator_row::max_ns, nullptr, "the longest call"},
-    {"gflops", "GFLOP/s", 8, 6, look::rate, nullptr, &operator_row::flops_per_s, nullptr,
-     "10^9 operations a second: flops() of the calls in total, summed, / total",
-     "10^9 operations a second: flops() of the calls with work on the device, summed, / dev total; "
-     "of an operator without, / total"},
-    {"gbs", "GB/s", 9, 7, look::rate, nullptr, &operator_row::bytes_per_s, nullptr,
-     "10^9 bytes a second: bytes() of the calls in total, read + written, summed, / total; by the "
-     "formula, not measured traffic",
-     "10^9 bytes a second: bytes() of the calls with work on the device, read + written, summed, / "
-     "dev total; of an operator without, "
-     "/ total; by the formula, not measured traffic"},
-    {"intensity", "FLOP/B", 10, 10, look::rate, nullptr, &operator_row::flops_per_byte, nullptr,
-     "arithmetic intensity, operations a byte: flops() / bytes()"},
-    {"flops", "FLOPs", 0, 0, look::si, nullptr, &operator_row::flops, nullptr,
-     "operations: flops() of the calls in total, summed; k M G T P E = 10^3 to 10^18"},
-    {"bytes", "bytes", 0, 0, look::si, nullptr, &operator_row::bytes, nullptr,
-     "bytes() of the calls in total, read + written, summed"},
-    {"dtype", "dtype", 0, 0, look::type, nullptr, nullptr, nullptr,
-     "type of the elements that the operator computes with"},
-};
-inline constexpr std::size_t column_count = sizeof(columns) / sizeof(columns[0]);
-
-/// By its name, or by its header.
-inline const column* find_column(std::string_view name) noexcept {
-  for (const column& c : columns)
-    if (name == c.id || name == c.header) return &c;
-  return name == "name" ? &columns[0] : nullptr;
-}
-
-inline std::string column_names() {
-  std::string all;
-  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
-  return all;
-}
-
-/// `nested`: rows have work on the device in operators inside them alone, or most of it; rates are
-/// over that too.
-inline unsigned rank_of(const column& c, bool device, bool nested = false) noexcept {
-  if (nested && c.number == &operator_row::device_total_ns) return 6;
-  return device ? c.device_rank : c.rank;
-}
-
-inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; }
-
-// ---- cells
-
-inline std::string parameters_cell(const operator_row& row) {
-  if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
-                                        : format_count(row.variants) + " variants";
-    if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) +
-           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
-  }
-  const std::string text = row.merged ? "(not kept)" : row.parameters;
-  if (!row.invalid) return text;
-  return text.empty() ? "invalid" : "invalid: " + text;
-}
-
-inline std::string thread_name(const profile& p, std::uint32_t index) {
-  if (index >= p.threads.size()) return "several";
-  const thread_info& t = p.threads[index];
-  if (t.merged > 0) return format_count(t.merged) + " ended threads";
-  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
-}
-
-inline std::string call_site_cell(const operator_row& row) {
-  if (row.several_sites) return "several";
-  return row.file.empty() ? "unknown" : row.file + ':' + std::to_string(row.line);
-}
-
-inline std::string calls_cell(std::uint64_t calls) {
-  return calls < 1'000'000'000 ? format_count(calls) : format_si(static_cast<double>(calls));
-}
-
-inline std::string open_cell(std::uint64_t open, double open_ns, const page& out) {
-  return open == 0 ? std::string{} : calls_cell(open) + " for " + out.time(open_ns);
-}
-
-inline std::string number_cell(look as, double x, const page& out) {
-  switch (as) {
-    case look::time: return out.time(x);
-    case look::share: return format_share(x);
-    case look::rate: return format_rate(x * 1e-9);
-    default: return format_si(x);
-  }
-}
-
-inline std::string cell(const column& c, const operator_row& row, const profile& p,
-                        const page& out) {
-  switch (c.as) {
-    case look::name: return row.name.empty() ? "(no name)" : row.name;
-    case look::parameters: return parameters_cell(row);
-    case look::call_site: return call_site_cell(row);
-    case look::thread: return thread_name(p, row.thread);
-    case look::type:
-      return row.several_types            ? "several"
-             : row.type == dtype::unknown ? "n/a"
-                                          : dtype_name(row.type);
-    case look::calls: return calls_cell(row.calls + row.replays);
-    case look::count: return calls_cell(row.*c.count);
-    case look::open: return open_cell(row.open, row.open_ns, out);
-    default: break;
-  }
-  if (c.number != nullptr) return number_cell(c.as, row.*c.number, out);
-  const figure f = row.*c.value;
-  if (!f.known()) return "n/a";
-  return c.value == &operator_row::flops_per_byte ? format_rate(f.value)
-                                                  : number_cell(c.as, f.value, out);
-}
-
-// ---- order
-
-/// What numbers are ordered by; NaN for what is not known.
-inline double sort_key(const column& c, const operator_row& row) noexcept {
-  if (c.number != nullptr) return row.*c.number;
-  if (c.value != nullptr) return (row.*c.value).known() ? (row.*c.value).value : std::nan("");
-  if (c.count != nullptr) return static_cast<double>(row.*c.count);
-  return c.as == look::open ? row.open_ns : static_cast<double>(row.calls + row.replays);
-}
-
-inline int compare(std::string_view a, std::string_view b) noexcept {
-  return a < b ? -1 : a == b ? 0 : 1;
-}
-
-/// Texts rise, numbers fall, what is not known comes last. Rows that are equal keep their order.
-inline bool comes_before(const column& c, const operator_row& a, const operator_row& b) noexcept {
-  switch (c.as) {
-    case look::name:
-      if (const int order = compare(a.name, b.name)) return order < 0;
-      return a.parameters < b.parameters;
-    case look::parameters: return a.parameters < b.parameters;
-    case look::call_site:
-      if (const int order = compare(a.file, b.file)) return order < 0;
-      return a.line < b.line;
-    case look::thread: return a.thread < b.thread;
-    case look::type: return a.type < b.type;
-    default: break;
-  }
-  const double x = sort_key(c, a), y = sort_key(c, b);
-  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-  return x > y;
-}
-
-// ---- why there is no number
-
-inline const char* explain(absence why) noexcept {
-  switch (why) {
-    case absence::no_calls: return "no call has finished";
-    case absence::graphs_only:
-      return "made by replaying CUDA graphs, which takes no time on the host";
-    case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
-    case absence::no_launch: return "no launch of its own was seen";
-    case absence::untimed: return "CUPTI gave no time for work on the device";
-    case absence::dropped: return "records of work on the device were dropped";
-    case absence::several_kernels: return "several kernels share what the operator's formulas say";
-    case absence::no_operator: return "outside any operator";
-    case absence::no_time: return "took less than the clock can see";
-    case absence::zero_bytes: return "bytes() is 0";
-    case absence::merged: return "parameters not kept, for want of memory";
-    case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
-    case absence::no_bytes: return "no bytes() declared";
-    case absence::no_flops: return "no flops() declared";
-    case absence::none: break;
-  }
-  return "known";
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/columns.hpp>
-
-// <kprof/report/text/filter.hpp>
-#ifndef KPROF_REPORT_TEXT_FILTER_HPP
-#define KPROF_REPORT_TEXT_FILTER_HPP
-
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
-// Included by the reports.
-
-#include <regex.h>
-
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Matches everything until it is given an expression.
-class name_filter {
- public:
-  name_filter() = default;
-  name_filter(const name_filter&) = delete;
-  name_filter& operator=(const name_filter&) = delete;
-  ~name_filter() {
-    if (active_) regfree(&regex_);
-  }
-
-  status set(const std::string& expression) {
-    if (expression.empty()) return {};
-    if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
-      char reason[128] = "";
-      regerror(error, &regex_, reason, sizeof(reason));
-      return {"filter \"" + printable(expression, 200) +
-              "\" is not a POSIX extended regular expression (" + reason +
-              "); write \\( for a literal parenthesis"};
-    }
-    active_ = true;
-    return {};
-  }
-
-  bool active() const noexcept { return active_; }
-
-  /// Whether the expression is found in "name parameters".
-  bool matches(const std::string& name, const std::string& parameters) const {
-    return !active_ || found_in(name + ' ' + parameters);
-  }
-
-  /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const {
-    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
-  }
-
- private:
-  regex_t regex_{};
-  bool active_ = false;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/filter.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-struct text_plan {
-  const report_options& options;
-  const column* sort = nullptr;
-  std::vector<const column*> columns;  // empty: automatic
-  name_filter filter;
-  double all_self_ns = 0;
-  bool device = false;  // the run has work on a device
-  double all_device_ns = 0;
-
-  explicit text_plan(const report_options& o) : options(o) {}
-
-  status prepare() {
-    sort = find_column(options.sort.empty() ? "self" : options.sort);
-    if (sort == nullptr) return unknown("sort", options.sort);
-    for (const std::string& name : options.columns) {
-      columns.push_back(find_column(name));
-      if (columns.back() == nullptr) return unknown("column", name);
-    }
-    return filter.set(options.filter);
-  }
-
-  /// What the page is about; after prepare().
-  void look_at(const profile& p) {
-    all_self_ns = detail::all_self_ns(p);
-    device = has_device_work(p);
-    all_device_ns = all_device_work(p).ns;
-    if (device && options.sort.empty()) sort = find_column("device");
-  }
-
- private:
-  static status unknown(const char* what, const std::string& name) {
-    return {std::string{"unknown "} + what + " \"" + printable(name, 100) +
-            "\"; choose from: " + column_names() + " (or name, which is operator)"};
-  }
-};
-
-/// Says which columns were cut, and at which page width they are `whole`.
-inline void print_cut(page& out, const std::vector<std::string>& headers, std::size_t whole) {
-  if (headers.empty()) return;
-  std::string text = "cut at width " + std::to_string(out.width()) + ": ";
-  for (const std::string& header : headers)
-    text.append(&header == headers.data() ? "" : ", ").append(header);
-  const std::string width = "width=" + std::to_string(std::min(whole, widest_page));
-  if (whole <= widest_page)
-    text.append("; whole with ")
-        .append(width)
-        .append(", or KPROF='report(")
-        .append(width)
-        .append(")'");
-  else if (out.width() < widest_page) text.append("; not whole even with ").append(width);
-  out.paragraph("", text, 2);
-}
-
-/// "12 kernels, 1 copy"; memsets are among the copies.
-inline std::string runs_of(const device_sum& sum) {
-  return counted(sum.kernels, "kernel", "kernels") + ", " + counted(sum.copies, "copy", "copies");
-}
-
-/// A line of the legend.
-inline void print_meaning(page& out, const char* header, const std::string& meaning) {
-  std::string lead = std::string{"  "} + header;
-  lead.resize(14, ' ');
-  out.paragraph(lead, meaning, lead.size());
-}
-
-/// Why rows are not shown, for the lines that count them.
-inline std::string filtered_by(const page& out, const text_plan& plan) {
-  return "(filter=" + printable(plan.options.filter, 40, out.ascii()) + ")";
-}
-inline std::string cut_by(const text_plan& plan, const std::string& order) {
-  return '(' + order + ", top=" + std::to_string(plan.options.top) + ')';
-}
-
-/// Whether the innermost operator around each node matches.
-inline std::vector<bool> matching_operators(const profile& p, const name_filter& filter) {
-  const std::vector<std::uint32_t> operators = operators_around(p);
-  std::vector<bool> matches(p.nodes.size());
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const std::uint32_t op = operators[i];  // itself or one that comes before
-    if (op == i) matches[i] = filter.matches(p.nodes[i].name, p.nodes[i].parameters);
-    else if (op != scope_node::none) matches[i] = matches[op];
-  }
-  return matches;
-}
-
-/// Rows that are not shown: counted and summed, so that nothing is lost in silence.
-struct hidden_rows {
-  std::uint64_t rows = 0, calls = 0;
-  double self_ns = 0, device_ns = 0;
-
-  template <class Row>
-  void add(const Row& row) {
-    ++rows;
-    calls += row.calls + row.replays;
-    self_ns += row.self_ns;
-    device_ns += row.device_ns;
-  }
-
-  void print(page& out, const std::string& what, const std::string& why,
-             const text_plan& plan) const {
-    if (rows == 0) return;
-    std::string text =
-        what + ": " + format_count(rows) + ' ' + why + ": " + format_count(calls) + " calls, ";
-    if (plan.device)
-      text += "device " + out.time(device_ns) + ", " +
-              format_share(share_of(device_ns, plan.all_device_ns)) + ", ";
-    out.paragraph("",
-                  text + "self " + out.time(self_ns) + ", " +
-                      format_share(share_of(self_ns, plan.all_self_ns)),
-                  2);
-  }
-};
-
-/// Lists the operators whose rows something holds for, and of how many of their rows where it is
-/// not for all.
-class concerned_names {
- public:
-  /// `names`: of the operator of each row.
-  explicit concerned_names(std::vector<std::string> names)
-      : names_(std::move(names)), name_of_(names_.size()) {
-    text_numbers numbers;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      name_of_[i] = numbers.of(names_[i]);
-      if (name_of_[i] == shown_.size()) shown_.push_back(0);
-      ++shown_[name_of_[i]];
-    }
-  }
-
-  /// A line, if concerned(index of a row) holds for a row.
-  template <class Concerned>
-  void print(page& out, const std::string& lead, Concerned concerned) const {
-    std::vector<std::size_t> count(shown_.size());
-    std::vector<std::uint32_t> order;
-    std::vector<std::string> names, notes;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (!concerned(i) || ++count[name_of_[i]] > 1) continue;
-      order.push_back(name_of_[i]);
-      names.push_back(names_[i]);
-    }
-    if (names.empty()) return;
-    for (const std::uint32_t name : order)
-      notes.push_back(count[name] == shown_[name] ? ""
-                                                  : " (" + format_count(count[name]) + " of " +
-                                                        format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
-  }
-
- private:
-  std::vector<std::string> names_;
-  std::vector<std::uint32_t> name_of_;  // of each row, the number of its operator
-  std::vector<std::size_t> shown_;      // of each operator, how many rows it has
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/text_plan.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -8504,286 +9462,417 @@ struct settings {
   std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
                                                        ///< process; 1 MiB or more
   clock_choice clock = clock_choice::automatic;
-  bool report_at_exit = false;  ///< print a report when the program ends
-  report_options report{};      ///< what report() shows when it is not told otherwise
+  report_options report{};  ///< what report() shows when it is not told otherwise
+  /// Written when the program ends. The request {"report"}, without options, is what `report` says;
+  /// it is left out when the program has printed just that.
+  std::vector<output_request> outputs{};
 
   static constexpr std::size_t smallest_memory =
       std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
 
   /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
   /// holds.
-  static parsed_settings parse(std::string_view text);
+  KPROF_DETAIL_SESSION static parsed_settings parse(std::string_view text);
 };
 
 /// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
 /// are fit to print, whatever the text holds, and no more than 20.
 struct parsed_settings {
-  settings value;
-  std::vector<std::string> errors;
+  settings value{};
+  std::vector<std::string> errors{};
 };
 
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/settings_value.hpp>
+
+#if !KPROF_SESSION_ELSEWHERE
+
+// <kprof/session/settings_parser.hpp>
+#ifndef KPROF_SESSION_SETTINGS_PARSER_HPP
+#define KPROF_SESSION_SETTINGS_PARSER_HPP
+
+// Defines settings::parse(), where the session is compiled. Included by settings.hpp.
+
+// <kprof/session/settings_table.hpp>
+#ifndef KPROF_SESSION_SETTINGS_TABLE_HPP
+#define KPROF_SESSION_SETTINGS_TABLE_HPP
+
+// The settings that are not outputs, a line each: what the parser accepts, what its error lines
+// list, and what settings.hpp and the documentation print. Included by the parser.
+
+KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Reads one settings text from left to right.
-class settings_parser {
+inline constexpr option settings_table[] = {
+    {.name = "on",
+     .kind = option_kind::mark,
+     .fallback = "on",
+     .meaning = "record from the first scope (the default)",
+     .store = &store_member<&settings::enabled>},
+    {.name = "off",
+     .kind = option_kind::mark,
+     .fallback = "off",
+     .meaning = "do nothing at all",
+     .store = &store_member<&settings::enabled>},
+    {.name = "nvtx",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "send scopes to an attached NVTX tool",
+     .store = &store_member<&settings::nvtx>},
+    {.name = "memory",
+     .kind = option_kind::size,
+     .form = "SIZE",
+     .fallback = "64MiB",
+     .least = settings::smallest_memory,
+     .meaning = "bound of the memory for logs and totals: a number and KiB, MiB or GiB; 1 MiB at "
+                "least",
+     .store = &store_member<&settings::memory>},
+    {.name = "cupti",
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
+     .fallback = "auto",
+     .meaning = "attribute the GPU's work to operators: where the program is found to use CUDA, "
+                "always, or never",
+     .store = &store_member<&settings::cupti>},
+    {.name = "clock",
+     .kind = option_kind::choice,
+     .form = "auto|system",
+     .fallback = "auto",
+     .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
+     .store = &store_member<&settings::clock>},
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/settings_table.hpp>
+
+// <kprof/session/settings_text.hpp>
+#ifndef KPROF_SESSION_SETTINGS_TEXT_HPP
+#define KPROF_SESSION_SETTINGS_TEXT_HPP
+
+// The characters of a settings text, read from left to right. Included by the parser. Pure.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class settings_text {
  public:
-  explicit settings_parser(std::string_view text) : rest_(text) {}
+  explicit settings_text(std::string_view text) : rest_(text) {}
 
-  parsed_settings run() {
-    skip_spaces();
-    while (!rest_.empty()) {
-      const std::string what = setting();
-      if (!ends(",")) unexpected(what, "", "settings", ",");
-      take(',');
-    }
-    if (more_mistakes_ > 0) out_.errors.push_back("more mistakes: " + format_count(more_mistakes_));
-    return std::move(out_);
+  std::string_view rest() const noexcept { return rest_; }
+  bool at_end() const noexcept { return rest_.empty(); }
+
+  void skip_spaces() noexcept {
+    while (!rest_.empty() && is_space(rest_[0])) rest_.remove_prefix(1);
   }
-
- private:
-  static constexpr std::string_view settings_list =
-      "on, off, report, report(...), nvtx=on|off, cupti=auto|on|off, memory=SIZE, "
-      "clock=auto|system";
-  static constexpr std::string_view options_list =
-      "path=FILE, width=COLUMNS, top=ROWS, sort=COLUMN, by=op|parameters|call_site|thread, "
-      "filter=REGEX, columns=A+B+C, table=on|off, tree=on|off, "
-      "kernels=on|off, copies=on|off, full_names, ascii, legend";
-
-  /// What it read, for the complaint about what follows it. A setting with something behind it that
-  /// is no part of it is skipped.
-  std::string setting() {
-    const std::string word = bare();
-    if (take('(')) return options(word);
-    const bool has_value = take('=');
-    const std::string value = has_value ? this->value() : std::string{};
-    const std::string what = has_value ? word + "=" + value : word;
-    if (!ends(",")) return what;
-    settings& c = out_.value;
-    if (word == "on" && !has_value) c.enabled = true;
-    else if (word == "off" && !has_value) c.enabled = false;
-    else if (word == "report" && !has_value) c.report_at_exit = true;
-    else if (word == "report") flag(word, value, c.report_at_exit);
-    else if (word == "nvtx") flag(word, value, c.nvtx);
-    else if (word == "cupti") cupti(value);
-    else if (word == "memory") memory(value);
-    else if (word == "clock" && value == "auto") c.clock = clock_choice::automatic;
-    else if (word == "clock" && value == "system") c.clock = clock_choice::system;
-    else if (word == "clock") wrong(shown(what) + " is unknown; valid: clock=auto, clock=system");
-    else if (word.empty()) wrong("a setting is missing before \"" + printable(rest_, 20) + "\"");
-    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
-    return what;
-  }
-
-  std::string options(const std::string& word) {
-    const bool known = word == "report";
-    const std::string what = word + "(...)";
-    if (known) out_.value.report_at_exit = true;
-    else wrong("unknown setting '" + shown(what) + "'; valid: " + std::string(settings_list));
-    while (!rest_.empty() && !take(')')) {
-      const std::string key = bare();
-      const bool has_value = take('=');
-      const std::string value = has_value ? this->value() : std::string{};
-      if (!ends(",)"))
-        unexpected(has_value ? key + "=" + value : key, " in " + shown(what), "options", ",)");
-      else if (known) option(key, has_value, value);
-      if (take(')')) return what;
-      if (!take(',')) wrong(shown(word) + "( has no closing ')'");
-    }
-    return what;
-  }
-
-  void option(const std::string& key, bool has_value, const std::string& value) {
-    report_options& r = out_.value.report;
-    if (key == "path" && has_value) r.path = value;
-    else if (key == "sort" && has_value) checked(&report_options::sort, value);
-    else if (key == "filter" && has_value) checked(&report_options::filter, value);
-    else if (key == "width" && has_value)
-      number(key, value, 40, 1000, [&](std::uint64_t n) { r.width = static_cast<int>(n); });
-    else if (key == "top" && has_value)
-      number(key, value, 0, 1'000'000'000,
-             [&](std::uint64_t n) { r.top = static_cast<std::size_t>(n); });
-    else if (key == "columns" && has_value) checked(&report_options::columns, split(value));
-    else if (key == "by" && has_value) by(value);
-    else if (key == "table") flag(key, value, r.table);
-    else if (key == "tree") flag(key, value, r.tree);
-    else if (key == "kernels") flag(key, value, r.kernels);
-    else if (key == "copies") flag(key, value, r.copies);
-    else if (key == "full_names") flag(key, value, r.full_names);
-    else if (key == "ascii") flag(key, value, r.ascii);
-    else if (key == "legend") flag(key, value, r.legend);
-    else
-      wrong("unknown option '" + shown(has_value ? key + "=" + value : key) +
-            "' of report; valid: " + std::string(options_list));
-  }
-
-  /// Takes what the report itself would take: found out now, and not when the program ends and the
-  /// report is due.
-  template <class T>
-  void checked(T report_options::*member, const T& value) {
-    report_options alone;
-    alone.*member = value;
-    text_plan plan(alone);
-    if (status s = plan.prepare(); !s) wrong(std::move(s.message));
-    else out_.value.report.*member = value;
-  }
-
-  void cupti(const std::string& value) {
-    bool wanted = false;
-    if (value == "auto") out_.value.cupti = cupti_choice::automatic;
-    else if (is_flag(value, wanted))
-      out_.value.cupti = wanted ? cupti_choice::on : cupti_choice::off;
-    else wrong(shown("cupti=" + value) + " is unknown; valid: cupti=auto, cupti=on, cupti=off");
-  }
-
-  void by(const std::string& value) {
-    grouping& by = out_.value.report.by;
-    if (value == "op") by = grouping::op;
-    else if (value == "parameters") by = grouping::parameters;
-    else if (value == "call_site") by = grouping::call_site;
-    else if (value == "thread") by = grouping::thread;
-    else wrong("by=" + shown(value) + " is unknown; valid: op, parameters, call_site, thread");
-  }
-
-  static bool is_flag(const std::string& value, bool& into) {
-    into = value.empty() || value == "on" || value == "1" || value == "true";
-    return into || value == "off" || value == "0" || value == "false";
-  }
-  void flag(const std::string& word, const std::string& value, bool& into) {
-    bool wanted = false;
-    if (is_flag(value, wanted)) into = wanted;
-    else wrong(shown(word + "=" + value) + " is unknown; valid: " + word + "=on, " + word + "=off");
-  }
-
-  static bool digits(std::string_view text, std::uint64_t& n, std::size_t& used) {
-    n = 0;
-    for (used = 0; used < text.size() && text[used] >= '0' && text[used] <= '9'; ++used) {
-      if (n > 100'000'000'000'000'000U) return false;
-      n = n * 10 + static_cast<std::uint64_t>(text[used] - '0');
-    }
-    return used != 0;
-  }
-
-  template <class Set>
-  void number(const std::string& key, const std::string& value, std::uint64_t least,
-              std::uint64_t most, Set set) {
-    std::uint64_t n = 0;
-    std::size_t used = 0;
-    if (digits(value, n, used) && used == value.size() && n >= least && n <= most) set(n);
-    else
-      wrong(shown(key + "=" + value) + " is no number from " + std::to_string(least) + " to " +
-            std::to_string(most));
-  }
-
-  void memory(const std::string& value) {
-    std::uint64_t n = 0;
-    std::size_t used = 0;
-    int shift = -1;
-    if (digits(value, n, used)) {
-      const std::string suffix = value.substr(used);
-      if (suffix.empty() || suffix == "B") shift = 0;
-      else if (suffix == "K" || suffix == "KiB") shift = 10;
-      else if (suffix == "M" || suffix == "MiB") shift = 20;
-      else if (suffix == "G" || suffix == "GiB") shift = 30;
-    }
-    if (shift < 0 || n > (std::uint64_t{1} << 46U >> shift))
-      return wrong(shown("memory=" + value) +
-                   " is no size; write it like memory=64MiB (KiB, MiB, GiB)");
-    out_.value.memory = std::max(settings::smallest_memory, static_cast<std::size_t>(n << shift));
-    if (n << shift < settings::smallest_memory)
-      wrong(shown("memory=" + value) + " is too small to work with; the smallest, 1 MiB, is used");
-  }
-
-  static std::vector<std::string> split(const std::string& joined) {
-    std::vector<std::string> out(1);
-    for (const char c : joined)
-      if (c == '+') out.emplace_back();
-      else out.back() += c;
-    return out;
-  }
-
-  // ---- characters ----
-
-  void skip_spaces() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\n'))
-      rest_.remove_prefix(1);
-  }
-  bool take(char c) {
+  /// Whether `c` stood here; it and the spaces around it are read then.
+  bool take(char c) noexcept {
     skip_spaces();
     if (rest_.empty() || rest_[0] != c) return false;
     rest_.remove_prefix(1);
     skip_spaces();
     return true;
   }
-  /// Whether a setting or an option ends here.
-  bool ends(std::string_view any_of) {
+  /// Whether the text ends here, or one of these characters comes next.
+  bool stands_at(std::string_view any_of) noexcept {
     skip_spaces();
     return rest_.empty() || any_of.find(rest_[0]) != std::string_view::npos;
   }
-  /// Complains of what stands behind `what`, and goes on where the next may begin; parentheses are
-  /// skipped in pairs.
-  void unexpected(const std::string& what, const std::string& where, const std::string& these,
-                  std::string_view any_of) {
-    const std::string_view character = rest_.substr(0, std::max(1U, first_character(rest_).size));
-    wrong(
-        "unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where +
-        "; " + these + " are separated by commas" +
-        (rest_[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+  /// Skips to where one of these characters stands; parentheses are skipped in pairs.
+  void skip_to(std::string_view any_of) noexcept {
     for (std::size_t inside = 0; !rest_.empty(); rest_.remove_prefix(1)) {
       if (inside == 0 && any_of.find(rest_[0]) != std::string_view::npos) return;
       if (rest_[0] == '(') ++inside;
       else if (rest_[0] == ')' && inside > 0) --inside;
     }
   }
-  std::string until(std::string_view any_of) {
-    std::string out;
-    for (; !rest_.empty() && any_of.find(rest_[0]) == std::string_view::npos;
-         rest_.remove_prefix(1))
-      out += rest_[0];
-    while (!out.empty() && (out.back() == ' ' || out.back() == '\t' || out.back() == '\n'))
-      out.pop_back();
-    return out;
-  }
-  std::string bare() { return until(",=()"); }
-  std::string value() {
-    if (rest_.empty() || rest_[0] != '"') return until(",()");
+
+  /// The name of a setting or an option.
+  std::string word() { return until(",=()"); }
+  /// A value, plain or in quotes; false where the closing quote is missing.
+  bool value(std::string& out) {
+    if (rest_.empty() || rest_[0] != '"') {
+      out = until(",()");
+      return true;
+    }
     rest_.remove_prefix(1);
-    std::string out;
-    while (!rest_.empty() && rest_[0] != '"') {
+    for (; !rest_.empty() && rest_[0] != '"'; rest_.remove_prefix(1)) {
       if (rest_[0] == '\\' && rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\'))
         rest_.remove_prefix(1);
       out += rest_[0];
-      rest_.remove_prefix(1);
     }
-    if (rest_.empty()) wrong("a quoted value has no closing '\"'");
-    else rest_.remove_prefix(1);
-    return out;
+    if (rest_.empty()) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+ private:
+  static bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n'; }
+  std::string until(std::string_view any_of) {
+    std::string_view out = rest_.substr(0, rest_.find_first_of(any_of));
+    rest_.remove_prefix(out.size());
+    while (!out.empty() && is_space(out.back())) out.remove_suffix(1);
+    return std::string{out};
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/settings_text.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// "on, off, nvtx=on|off, ..., report(...)".
+inline std::string settings_list() {
+  std::string all;
+  for (const option& o : settings_table) all.append(usage(o)).append(", ");
+  return all + output_list();
+}
+
+/// Reads one settings text from left to right.
+class KPROF_DETAIL_LOCAL settings_parser {
+ public:
+  explicit settings_parser(std::string_view text) : in_(text) {}
+
+  [[gnu::cold]] parsed_settings run() {
+    in_.skip_spaces();
+    while (!in_.at_end()) {
+      const std::string what = read_setting();
+      if (!in_.stands_at(",")) skip_unexpected(what, "", "settings", ",");
+      in_.take(',');
+    }
+    if (more_mistakes_ > 0) out_.errors.push_back("more mistakes: " + format_count(more_mistakes_));
+    return std::move(out_);
+  }
+
+ private:
+  /// A word, what stands behind its "=", and both as they were written.
+  struct pair {
+    std::string name{}, value{}, written{};
+    bool has_value = false;
+  };
+  [[gnu::cold]] pair read_pair() {
+    pair p{.name = in_.word()};
+    p.has_value = in_.take('=');
+    if (p.has_value && !in_.value(p.value)) complain("a quoted value has no closing '\"'");
+    p.written = p.has_value ? p.name + '=' + p.value : p.name;
+    return p;
+  }
+
+  /// Returns what it read, for the complaint about what follows it. A setting with something behind
+  /// it that is no part of it is skipped.
+  [[gnu::cold]] std::string read_setting() {
+    const std::string_view rest = in_.rest();
+    pair p = read_pair();
+    if (!p.has_value && in_.take('(')) return read_output(p.name);
+    if (!in_.stands_at(",")) return p.written;
+    if (p.written.empty()) complain("a setting is missing before \"" + printable(rest, 20) + '"');
+    else if (find_output(p.name) != nullptr) switch_output(p);
+    else if (const option* of = find_setting(p)) set(*of, p);
+    else complain_of_setting(p.written);
+    return p.written;
+  }
+
+  static const option* find_setting(const pair& p) noexcept {
+    for (const option& o : settings_table)
+      if (p.name == o.name && (o.kind != option_kind::mark || !p.has_value)) return &o;
+    return nullptr;
+  }
+  [[gnu::cold]] void set(const option& of, const pair& p) {
+    option_reading reading = read_option(of, p.value);
+    if (!reading.complaint.empty()) complain(std::move(reading.complaint));
+    if (reading.valid) of.store(&out_.value, reading.value);
+  }
+  [[gnu::cold]] void complain_of_setting(const std::string& written) {
+    complain("unknown setting '" + shown(written) + "'; valid: " + settings_list() + "; " +
+             how_to_add("NAME"));
+  }
+
+  // ---- outputs
+
+  /// "csv" and "csv=on" ask for an output with its defaults, "csv=off" for none.
+  [[gnu::cold]] void switch_output(const pair& p) {
+    bool wanted = false;
+    std::vector<output_request>& all = out_.value.outputs;
+    const auto is_it = [&](const output_request& r) { return r.output == p.name; };
+    if (!read_flag(p.value, wanted))
+      complain(shown(p.written) + " is unknown; valid: " + p.name + "=on, " + p.name + "=off, " +
+               p.name + "(...)");
+    else if (!wanted) all.erase(std::remove_if(all.begin(), all.end(), is_it), all.end());
+    else if (std::none_of(all.begin(), all.end(), is_it)) all.push_back({p.name});
+  }
+
+  [[gnu::cold]] std::string read_output(const std::string& name) {
+    const output* const what = find_output(name);
+    const std::string written = name + "(...)";
+    if (what == nullptr) complain(unknown_output(name).message);
+    output_request request{name};
+    std::vector<option_value> values;
+    while (!in_.at_end() && !in_.take(')')) {
+      const pair p = read_pair();
+      if (!in_.stands_at(",)"))
+        skip_unexpected(p.written, " in " + shown(written), "options", ",)");
+      else if (what != nullptr) read_output_option(*what, p, request, values);
+      if (in_.take(')')) break;
+      if (!in_.take(',')) complain(shown(name) + "( has no closing ')'");
+    }
+    if (what != nullptr) add(std::move(request), values);
+    return written;
+  }
+
+  [[gnu::cold]] void read_output_option(const output& what, const pair& p, output_request& request,
+                                        std::vector<option_value>& values) {
+    const option* const of = find_option(what, p.name);
+    const bool is_right = of != nullptr && (p.has_value || of->kind == option_kind::flag);
+    if (!is_right) return complain(unknown_option(what, p.written).message);
+    option_reading reading = read_option(*of, p.value);
+    if (!reading.complaint.empty()) complain(std::move(reading.complaint));
+    if (!reading.valid) return;
+    request.options.push_back({p.name, p.value});
+    values.push_back(std::move(reading.value));
+  }
+
+  /// The first report is the session's own: what report() prints without being told how.
+  [[gnu::cold]] void add(output_request request, const std::vector<option_value>& values) {
+    std::vector<output_request>& all = out_.value.outputs;
+    const bool is_main = request.output == report_output.name &&
+                         std::none_of(all.begin(), all.end(), [](const output_request& r) {
+                           return r.output == report_output.name;
+                         });
+    std::vector<std::string> paths;
+    for (const output_request& r : all)
+      static_cast<void>(take_path(paths, is_main_report(r) ? out_.value.report.path : path_of(r)));
+    if (status s = take_path(paths, path_of(request)); !s) return complain(std::move(s.message));
+    if (is_main) {
+      for (const option_value& value : values)
+        if (value.of == &path_option) out_.value.report.path = value.text;
+        else value.of->store(&out_.value.report, value);
+      request.options.clear();
+    }
+    all.push_back(std::move(request));
   }
 
   // ---- complaints: a line each, which a terminal shows and does not obey, whatever the text holds
 
-  static std::string shown(std::string_view text) { return printable(text, 60); }
-  void wrong(std::string what) {
+  [[gnu::cold]] void skip_unexpected(const std::string& what, const std::string& where,
+                                     const std::string& these, std::string_view any_of) {
+    const std::string_view rest = in_.rest();
+    const std::string_view character = rest.substr(0, std::max(1U, first_character(rest).size));
+    complain(
+        "unexpected '" + printable(character, 12) + "' after \"" + shown(what) + '"' + where +
+        "; " + these + " are separated by commas" +
+        (rest[0] == '(' ? ", and a value with parentheses or commas goes in double quotes" : ""));
+    in_.skip_to(any_of);
+  }
+  [[gnu::cold]] void complain(std::string what) {
     if (out_.errors.size() < most_mistakes_told) out_.errors.push_back(std::move(what));
     else ++more_mistakes_;
   }
   static constexpr std::size_t most_mistakes_told = 19;
 
-  std::string_view rest_;
+  settings_text in_;
   parsed_settings out_;
   std::uint64_t more_mistakes_ = 0;
 };
 
 }  // namespace detail
 
-inline parsed_settings settings::parse(std::string_view text) {
+[[gnu::cold]] KPROF_DETAIL_SESSION parsed_settings settings::parse(std::string_view text) {
   return detail::settings_parser(text).run();
 }
 
 KPROF_DETAIL_END
 
+#endif  // <kprof/session/settings_parser.hpp>
+
+#endif
+
 #endif  // <kprof/settings.hpp>
 
 #if !KPROF_SESSION_ELSEWHERE
+
+// <kprof/session/exit_outputs.hpp>
+#ifndef KPROF_SESSION_EXIT_OUTPUTS_HPP
+#define KPROF_SESSION_EXIT_OUTPUTS_HPP
+
+// The outputs that are written when the program ends: which KPROF and the program ask for, and how
+// they are written. Included by the session. The session calls these without its lock.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What is written, and what the request {"report"} stands for.
+struct exit_outputs {
+  std::vector<output_request> requests;
+  report_options report;
+};
+
+inline bool asks_for_main_report(const settings& s) noexcept {
+  return std::any_of(s.outputs.begin(), s.outputs.end(), &is_main_report);
+}
+
+/// All that KPROF asks for, then what only the program asks for. The report is as KPROF says where
+/// KPROF asks for it, whatever the program has set meanwhile.
+inline exit_outputs outputs_at_exit(const settings& program, const settings& environment) {
+  exit_outputs out{environment.outputs,
+                   asks_for_main_report(environment) ? environment.report : program.report};
+  for (const output_request& request : program.outputs)
+    if (std::find(out.requests.begin(), out.requests.end(), request) == out.requests.end())
+      out.requests.push_back(request);
+  return out;
+}
+
+inline status write_report_to_its_path(const profile& run, const report_options& options) {
+  std::string text;
+  status s = write_text(run, options, text);
+  return s ? write_output(expand_path(options.path), text) : s;
+}
+
+/// Writes one output after the other. A mistake concerns its output alone and is a line on standard
+/// error: nobody is left to read a status.
+inline void write_at_exit(const profile& run, const exit_outputs& wanted, bool report_is_printed) {
+  std::vector<std::string> paths;
+  for (const output_request& request : wanted.requests) {
+    const bool is_main = is_main_report(request);
+    const std::string path = is_main ? wanted.report.path : path_of(request);
+    status s = take_path(paths, path);
+    if (s && is_main && report_is_printed) continue;
+    if (s)
+      s = is_main ? write_report_to_its_path(run, wanted.report)
+                  : write(run, request.output, request.options);
+    if (!s)
+      std::fprintf(stderr, "kprof: %s: %s\n", shown(request.output).c_str(), s.message.c_str());
+  }
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/exit_outputs.hpp>
+
 #if KPROF_ENABLE
 
 // <kprof/session/find_session.hpp>
@@ -8792,72 +9881,38 @@ KPROF_DETAIL_END
 
 // Finds the session of the process by way of the hub, or makes it.
 
-// <kprof/attach/build_name.hpp>
-#ifndef KPROF_ATTACH_BUILD_NAME_HPP
-#define KPROF_ATTACH_BUILD_NAME_HPP
-
-// The name of this build of the session. Binaries share a session only if theirs is the same.
-
-#include <string>  // with it the standard library's own macros
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-#define KPROF_DETAIL_TEXT_(x) #x
-#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
-// Builds that agree on this lay out the session's classes alike.
-inline constexpr const char* session_build =
-    "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
-        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH)
-#if defined(_LIBCPP_VERSION)
-        " libc++";
-#elif defined(_GLIBCXX_DEBUG)
-        " libstdc++ in debug mode";
-#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-        " libstdc++";
-#else
-        " libstdc++ with the old string";
-#endif
-#undef KPROF_DETAIL_TEXT
-#undef KPROF_DETAIL_TEXT_
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/build_name.hpp>
-
 // <kprof/session/session_state.hpp>
 #ifndef KPROF_SESSION_SESSION_STATE_HPP
 #define KPROF_SESSION_SESSION_STATE_HPP
 
-// The session of the process: made by the first binary that asks for it, found by the others
-// through the hub, never freed. A binary that did not make it works on the same object, but leaves
-// to the maker what must be the maker's own code: the functions that guards call, NVTX, and what is
-// registered with the system.
+// The session of the process: made by the first module that asks for it, found by the others
+// through the hub, never freed. Any module may work on it; what must be the owner's own code is
+// called through owner_functions. Every function locks what it needs, in the order that
+// docs/architecture.md gives under "Locks".
 
 // <kprof/attribute/build.hpp>
 #ifndef KPROF_ATTRIBUTE_BUILD_HPP
 #define KPROF_ATTRIBUTE_BUILD_HPP
 
 // Makes a profile of what the recorder holds: ticks become nanoseconds, parameter bytes become
-// text. Linear in the number of call-tree nodes; the scopes themselves were folded before. No clock
-// is read here.
+// typed values. Linear in the number of call-tree nodes; the scopes themselves were folded before.
+// No clock is read here.
 
 // <kprof/attribute/attribution.hpp>
 #ifndef KPROF_ATTRIBUTE_ATTRIBUTION_HPP
 #define KPROF_ATTRIBUTE_ATTRIBUTION_HPP
 
-// Joins what devices did to the scopes that launched it: launches, which threads note in their
-// logs, and activities, which come later and in any order, meet here by correlation id and are
-// added to the totals of the launching thread. Knows no source of activities in particular. Memory
-// is bounded; what never meets is counted and kept by name.
+// Joins what devices did to the scopes that launched it. Threads note launches in their logs;
+// activities come later and in any order. Attribution matches the two by correlation id and adds
+// each activity to the totals of the launching thread. It knows no collector in particular. Its
+// memory is bounded; an activity that never finds its launch is counted and listed by name.
 
 // <kprof/attribute/busy_time.hpp>
 #ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
 #define KPROF_ATTRIBUTE_BUSY_TIME_HPP
 
 // How long a device was busy: the length of the union of its intervals of work, which come in any
-// order. Memory is bounded: what is long over is kept as a sum.
+// order. Memory is bounded: only the sum is kept of the oldest intervals.
 
 #include <algorithm>
 #include <cstddef>
@@ -8869,11 +9924,12 @@ namespace detail {
 
 class busy_time {
  public:
-  // Gathered and sorted from time to time: a tree of intervals takes three times as long.
+  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
+  /// intervals takes three times as long.
   void add(std::uint64_t start, std::uint64_t end) {
     if (end <= start) return;
     sum_ += end - start;
-    if (start < closed_) {  // so late that part of it may have been counted
+    if (start < closed_) {  // it comes so late that a part of it may have been counted
       exact_ = false;
       start = closed_;
       if (end <= start) return;
@@ -8938,7 +9994,7 @@ class busy_time {
 
   std::vector<interval> intervals_;
   std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;  // length of those before closed_
+  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
   std::uint64_t closed_ = 0;
   std::uint64_t sum_ = 0;
   bool exact_ = true;
@@ -8949,25 +10005,112 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/busy_time.hpp>
 
-// <kprof/attribute/graph_nodes.hpp>
-#ifndef KPROF_ATTRIBUTE_GRAPH_NODES_HPP
-#define KPROF_ATTRIBUTE_GRAPH_NODES_HPP
+// <kprof/attribute/device_rows.hpp>
+#ifndef KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
+#define KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
 
-// Under which scope each node of a CUDA graph was captured. Copies of a graph, executable ones
-// among them, have nodes of their own that stand for the same scopes. Filled by callbacks on the
-// program's threads.
-//
-// Records come late: a graph may be destroyed, or its nodes be given to other scopes by an update,
-// before those of its launches are read. So graphs that are gone are known for a while, and what a
-// node stood for before an update too.
+// From an activity to the row of the totals that counts it, and to what the row adds up. Pure.
 
-// <kprof/record/thread_log.hpp>
-#ifndef KPROF_RECORD_THREAD_LOG_HPP
-#define KPROF_RECORD_THREAD_LOG_HPP
+// <kprof/collect/activity.hpp>
+#ifndef KPROF_COLLECT_ACTIVITY_HPP
+#define KPROF_COLLECT_ACTIVITY_HPP
 
-// One thread's log and what has been folded out of it. The thread appends records without a lock;
-// whoever holds mutex() may fold what has been published so far into the call tree, also while the
-// thread goes on writing.
+// What passes between a collector and the session: plain records of device work, and the functions
+// that a collector calls to report it. Nothing outside collect/ knows CUPTI; another source of
+// records is another collector.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+
+/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
+struct activity {
+  activity_kind kind = activity_kind::odd;
+  std::uint8_t direction = 0;  // of a copy: a copy_direction
+  std::uint8_t from = 0;       // of a copy: a memory_place
+  std::uint8_t to = 0;         // of a copy or a set: a memory_place
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  // of the call that launched it; all activities of a graph have the id of the graph's launch
+  std::uint32_t correlation = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;         // before start, or 0: there is no timing
+  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
+  std::uint64_t bytes = 0;       // copied or set
+  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
+  std::uint32_t grid[3] = {};
+  std::uint32_t block[3] = {};
+  std::uint32_t static_shared = 0;   // bytes a block
+  std::uint32_t dynamic_shared = 0;  // bytes a block
+  std::uint32_t registers = 0;       // a thread
+
+  bool timed() const noexcept { return start != 0 && end >= start; }
+};
+
+/// A device as its driver describes it.
+struct device_description {
+  std::uint32_t id = 0;
+  std::uint32_t compute_major = 0;
+  std::uint32_t compute_minor = 0;
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes_per_s = 0;
+  std::uint64_t clock_hz = 0;
+  const char* name = nullptr;
+};
+
+/// What a collector calls. The first group is called on the program's own threads, from within its
+/// CUDA calls; the second on the thread that reads records, one thread at a time.
+struct device_listener {
+  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
+  /// A call that launches work and began at `when` has succeeded. It may have several correlation
+  /// ids: its own and those of the calls that it made.
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
+                   std::uint64_t when) noexcept;
+  // in a graph that is being built or captured
+  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
+  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  void (*graph_node_destroyed)(std::uint64_t node) noexcept;
+  void (*context_made)() noexcept;  // the program begins to use a device
+
+  void (*begin_reading)() noexcept;
+  void (*read)(const activity* some, std::size_t count) noexcept;
+  void (*describe)(const device_description& device) noexcept;
+  void (*dropped)(std::uint64_t records) noexcept;
+  void (*end_reading)() noexcept;
+};
+
+/// A source of activities. The caller lets no two of these functions run at once, but for version()
+/// and memory().
+struct collector_api {
+  /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
+  /// final.
+  status (*start)(const device_listener& listener, std::size_t memory);
+  void (*flush)();  // reads the records of all work launched so far, waiting for the devices
+  void (*stop)();
+  void (*end)();               // as stop, and for good: the program ends
+  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
+  std::string (*version)();
+  std::size_t (*memory)() noexcept;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/activity.hpp>
+
+// <kprof/record/device_totals.hpp>
+#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
+#define KPROF_RECORD_DEVICE_TOTALS_HPP
+
+// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
+// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
+// run of any length. Guarded by its thread_log's lock.
 
 // <kprof/record/call_tree.hpp>
 #ifndef KPROF_RECORD_CALL_TREE_HPP
@@ -8976,6 +10119,175 @@ KPROF_DETAIL_END
 // The totals of one thread: a tree whose nodes are (call site, parameters) under a parent, with
 // counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
 // into it costs a comparison or two a scope. Guarded by its thread_log's lock.
+
+// <kprof/record/log_words.hpp>
+#ifndef KPROF_RECORD_LOG_WORDS_HPP
+#define KPROF_RECORD_LOG_WORDS_HPP
+
+// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
+//   bit 63 set: the innermost scope ended; the other bits are the time
+//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
+//   the payload follows
+
+// <kprof/record/open_scopes.hpp>
+#ifndef KPROF_RECORD_OPEN_SCOPES_HPP
+#define KPROF_RECORD_OPEN_SCOPES_HPP
+
+// The tokens of the scopes that are open on one thread, and which of the tokens given out before
+// are stale. Opening and closing in order is an addition and a subtraction; only an end out of
+// order looks further. For the thread itself; no other may touch it.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// How many scopes are open with this one, itself included. A chunk holds the ends of all open
+/// scopes, so no more than 4096 are ever open on a thread.
+constexpr std::uint16_t depth_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token);
+}
+/// How often scopes had ended out of order when the token was given out, modulo 65536.
+constexpr std::uint16_t epoch_of(scope_token token) noexcept {
+  return static_cast<std::uint16_t>(token >> 16U);
+}
+
+class open_scopes {
+ public:
+  constexpr open_scopes() noexcept = default;
+  /// `innermost`: the token that the first scope's token comes after.
+  constexpr explicit open_scopes(scope_token innermost) noexcept : innermost_(innermost) {}
+
+  /// Begins anew for the log of this number, which all tokens carry.
+  void restart(std::uint32_t log_number) noexcept {
+    innermost_ = scope_token{log_number} << 32U;
+    cuts_size_ = 0;
+  }
+
+  scope_token innermost() const noexcept { return innermost_; }
+  std::uint16_t depth() const noexcept { return depth_of(innermost_); }
+
+  scope_token open() noexcept { return ++innermost_; }
+  /// Closes the innermost scope, whose token is `innermost`.
+  void close_innermost(scope_token innermost) noexcept { innermost_ = innermost - 1; }
+
+  /// Whether `token` names a scope that is open. A scope that ended with the one around it is not
+  /// open, whatever has been opened at its depth since.
+  bool is_open(scope_token token) const noexcept {
+    if (token >> 32U != innermost_ >> 32U || depth_of(token) > depth() || depth_of(token) == 0)
+      return false;
+    // Cuts are ordered by depth, so the first one after the token was given out cut the most.
+    for (std::uint32_t i = 0; i < cuts_size_; ++i)
+      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0)
+        return depth_of(token) < cuts_[i].depth;
+    return true;
+  }
+
+  /// Closes the scope of this depth and all scopes inside it. Where there are any, their tokens
+  /// become stale.
+  void close_from(std::uint16_t depth_closed) noexcept {
+    const bool scopes_inside = depth_closed < depth();
+    innermost_ -= depth() - depth_closed + 1U;
+    if (!scopes_inside) return;
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(innermost_) + 1);
+    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth_closed) --cuts_size_;
+    // Epochs go round. A cut is forgotten, and with it which tokens are stale, before its own epoch
+    // comes again.
+    const bool oldest_expires =
+        cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
+    if (cuts_size_ == max_cuts || oldest_expires) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
+    cuts_[cuts_size_++] = {epoch, depth_closed};
+    innermost_ = (innermost_ & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+  }
+
+ private:
+  /// An end out of order.
+  struct cut {
+    std::uint16_t epoch;  // that began with it
+    std::uint16_t depth;  // scopes from here on ended
+  };
+  // With more, late ends of the outermost scopes are no longer told from others.
+  static constexpr std::uint32_t max_cuts = 64;
+
+  scope_token innermost_ = 0;
+  std::uint32_t cuts_size_ = 0;
+  cut cuts_[max_cuts] = {};  // later ones are deeper
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/open_scopes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class record_kind : std::uint8_t {
+  begin,   // subject: call site
+  folded,  // a begin that is in the totals; subject: node of the call tree
+  end_to,  // subject: depth; that scope and all inside it ended
+  adopt,   // subject: path; what follows belongs under it
+  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
+  // other ids
+  launch,
+  ignored_launch,  // the same, while nothing was being recorded
+};
+
+inline constexpr std::uint32_t record_header = 16;
+inline constexpr std::uint32_t max_launch_ids = 8;
+inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+
+/// The first word of a record.
+constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,
+                                    std::uint32_t payload_bytes) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U |
+         std::uint64_t{payload_bytes} << 32U | subject;
+}
+constexpr record_kind kind_of(std::uint64_t word) noexcept {
+  return static_cast<record_kind>(word >> 48U & 0xFFU);
+}
+constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
+}
+constexpr std::size_t record_size(std::uint64_t word) noexcept {
+  return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U;
+}
+
+constexpr bool is_begin(std::uint64_t word) noexcept {
+  static_assert(static_cast<int>(record_kind::begin) == 0);
+  return word >> 48U == 0;
+}
+/// The first word of a begin once it is in the totals.
+constexpr std::uint64_t folded_word(std::uint64_t begin, std::uint32_t node) noexcept {
+  return (begin >> 32U << 32U) | record_word(record_kind::folded, node, 0);
+}
+
+inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
+inline std::uint64_t get(const char* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// What begin and end touch: one cache line of the thread's own. What follows is for ends out of
+/// order.
+struct alignas(64) log_head {
+  char* cursor = nullptr;            // where the next record goes; published with release
+  char* limit = nullptr;             // of the chunk
+  std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
+  std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+  open_scopes scopes;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/log_words.hpp>
 
 // <kprof/record/op_info.hpp>
 #ifndef KPROF_RECORD_OP_INFO_HPP
@@ -8989,12 +10301,14 @@ KPROF_DETAIL_END
 #ifndef KPROF_DECLARE_DIVISION_TRAP_HPP
 #define KPROF_DECLARE_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. They are users' code over users' values, run for the
-// profile and not for the program: a signal here would kill a program that had done nothing wrong.
+// Runs formulas that may divide by zero. kprof evaluates users' formulas for the profile, at a time
+// when the program does not call them: a SIGFPE from one must not end the program.
 
 #include <fenv.h>
 #include <setjmp.h>
 #include <signal.h>
+
+#include <atomic>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -9003,55 +10317,55 @@ class KPROF_DETAIL_LOCAL division_trap {
  public:
   using formulas = void (*)(const void*, work&) noexcept;
 
-  /// Evaluates with the handler in place only meanwhile, since this code may be unloaded. One at a
-  /// time, as the caller sees to. When SIGFPE stops a formula, `out` says that what is declared has
-  /// no valid value.
+  /// Evaluates, and removes its signal handler afterwards, since the module with this code may be
+  /// unloaded. The caller lets one thread in at a time. Where SIGFPE stops a formula, `out` says
+  /// that the declared formulas have no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
     const bool is_new = install(false);
-    guarded(evaluate, params, out);
-    const changing_handler lock;
-    if (is_new && !stays_) sigaction(SIGFPE, &theirs_, nullptr);
+    evaluate_or_recover(evaluate, params, out);
+    const handler_lock lock;
+    if (is_new && !keeps_handler_) sigaction(SIGFPE, &previous_, nullptr);
   }
-  /// The same on any number of threads at once. Leaves the handler in place: for code that is never
-  /// unloaded.
-  static void run_and_stay(formulas evaluate, const void* params, work& out) noexcept {
+  /// The same from any number of threads at once. Leaves the handler installed: for a module that
+  /// is never unloaded.
+  static void run_keeping_handler(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
-    guarded(evaluate, params, out);
+    evaluate_or_recover(evaluate, params, out);
   }
 
  private:
-  /// What it guards takes a system call. Not waited for for ever: in the child of a fork the thread
-  /// that has it may not exist.
-  struct changing_handler {
-    changing_handler() noexcept {
-      for (int i = 0; i < 10'000'000 && __atomic_exchange_n(&changing_, true, __ATOMIC_ACQUIRE);
-           ++i) {}
+  /// Guards the process's handler, previous_ and keeps_handler_. Spins, since its holders do no
+  /// more than a system call, and gives up after a while: in the child of a fork the thread that
+  /// holds it may not exist.
+  struct handler_lock {
+    handler_lock() noexcept {
+      for (int i = 0; i < 10'000'000 && locked_.exchange(true, std::memory_order_acquire); ++i) {}
     }
-    ~changing_handler() { __atomic_store_n(&changing_, false, __ATOMIC_RELEASE); }
-    changing_handler(const changing_handler&) = delete;
-    changing_handler& operator=(const changing_handler&) = delete;
+    ~handler_lock() { locked_.store(false, std::memory_order_release); }
+    handler_lock(const handler_lock&) = delete;
+    handler_lock& operator=(const handler_lock&) = delete;
   };
 
-  /// False when the handler was there.
-  static bool install(bool stays) noexcept {
-    const changing_handler lock;
-    stays_ = stays_ || stays;
+  /// False where the handler is installed already.
+  static bool install(bool keep) noexcept {
+    const handler_lock lock;
+    keeps_handler_ = keeps_handler_ || keep;
     struct sigaction ours {
     }, before{};
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
-    theirs_ = before;
+    previous_ = before;
     return true;
   }
 
-  static void guarded(formulas evaluate, const void* params, work& out) noexcept {
+  static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {
     sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
     pthread_sigmask(SIG_UNBLOCK, &division, &mask);
-    // a handler starts with rounding and exceptions as they are by default, and a jump keeps that
+    // A handler starts with the default rounding and exceptions, and siglongjmp() keeps them.
     fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
@@ -9069,18 +10383,19 @@ class KPROF_DETAIL_LOCAL division_trap {
 
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
     if (jump_ != nullptr) siglongjmp(*jump_, 1);
-    // A fault of the program's own, or a signal that was sent: for the handler that was there.
-    if ((theirs_.sa_flags & SA_SIGINFO) != 0) return theirs_.sa_sigaction(signal, info, context);
-    if (theirs_.sa_handler != SIG_DFL && theirs_.sa_handler != SIG_IGN)
-      return theirs_.sa_handler(signal);
-    const bool ignored = theirs_.sa_handler == SIG_IGN;
-    sigaction(SIGFPE, &theirs_, nullptr);  // a fault happens again, and ends the program
+    // A fault of the program's own, or a signal that was sent: the previous handler's.
+    if ((previous_.sa_flags & SA_SIGINFO) != 0)
+      return previous_.sa_sigaction(signal, info, context);
+    if (previous_.sa_handler != SIG_DFL && previous_.sa_handler != SIG_IGN)
+      return previous_.sa_handler(signal);
+    const bool ignored = previous_.sa_handler == SIG_IGN;
+    sigaction(SIGFPE, &previous_, nullptr);  // a fault happens again, and ends the program
     if (info->si_code <= 0 && !ignored) raise(signal);
   }
   KPROF_DETAIL_LOCAL static inline thread_local sigjmp_buf* jump_ = nullptr;
-  KPROF_DETAIL_LOCAL static inline struct sigaction theirs_ {};
-  KPROF_DETAIL_LOCAL static inline bool changing_ = false;
-  KPROF_DETAIL_LOCAL static inline bool stays_ = false;
+  KPROF_DETAIL_LOCAL static inline struct sigaction previous_ {};
+  KPROF_DETAIL_LOCAL static inline std::atomic<bool> locked_{false};
+  KPROF_DETAIL_LOCAL static inline bool keeps_handler_ = false;
 };
 
 }  // namespace detail
@@ -9088,6 +10403,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/declare/division_trap.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -9116,7 +10432,7 @@ struct field_info {
   std::vector<enumerator_info> enumerators;
 };
 
-inline std::string copy(text t) { return {t.data, t.size}; }
+inline std::string copy(text_view t) { return {t.data, t.size}; }
 
 inline bool same_fields(const std::vector<field_info>& a, const std::vector<field_info>& b) {
   if (a.size() != b.size()) return false;
@@ -9266,7 +10582,7 @@ class site_table {
 
   site_table() { static_cast<void>(add({})); }
   ~site_table() {
-    for (site_info* block : blocks_) delete[] block;
+    for (const auto& block : blocks_) delete[] block.load(std::memory_order_relaxed);
   }
   site_table(const site_table&) = delete;
   site_table& operator=(const site_table&) = delete;
@@ -9275,19 +10591,21 @@ class site_table {
   /// library that was loaded again get their old one.
   std::uint32_t number_of(site& where) {
     const std::lock_guard lock(mutex_);
-    if (const std::uint32_t known = __atomic_load_n(&where.id, __ATOMIC_RELAXED)) return known;
+    if (const std::uint32_t known =
+            std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_relaxed))
+      return known;
     op_info* op = where.op == nullptr ? nullptr : &intern(*where.op, where.home);
     std::string file = where.file == nullptr ? std::string{} : std::string{where.file};
     std::string key = file + '\n' + std::to_string(where.line) + '\n' +
                       std::to_string(reinterpret_cast<std::uintptr_t>(op));
     std::uint32_t& id = numbers_[std::move(key)];
     if (id == 0) id = add({op, std::move(file), where.line});
-    __atomic_store_n(&where.id, id, __ATOMIC_RELEASE);
+    std::atomic_ref<std::uint32_t>(where.id).store(id, std::memory_order_release);
     return id;
   }
 
   const site_info& operator[](std::uint32_t id) const noexcept {
-    return __atomic_load_n(&blocks_[id / per_block], __ATOMIC_ACQUIRE)[id % per_block];
+    return blocks_[id / per_block].load(std::memory_order_acquire)[id % per_block];
   }
 
   work evaluate(const site_info& where, const char* params) noexcept {
@@ -9324,16 +10642,17 @@ class site_table {
 
   std::uint32_t add(site_info info) {
     if (next_ / per_block >= max_blocks) return 0;
-    if (blocks_[next_ / per_block] == nullptr)
-      __atomic_store_n(&blocks_[next_ / per_block], new site_info[per_block], __ATOMIC_RELEASE);
-    blocks_[next_ / per_block][next_ % per_block] = std::move(info);
+    std::atomic<site_info*>& block = blocks_[next_ / per_block];
+    if (block.load(std::memory_order_relaxed) == nullptr)
+      block.store(new site_info[per_block], std::memory_order_release);
+    block.load(std::memory_order_relaxed)[next_ % per_block] = std::move(info);
     return next_++;
   }
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<op_info>> ops_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  site_info* blocks_[max_blocks] = {};
+  std::atomic<site_info*> blocks_[max_blocks] = {};
   std::uint32_t next_ = 1;
 };
 
@@ -9342,25 +10661,73 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/op_info.hpp>
 
+// <kprof/record/same_bytes.hpp>
+#ifndef KPROF_RECORD_SAME_BYTES_HPP
+#define KPROF_RECORD_SAME_BYTES_HPP
+
+// Compares parameters, which are a few words: here that takes half the time of calling memcmp.
+
+#include <bit>
 #include <cstdint>
 #include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+  std::uint64_t x, y;
+  std::memcpy(&x, a, 8);
+  std::memcpy(&y, b, 8);
+  return x ^ y;
+}
+inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept {
+  return differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
+         differing_bits(a + 24, b + 24);
+}
+
+/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
+/// read but do not count.
+template <bool Padded>
+bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+  for (; n >= 64; a += 64, b += 64, n -= 64)
+    if ((differing_bits_of_4(a, b) | differing_bits_of_4(a + 32, b + 32)) != 0) return false;
+  for (; n >= 8; a += 8, b += 8, n -= 8)
+    if (differing_bits(a, b) != 0) return false;
+  if (n == 0) return true;
+  if constexpr (Padded && std::endian::native == std::endian::little)
+    return differing_bits(a, b) << (64 - 8 * n) == 0;
+  else return std::memcmp(a, b, n) == 0;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/same_bytes.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Bytes that all trees of the process may take; nodes beyond it are merged.
-struct tree_budget {
-  std::uint64_t used = 0;  // accessed atomically
-  std::uint64_t limit = 0;
+class tree_budget {
+ public:
+  void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
+  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
 
-  void add(std::uint64_t bytes) noexcept { __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED); }
-  void remove(std::uint64_t bytes) noexcept { __atomic_fetch_sub(&used, bytes, __ATOMIC_RELAXED); }
-  std::uint64_t now() const noexcept { return __atomic_load_n(&used, __ATOMIC_RELAXED); }
-  bool nearly_spent() const noexcept {
-    return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED) / 2;
-  }
-  bool spent() const noexcept { return now() >= __atomic_load_n(&limit, __ATOMIC_RELAXED); }
+  void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
+  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
+  bool spent() const noexcept { return now() >= limit(); }
+
+ private:
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> limit_{0};
 };
 
 /// The parameters of an operator or the name of a region.
@@ -9370,13 +10737,17 @@ struct payload {
 };
 
 struct tree_node {
+  static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
+
+  // The first word of the begin records whose payload can be compared as it is, or no_begin: of the
+  // root, of merged nodes, and of operators whose parameters have padding.
+  std::uint64_t begin_word = no_begin;
   std::uint32_t parent = 0;
   std::uint32_t site = 0;        // 0: the root
   std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
   std::uint32_t successor = 0;   // then the one that came after it the time before
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
-  bool plain = false;   // its parameters have no padding and can be compared as they are
   bool merged = false;  // calls of all parameters that came when memory was spent
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
@@ -9413,21 +10784,63 @@ class call_tree {
     nodes_.emplace_back();  // the root
   }
 
+  /// Forgets all counts, and all nodes but `kept` and those around them. Returns where the kept
+  /// ones are now.
+  std::vector<std::uint32_t> clear_but(const std::vector<std::uint32_t>& kept) {
+    struct step {
+      std::uint32_t site;
+      std::string bytes;
+      bool merged;
+      work values;
+    };
+    std::vector<std::vector<step>> paths;  // innermost first
+    for (std::uint32_t node : kept) {
+      paths.emplace_back();
+      for (; node != root; node = nodes_[node].parent) {
+        const tree_node& n = nodes_[node];
+        const payload p = payload_of(n);
+        paths.back().push_back({n.site, std::string(p.bytes, p.size), n.merged, n.values});
+      }
+    }
+    clear();
+    std::vector<std::uint32_t> now;
+    for (const std::vector<step>& path : paths) {
+      std::uint32_t node = root;
+      for (auto s = path.rbegin(); s != path.rend(); ++s)
+        node = child(node, s->site, {s->bytes.data(), static_cast<std::uint32_t>(s->bytes.size())},
+                     s->merged, s->values);
+      now.push_back(node);
+    }
+    return now;
+  }
+
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
   payload payload_of(const tree_node& n) const noexcept {
     return {payloads_.data() + n.payload_at, n.payload_size};
   }
 
-  /// The child of `parent` for this call site and payload; made when it is new. Mostly it is the
-  /// child found last, or the one that came after that the time before.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p) {
+  /// A node by its number and where it lies, until the next one is made.
+  struct place {
+    std::uint32_t number;
+    tree_node* node;
+  };
+
+  /// The child of `parent` for a begin record; made when it is new. Loops over layers have the node
+  /// that came after the last one the time before, others have the last one again.
+  [[gnu::always_inline]] place child(std::uint32_t parent, std::uint64_t begin_word,
+                                     const char* bytes) {
     tree_node* const all = nodes_.data();
     const std::uint32_t last = all[parent].last_child;  // 0, the root, is nobody's child
-    if (is_plain(all[last], parent, site, p)) return last;
     const std::uint32_t next = all[last].successor;
-    if (is_plain(all[next], parent, site, p)) return all[parent].last_child = next;
-    return other_child(parent, site, p);
+    if (is_begun_by(all[next], parent, begin_word, bytes)) {
+      all[parent].last_child = next;
+      return {next, &all[next]};
+    }
+    if (is_begun_by(all[last], parent, begin_word, bytes)) return {last, &all[last]};
+    const std::uint32_t found = other_child(parent, static_cast<std::uint32_t>(begin_word),
+                                            {bytes, payload_bytes_of(begin_word)});
+    return {found, &nodes_[found]};
   }
 
   /// A child with what is known of it elsewhere: its formulas are not run again, since the binary
@@ -9438,11 +10851,10 @@ class call_tree {
   }
 
   /// Counts one finished call.
-  void finish(std::uint32_t node, std::uint64_t ticks, std::uint64_t child_ticks) {
-    tree_node& n = nodes_[node];
+  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks) {
     ++n.calls;
     n.total += ticks;
-    n.self += ticks - (child_ticks < ticks ? child_ticks : ticks);
+    n.self += self_ticks;
     if (ticks < n.shortest) n.shortest = ticks;
     if (ticks > n.longest) n.longest = ticks;
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
@@ -9485,37 +10897,22 @@ class call_tree {
 
   /// Takes memory for a histogram, unless all is spent.
   bool afford(std::uint64_t bytes) noexcept {
-    if (budget_->now() + bytes > __atomic_load_n(&budget_->limit, __ATOMIC_RELAXED)) return false;
+    if (budget_->now() + bytes > budget_->limit()) return false;
     charge(bytes);
     return true;
   }
 
-  bool is_plain(const tree_node& n, std::uint32_t parent, std::uint32_t site,
-                payload p) const noexcept {
-    return n.site == site && n.parent == parent && n.plain && n.payload_size == p.size &&
-           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
+  [[gnu::always_inline]] bool is_begun_by(const tree_node& n, std::uint32_t parent,
+                                          std::uint64_t begin_word,
+                                          const char* bytes) const noexcept {
+    return n.begin_word == begin_word && n.parent == parent &&
+           same_bytes<true>(payloads_.data() + n.payload_at, bytes, n.payload_size);
   }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
                payload p) const noexcept {
     const tree_node& n = nodes_[node];
     return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
-           same_bytes(payloads_.data() + n.payload_at, p.bytes, p.size);
-  }
-  static std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-    std::uint64_t x, y;
-    std::memcpy(&x, a, 8);
-    std::memcpy(&y, b, 8);
-    return x ^ y;
-  }
-  // Parameters are a few words: comparing them here takes half the time of calling memcmp.
-  static bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-    for (; n >= 32; a += 32, b += 32, n -= 32)
-      if ((differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
-           differing_bits(a + 24, b + 24)) != 0)
-        return false;
-    for (; n >= 8; a += 8, b += 8, n -= 8)
-      if (differing_bits(a, b) != 0) return false;
-    return n == 0 || std::memcmp(a, b, n) == 0;
+           same_bytes<false>(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
 
   [[gnu::noinline]] std::uint32_t other_child(std::uint32_t parent, std::uint32_t site, payload p) {
@@ -9578,7 +10975,8 @@ class call_tree {
     n.site = site;
     n.hash = hash;
     n.merged = merged;
-    n.plain = !merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed);
+    if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
+      n.begin_word = record_word(record_kind::begin, site, p.size);
     n.payload_at = static_cast<std::uint32_t>(payloads_.size());
     n.payload_size = p.size;
     if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
@@ -9627,149 +11025,6 @@ class call_tree {
 KPROF_DETAIL_END
 
 #endif  // <kprof/record/call_tree.hpp>
-
-// <kprof/record/chunk_pool.hpp>
-#ifndef KPROF_RECORD_CHUNK_POOL_HPP
-#define KPROF_RECORD_CHUNK_POOL_HPP
-
-// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
-// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
-// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
-// while holding it.
-
-#include <sys/mman.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <new>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class KPROF_DETAIL_LOCAL thread_log;
-
-/// A piece of one thread's log.
-struct KPROF_DETAIL_LOCAL chunk {
-  static constexpr std::size_t size = 32 * 1024;
-
-  chunk* next = nullptr;  // within the owner's log, oldest first
-  chunk* previous = nullptr;
-  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
-  chunk* queue_previous = nullptr;
-  thread_log* owner = nullptr;
-  char* end = nullptr;            // where the writing stopped; set when the chunk is full
-  char* timeline_from = nullptr;  // where the timeline begins in it
-  bool queued = false;            // in the pool's queue of full chunks
-  bool folded = false;            // all of it is in the totals
-  std::uint32_t first_depth = 0;  // scopes open where it begins
-  std::uint64_t last_ticks = 0;   // latest time stamp folded
-  std::uint64_t ends = 0;         // scopes that finished here
-
-  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
-  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
-};
-
-class KPROF_DETAIL_LOCAL chunk_pool {
- public:
-  /// Bytes that may be held from now on; what is free above that is given back.
-  void set_limit(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    limit_ = bytes;
-    while (free_ != nullptr && held_ > limit_) release(pop_free());
-  }
-
-  /// A chunk that nobody uses, or nullptr when the limit is reached.
-  chunk* take() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (free_ != nullptr) return pop_free();
-    if (held_ + chunk::size > limit_) return nullptr;
-    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
-    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    held_ += chunk::size;
-    return ::new (memory) chunk{};
-  }
-
-  /// Returns a chunk that has been read and is in no queue.
-  void give_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (held_ > limit_) release(c);
-    else push_free(c);
-  }
-
-  /// Queues a full chunk: it may be recycled from now on.
-  void retire(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    c->queue_next = nullptr;
-    c->queue_previous = last_;
-    c->queued = true;
-    (last_ != nullptr ? last_->queue_next : first_) = c;
-    last_ = c;
-  }
-  /// Takes the oldest full chunk out of the queue, for the caller to release from its owner and
-  /// reuse; nullptr when none.
-  chunk* oldest() noexcept {
-    const std::lock_guard lock(mutex_);
-    chunk* c = first_;
-    if (c != nullptr) unqueue(c);
-    return c;
-  }
-  /// Takes `c` out of the queue; false when it is not there.
-  bool take_back(chunk* c) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!c->queued) return false;
-    unqueue(c);
-    return true;
-  }
-
-  std::size_t held() noexcept {
-    const std::lock_guard lock(mutex_);
-    return held_;
-  }
-  std::mutex& mutex() noexcept { return mutex_; }
-
- private:
-  void unqueue(chunk* c) noexcept {
-    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
-    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
-    c->queued = false;
-  }
-  chunk* pop_free() noexcept {
-    chunk* c = free_;
-    free_ = c->queue_next;
-    return c;
-  }
-  void push_free(chunk* c) noexcept {
-    c->queue_next = free_;
-    free_ = c;
-  }
-  void release(chunk* c) noexcept {
-    munmap(c, chunk::size);
-    held_ -= chunk::size;
-  }
-
-  std::mutex mutex_;
-  chunk* first_ = nullptr;  // full chunks, oldest first
-  chunk* last_ = nullptr;
-  chunk* free_ = nullptr;
-  std::size_t held_ = 0;
-  std::size_t limit_ = 0;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/chunk_pool.hpp>
-
-// <kprof/record/device_totals.hpp>
-#ifndef KPROF_RECORD_DEVICE_TOTALS_HPP
-#define KPROF_RECORD_DEVICE_TOTALS_HPP
-
-// What the devices did for one thread's scopes: a row for each kernel and launch configuration, or
-// kind of copy, under a node of the thread's call tree, with counts and sums that stay exact for a
-// run of any length. Guarded by its thread_log's lock.
 
 #include <cstdint>
 #include <cstring>
@@ -9960,81 +11215,283 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/device_totals.hpp>
 
-// <kprof/record/log_words.hpp>
-#ifndef KPROF_RECORD_LOG_WORDS_HPP
-#define KPROF_RECORD_LOG_WORDS_HPP
-
-// What a thread's log is made of: words of 8 bytes. The first of a record tells what it is:
-//   bit 63 set: the innermost scope ended; the other bits are the time
-//   bit 63 clear: bits 0-31 subject, 32-47 payload bytes, 48-55 kind; the second word is the time,
-//   the payload follows
-
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class record_kind : std::uint8_t {
-  begin,   // subject: call site
-  folded,  // a begin that is in the totals; subject: node of the call tree
-  end_to,  // subject: depth; that scope and all inside it ended
-  adopt,   // subject: path; what follows belongs under it
-  // subject: correlation id of work launched on a device, under the innermost scope; payload: its
-  // other ids
-  launch,
-  ignored_launch,  // the same, while nothing was being recorded
+/// The row for an activity that was launched in the scope `node`. `name`: the number of the
+/// kernel's name, 0 for copies and memsets.
+inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
+                                const activity& a) noexcept {
+  device_key k;
+  k.node = node;
+  k.name = name;
+  k.kind = static_cast<std::uint32_t>(a.kind);
+  k.device = a.device;
+  k.stream = a.stream;
+  k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
+  for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
+  k.static_shared = a.static_shared;
+  k.dynamic_shared = a.dynamic_shared;
+  k.registers = a.registers;
+  return k;
+}
+
+/// What the row adds up. `launched`: when the call that launched the activity began, in the clock
+/// of the records; 0 when that is not known.
+inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
+  device_run run{.timed = a.timed(), .bytes = a.bytes};
+  if (!run.timed) return run;
+  run.ns = a.end - a.start;
+  run.launch_seen = launched != 0;
+  // Launch and start are read from two clocks: an activity may seem to start before its launch.
+  if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
+  return run;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/device_rows.hpp>
+
+// <kprof/attribute/graph_nodes.hpp>
+#ifndef KPROF_ATTRIBUTE_GRAPH_NODES_HPP
+#define KPROF_ATTRIBUTE_GRAPH_NODES_HPP
+
+// Under which scope each node of a CUDA graph was captured. A copy of a graph, such as an
+// executable one, has nodes of its own, which belong to the scopes of the original's nodes. The
+// collector's callbacks fill this on the program's threads.
+//
+// Records come late: before the records of a launch are read, the program may have destroyed the
+// graph, or an update may have given its nodes to other scopes. So destroyed graphs are remembered
+// for a while, and so are the scopes that a node belonged to before an update.
+
+// <kprof/record/thread_log.hpp>
+#ifndef KPROF_RECORD_THREAD_LOG_HPP
+#define KPROF_RECORD_THREAD_LOG_HPP
+
+// One thread's log and the totals that its records have been folded into. The thread appends
+// records without a lock. Whoever holds mutex() may fold what the thread has published, also while
+// the thread goes on writing.
+
+// <kprof/record/chunk_pool.hpp>
+#ifndef KPROF_RECORD_CHUNK_POOL_HPP
+#define KPROF_RECORD_CHUNK_POOL_HPP
+
+// Memory for the logs, in chunks of 32 KiB that are recycled and never returned while recording: a
+// page fault costs more than the scope that would cause it. Full chunks queue up oldest first; they
+// are the timeline, until one is needed again. Thread-safe; takes its own lock and calls nobody
+// while holding it.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_log;
+
+/// A piece of one thread's log.
+struct KPROF_DETAIL_LOCAL chunk {
+  static constexpr std::size_t size = 32 * 1024;
+
+  chunk* next = nullptr;  // within the owner's log, oldest first
+  chunk* previous = nullptr;
+  chunk* queue_next = nullptr;  // within the pool's queue of full chunks or its free list
+  chunk* queue_previous = nullptr;
+  thread_log* owner = nullptr;    // nullptr: nobody uses it
+  char* end = nullptr;            // where the writing stopped; set when the chunk is full
+  char* timeline_from = nullptr;  // where the timeline begins in it
+  bool queued = false;            // in the pool's queue of full chunks
+  bool folded = false;            // all of it is in the totals
+  std::uint32_t first_depth = 0;  // scopes open where it begins
+  std::uint64_t last_ticks = 0;   // latest time stamp folded
+  std::uint64_t ends = 0;         // scopes that finished here
+  std::uint64_t age = 0;          // number of chunks that had been full before
+
+  char* begin() noexcept { return reinterpret_cast<char*>(this + 1); }
+  char* limit() noexcept { return reinterpret_cast<char*>(this) + size; }
 };
 
-inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint32_t max_launch_ids = 8;
-inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
+class KPROF_DETAIL_LOCAL chunk_pool {
+ public:
+  /// Bytes that may be held from now on; what is free above that is given back.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+    while (free_ != nullptr && held_ > limit_) release(pop_free());
+  }
 
-/// The first word of a record.
-constexpr std::uint64_t record_word(record_kind kind, std::uint32_t subject,
-                                    std::uint32_t payload_bytes) noexcept {
-  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 48U |
-         std::uint64_t{payload_bytes} << 32U | subject;
-}
-constexpr record_kind kind_of(std::uint64_t word) noexcept {
-  return static_cast<record_kind>(word >> 48U & 0xFFU);
-}
-constexpr std::uint32_t payload_bytes_of(std::uint64_t word) noexcept {
-  return static_cast<std::uint32_t>(word >> 32U & 0xFFFFU);
-}
-constexpr std::size_t record_size(std::uint64_t word) noexcept {
-  return record_header + (payload_bytes_of(word) + 7U) / 8U * 8U;
-}
+  /// A chunk that nobody uses, one taken out of the queue, or nullptr when there is none. The
+  /// caller releases one of the queue from its owner. The caller's own oldest chunk is preferred to
+  /// the oldest of all while it is about as old, since it needs no other log's lock. So busy
+  /// threads keep to their own, and an idle thread's old chunks go before a busy thread's new.
+  chunk* take(chunk* own_oldest) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) return pop_free();
+    if (held_ + chunk::size <= limit_)
+      if (chunk* made = allocate()) return made;
+    chunk* c = first_;
+    if (c == nullptr) return nullptr;
+    const std::uint64_t fair = held_ / chunk::size / 8;
+    if (own_oldest != nullptr && own_oldest->queued && own_oldest->age - c->age <= fair)
+      c = own_oldest;
+    unqueue(c);
+    return c;
+  }
 
-inline void put(char* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
-inline std::uint64_t get(const char* at) noexcept {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
+  /// Returns a chunk that has been read and is in no queue.
+  void give_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (held_ > limit_) release(c);
+    else push_free(c);
+  }
 
-// A chunk holds the ends of all open scopes, so no more than 4096 are ever open on a thread.
-constexpr std::uint16_t depth_of(scope_token token) noexcept {
-  return static_cast<std::uint16_t>(token);
-}
-constexpr std::uint16_t epoch_of(scope_token token) noexcept {
-  return static_cast<std::uint16_t>(token >> 16U);
-}
+  /// Queues a full chunk: it may be recycled from now on.
+  void retire(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_next = nullptr;
+    c->queue_previous = last_;
+    c->queued = true;
+    c->age = ++retired_;
+    (last_ != nullptr ? last_->queue_next : first_) = c;
+    last_ = c;
+  }
+  /// Takes `c` out of the queue; false when it is not there.
+  bool take_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!c->queued) return false;
+    unqueue(c);
+    return true;
+  }
 
-/// What begin and end touch: one cache line of the thread's own.
-struct alignas(64) log_head {
-  char* cursor = nullptr;  // published with release
-  char* limit = nullptr;
-  scope_token top = 0;               // the innermost open scope's token
-  std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
-  std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
+  std::size_t held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  chunk* allocate() noexcept {
+    // Touched in one call: a fault a page, taken one by one, is 20 to 200 ns a scope.
+    void* memory = mmap(nullptr, chunk::size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    held_ += chunk::size;
+    return ::new (memory) chunk{};
+  }
+  void unqueue(chunk* c) noexcept {
+    (c->queue_previous != nullptr ? c->queue_previous->queue_next : first_) = c->queue_next;
+    (c->queue_next != nullptr ? c->queue_next->queue_previous : last_) = c->queue_previous;
+    c->queued = false;
+  }
+  chunk* pop_free() noexcept {
+    chunk* c = free_;
+    free_ = c->queue_next;
+    return c;
+  }
+  void push_free(chunk* c) noexcept {
+    c->owner = nullptr;
+    c->queue_next = free_;
+    free_ = c;
+  }
+  void release(chunk* c) noexcept {
+    munmap(c, chunk::size);
+    held_ -= chunk::size;
+  }
+
+  std::mutex
+      mutex_;  // guards all below, and the chunks' queue_next, queue_previous, queued and age
+  chunk* first_ = nullptr;  // full chunks, oldest first
+  chunk* last_ = nullptr;
+  chunk* free_ = nullptr;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 0;
+  std::uint64_t retired_ = 0;  // chunks queued so far
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/record/log_words.hpp>
+#endif  // <kprof/record/chunk_pool.hpp>
+
+// <kprof/record/folded.hpp>
+#ifndef KPROF_RECORD_FOLDED_HPP
+#define KPROF_RECORD_FOLDED_HPP
+
+// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  bool launched = false;      // work on a device
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;            // another id of the call before it
+  std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t thread;  // number of the thread's log
+  std::uint64_t ticks;   // when the call began
+};
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  // how many scopes, from the innermost outwards, have this node as their first work in the graph
+  std::uint32_t scopes_started_here = 0;
+};
+
+/// What a log has counted since the recording began.
+struct log_counts {
+  std::uint64_t finished = 0;          // scopes
+  std::uint64_t dropped = 0;           // scopes that found no room
+  std::uint64_t closed_by_parent = 0;  // scopes
+  std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
+  std::uint64_t launches_lost = 0;     // that found no room
+
+  /// Adds what an ended thread's log has counted.
+  void add(const log_counts& other) noexcept {
+    finished += other.finished;
+    dropped += other.dropped;
+    closed_by_parent += other.closed_by_parent;
+    never_closed += other.never_closed;
+    merged_threads += other.merged_threads;
+    launches_lost += other.launches_lost;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/folded.hpp>
+
+// <kprof/record/node_paths.hpp>
+#ifndef KPROF_RECORD_NODE_PATHS_HPP
+#define KPROF_RECORD_NODE_PATHS_HPP
+
+// Between one thread's nodes and the process's paths: the path that names a node, the node of an
+// adopted path, and the nodes of work that a CUDA graph replays. Guarded by the lock of the
+// thread's log.
 
 // <kprof/record/path_table.hpp>
 #ifndef KPROF_RECORD_PATH_TABLE_HPP
@@ -10148,8 +11605,6 @@ KPROF_DETAIL_END
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10158,123 +11613,229 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// A scope that folding has seen begin and not end.
-struct open_frame {
-  std::uint32_t node;
-  bool adopted;  // not a scope but a change of place
-  std::uint64_t start;
-  std::uint64_t child_ticks;  // in scopes inside it
-  bool launched = false;      // work on a device
-  std::uint32_t path = 0;     // of its node, once it has been asked for
-  // captured work into this one, whose number is this less 1; the last of them
-  std::uint64_t graph = 0;
+class node_paths {
+ public:
+  node_paths(call_tree& tree, path_table& paths) : tree_(&tree), paths_(&paths) {}
+
+  /// The tree has been cleared.
+  void clear() {
+    nodes_.clear();
+    paths_of_nodes_.clear();
+    replayed_.clear();
+  }
+
+  /// The path of a node; 0 for the root.
+  std::uint32_t path_of(std::uint32_t node) {
+    if (node == call_tree::root) return 0;
+    if (const auto known = paths_of_nodes_.find(node); known != paths_of_nodes_.end())
+      return known->second;
+    const tree_node& n = (*tree_)[node];
+    const payload p = tree_->payload_of(n);
+    const std::uint32_t path = paths_->number_of(
+        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    return paths_of_nodes_[node] = path;
+  }
+  /// Makes a path valid until the process ends: whoever has the number may use it at any time.
+  void keep(std::uint32_t path) { paths_->keep(path); }
+
+  /// The node of a path under this thread's root; made when it is new.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path == 0) return call_tree::root;
+    if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
+    const path_table::step s = (*paths_)[path];
+    return nodes_[path] = child_of(node_of(s.parent), s);
+  }
+
+  /// The node of what was captured under the path `captured` into graphs launched under the path
+  /// `launch`: launch > graph > captured scopes, without those that are also around the launch.
+  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
+    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
+    if (node == 0) node = inside_graph(launch, captured);
+    return node;
+  }
+  /// The node of work whose capture was not seen.
+  std::uint32_t foreign_graph_node(std::uint32_t launch) {
+    static constexpr std::string_view name = "(graph captured before recording)";
+    return tree_->child(replayed_node(launch, 0), site_table::graph_site,
+                        {name.data(), name.size()}, false, work{});
+  }
+
+ private:
+  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
+    return tree_->child(parent, s.site,
+                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged,
+                        s.values);
+  }
+
+  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
+    std::vector<std::uint32_t> around;
+    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
+    std::vector<path_table::step> inside;
+    for (std::uint32_t p = captured;
+         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
+         p = inside.back().parent)
+      inside.push_back((*paths_)[p]);
+    std::uint32_t node =
+        tree_->child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
+    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
+    return node;
+  }
+
+  call_tree* tree_;
+  path_table* paths_;
+  std::unordered_map<std::uint32_t, std::uint32_t> nodes_;           // by path
+  std::unordered_map<std::uint32_t, std::uint32_t> paths_of_nodes_;  // by node
+  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;        // by launch and captured path
 };
 
-/// A call that launched work on a device, as folding found it.
-struct launch_note {
-  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+}  // namespace detail
+KPROF_DETAIL_END
 
-  std::uint32_t correlation;
-  bool alias;  // another id of the call before it
-  // of the scopes around it; 0: none; `ignored`: nothing was being recorded
-  std::uint32_t path;
-  std::uint32_t thread;  // number of the thread's log
-  std::uint64_t ticks;   // when the call began
+#endif  // <kprof/record/node_paths.hpp>
+
+// <kprof/record/timeline.hpp>
+#ifndef KPROF_RECORD_TIMELINE_HPP
+#define KPROF_RECORD_TIMELINE_HPP
+
+// Walks the timeline: the scopes whose records a log still holds. Needs the log's lock.
+
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
+template <class Visit>
+class timeline_walk {
+ public:
+  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
+
+  /// Walks over the records from `at` to `stop`, which have been folded.
+  void over(const char* at, const char* stop) {
+    while (at < stop) {
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        close(word & ~end_bit);
+        at += 8;
+        continue;
+      }
+      const auto subject = static_cast<std::uint32_t>(word);
+      switch (kind_of(word)) {
+        case record_kind::begin: break;  // is `folded` here
+        case record_kind::folded: starts_.push_back({subject, get(at + 8), ++depth_}); break;
+        case record_kind::adopt: starts_.push_back({call_tree::root, get(at + 8), ++depth_}); break;
+        case record_kind::end_to:
+          while (depth_ >= subject && depth_ != 0) close(get(at + 8));
+          break;
+        case record_kind::launch:
+        case record_kind::ignored_launch: break;
+      }
+      at += record_size(word);
+    }
+  }
+
+ private:
+  struct start {
+    std::uint32_t node;  // the root: not a scope
+    std::uint64_t ticks;
+    std::uint64_t depth;
+  };
+
+  void close(std::uint64_t ticks) {
+    // A scope whose begin has been recycled has no start here.
+    if (!starts_.empty() && starts_.back().depth == depth_) {
+      if (starts_.back().node != call_tree::root)
+        visit_(starts_.back().node, starts_.back().ticks, ticks);
+      starts_.pop_back();
+    }
+    if (depth_ != 0) --depth_;
+  }
+
+  Visit& visit_;
+  std::uint64_t depth_;  // scopes open at this place of the log
+  std::vector<start> starts_;
 };
 
-/// The place of a captured graph node in the call tree, as a plain value.
-struct captured_scope {
-  std::uint32_t path = 0;
-  // how many scopes, from the innermost outwards, have this node as their first in the graph
-  std::uint32_t leads = 0;
-};
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/timeline.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 class KPROF_DETAIL_LOCAL thread_log : public log_head {
  public:
-  thread_log(std::uint32_t its_number, site_table& sites, path_table& paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths_(&paths) {
+  thread_log(std::uint32_t its_number, site_table& sites, path_table& all_paths,
+             tree_budget& budget)
+      : tree(sites, budget), device(budget), paths(tree, all_paths) {
     begin_again(its_number);
   }
 
   /// For a thread that begins.
   void begin_again(std::uint32_t its_number) noexcept {
     number = its_number;
-    top = scope_token{its_number} << 32U;
+    scopes.restart(its_number);
     emitted = 0;
     emitted_deeper = 0;
-    cuts_size_ = 0;
   }
 
   std::mutex& mutex() noexcept { return mutex_; }
 
-  // The next two are for the thread itself.
-
-  /// Whether `token` names a scope that is open here. One that ended with a scope around it is not,
-  /// whatever has been opened at its depth since.
-  bool is_open(scope_token token) const noexcept {
-    if (token >> 32U != top >> 32U || depth_of(token) > depth_of(top) || depth_of(token) == 0)
-      return false;
-    // the depths rise, so the first that came later cut the most
-    for (std::uint32_t i = 0; i < cuts_size_; ++i)
-      if (static_cast<std::int16_t>(cuts_[i].epoch - epoch_of(token)) > 0)
-        return depth_of(token) < cuts_[i].depth;
-    return true;
-  }
-  /// The scope of this depth and all inside it have ended. With scopes inside, tokens from before
-  /// no longer name what is there.
-  void close_from(std::uint16_t depth) noexcept {
-    const bool scopes_inside = depth < depth_of(top);
-    top -= depth_of(top) - depth + 1U;
-    if (!scopes_inside) return;
-    const auto epoch = static_cast<std::uint16_t>(epoch_of(top) + 1);
-    while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth) --cuts_size_;
-    // The number goes round: a cut is forgotten, and with it which late ends are stale, before its
-    // own comes again.
-    const bool oldest_goes =
-        cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
-    if (cuts_size_ == max_cuts || oldest_goes) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
-    cuts_[cuts_size_++] = {epoch, depth};
-    top = (top & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
-  }
-
   // Everything below needs the lock.
 
+  /// The oldest chunk that the log holds, or nullptr.
+  chunk* oldest() const noexcept { return first_; }
+
   /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
-  void append(chunk* c, chunk_pool& pool) noexcept {
+  void append(chunk* c, chunk_pool& pool) {
     *c = chunk{};
     c->owner = this;
     c->previous = last_;
-    if (last_ != nullptr) last_->next = c;
-    else first_ = c;
+    (last_ != nullptr ? last_->next : first_) = c;
     last_ = c;
     stop_writing(pool);
     writing_ = c;
     if (unread_ == nullptr) start_reading(c);
+    else if (backlog_ == 1 && read_at_ == unread_->end) fold_full(1);  // has been folded
     limit = c->limit();
-    __atomic_store_n(&cursor, c->begin(), __ATOMIC_RELEASE);
+    publish(c->begin());
   }
   /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ == nullptr) return;
     writing_->end = cursor;
+    ++backlog_;
     pool.retire(writing_);
     writing_ = nullptr;
     cursor = limit = nullptr;
   }
 
-  /// Folds all that has been published; or only up to `stop_at`, in the chunk that is being
-  /// written.
+  /// Folds what has been published; or only up to `stop_at`, in the chunk that is being written.
   void fold(const char* stop_at = nullptr) {
-    while (unread_ != nullptr) {
-      const bool still_written = unread_ == writing_;
-      decode(*unread_, !still_written       ? unread_->end
-                       : stop_at != nullptr ? stop_at
-                                            : __atomic_load_n(&cursor, __ATOMIC_ACQUIRE));
-      if (still_written) return;
-      unread_->folded = true;
-      start_reading(unread_->next);
-    }
+    if (stop_at == nullptr && writing_ != nullptr) stop_at = published();
+    fold_full(backlog_);
+    if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, stop_at);
+    folds_when_full_ = false;
+  }
+  /// The chunk that is being written is full: folds it, by the thread itself, while it is in the
+  /// cache. That is left to a snapshot until `deferrable` chunks wait for one. From then on until
+  /// the next snapshot each call folds one chunk more than has been filled, up to the last.
+  void fold_when_full(std::uint32_t deferrable) {
+    if (backlog_ >= deferrable) folds_when_full_ = true;
+    if (!folds_when_full_) return;
+    fold_full(2);
+    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, cursor);
   }
 
   /// Takes a full chunk out of the log, folding it first.
@@ -10305,98 +11866,52 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       c = next;
     }
     first_ = last_ = writing_ = unread_ = nullptr;
+    backlog_ = 0;
     cursor = limit = nullptr;
     stack.clear();
   }
 
-  /// Forgets the totals and the timeline. What is open stays open, as if it had begun at `now`. The
-  /// thread may be writing. `until`: what is recorded behind it belongs to the time after `now`
-  /// (see fold).
+  /// Forgets the totals and the timeline. Scopes that are open stay open, as if they had begun at
+  /// `now`. The thread may be writing; records behind `until` belong to the time after `now`.
   void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
     fold(until);
     release_full(pool);
-    for (chunk* c = first_; c != nullptr; c = c->next)  // what another thread is about to recycle
-      if (c != writing_) c->timeline_from = c->end, c->ends = 0;
+    // Those that are left another thread is about to recycle.
+    for (chunk* c = first_; c != nullptr; c = c->next)
+      if (c != writing_) {
+        c->timeline_from = c->end;
+        c->ends = 0;
+      }
     if (writing_ != nullptr) {
       writing_->timeline_from = read_at_;
       writing_->first_depth = static_cast<std::uint32_t>(stack.size());
       writing_->ends = 0;
     }
-    // The open scopes' nodes go with the tree: keep what they stand for.
-    struct step {
-      std::uint32_t site;
-      std::string bytes;
-      bool merged;
-      work values;
-    };
-    std::vector<std::vector<step>> paths;
-    for (const open_frame& f : stack) {
-      std::vector<step> path;
-      for (std::uint32_t n = f.node; n != call_tree::root; n = tree[n].parent) {
-        const payload p = tree.payload_of(tree[n]);
-        path.insert(path.begin(),
-                    {tree[n].site, std::string(p.bytes, p.size), tree[n].merged, tree[n].values});
-      }
-      paths.push_back(std::move(path));
-    }
-    tree.clear();
+    std::vector<std::uint32_t> nodes;
+    for (const open_frame& f : stack) nodes.push_back(f.node);
+    nodes = tree.clear_but(nodes);
+    for (std::size_t i = 0; i < stack.size(); ++i) stack[i] = {nodes[i], stack[i].adopted, now, 0};
     device.clear();
+    paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
-    adopted_.clear();
-    captured_.clear();
-    replayed_.clear();
-    for (std::size_t i = 0; i < stack.size(); ++i) {
-      std::uint32_t node = call_tree::root;
-      for (const step& s : paths[i])
-        node =
-            tree.child(node, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())},
-                       s.merged, s.values);
-      stack[i] = {node, stack[i].adopted, now, 0};
-    }
-    dropped = closed_by_parent = finished = never_closed = merged_threads = launches_lost = 0;
+    counts = {};
   }
 
-  /// The path of the innermost open scope; 0 when nothing is open.
+  /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
   std::uint32_t capture() {
     fold();
     const std::uint32_t path = innermost_path();
-    paths_->keep(path);
+    paths.keep(path);
     return path;
   }
 
-  /// The same for a node that is being captured into a graph, of which it is a part that does work.
+  /// The same for a node that is being captured into a graph, and is work of the scopes around it.
   captured_scope capture_for(std::uint64_t graph) {
     captured_scope out{capture(), 0};
     for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
-         ++out.leads)
+         ++out.scopes_started_here)
       stack[i].graph = graph + 1;
     return out;
-  }
-
-  /// The node of a path: like everywhere, but under this thread's root.
-  std::uint32_t node_of(std::uint32_t path) {
-    if (path == 0) return call_tree::root;
-    std::uint32_t& node = adopted_[path];
-    if (node == 0) {
-      const path_table::step s = (*paths_)[path];
-      const std::uint32_t parent = node_of(s.parent);
-      adopted_[path] = child_of(parent, s);
-    }
-    return adopted_[path];
-  }
-
-  /// The node of what was captured under a path, in graphs launched under another: launch scope >
-  /// graph > captured scopes, without those that are also around the launch.
-  std::uint32_t replayed_node(std::uint32_t launch, std::uint32_t captured) {
-    std::uint32_t& node = replayed_[std::uint64_t{launch} << 32U | captured];
-    if (node == 0) node = inside_graph(launch, captured);
-    return node;
-  }
-  /// Of graph nodes whose capture was not seen.
-  std::uint32_t foreign_graph_node(std::uint32_t launch) {
-    static constexpr std::string_view name = "(graph captured before recording)";
-    return tree.child(replayed_node(launch, 0), site_table::graph_site, {name.data(), name.size()},
-                      false, work{});
   }
 
   /// Scopes that folding has seen begin and not end.
@@ -10411,48 +11926,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
     return n;
   }
-
-  /// Calls visit(node, start, end) for each finished scope whose beginning and end the log still
-  /// holds.
+  /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
   template <class Visit>
   void visit_timeline(Visit visit) const {
-    struct start {
-      std::uint32_t node;
-      std::uint64_t ticks;
-      std::uint64_t depth;
-    };
-    std::vector<start> starts;
-    std::uint64_t depth = first_ == nullptr ? 0 : first_->first_depth;
-    const auto close = [&](std::uint64_t ticks) {
-      if (!starts.empty() && starts.back().depth == depth) {
-        if (starts.back().node != call_tree::root)
-          visit(starts.back().node, starts.back().ticks, ticks);
-        starts.pop_back();
-      }
-      if (depth != 0) --depth;
-    };
-    for (chunk* c = first_; c != nullptr; c = c->next) {
-      const char* stop = c->folded ? c->end : c == unread_ ? read_at_ : c->timeline_from;
-      for (const char* at = c->timeline_from; at < stop;) {
-        const std::uint64_t word = get(at);
-        if ((word & end_bit) != 0) {
-          close(word & ~end_bit);
-          at += 8;
-          continue;
-        }
-        const auto subject = static_cast<std::uint32_t>(word);
-        switch (kind_of(word)) {
-          case record_kind::begin: break;  // not before it is folded
-          case record_kind::folded: starts.push_back({subject, get(at + 8), ++depth}); break;
-          case record_kind::adopt: starts.push_back({call_tree::root, get(at + 8), ++depth}); break;
-          case record_kind::end_to:
-            while (depth >= subject && depth != 0) close(get(at + 8));
-            break;
-          case record_kind::launch:
-          case record_kind::ignored_launch: break;
-        }
-        at += record_size(word);
-      }
+    timeline_walk<Visit> walk(visit, first_ == nullptr ? 0 : first_->first_depth);
+    for (const chunk* c = first_; c != nullptr; c = c->next) {
+      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
+      walk.over(c->timeline_from, c->folded ? c->end : unread);
     }
   }
 
@@ -10460,19 +11940,22 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   std::vector<open_frame> stack;
   call_tree tree;
   device_totals device;
+  node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
-  std::uint64_t launches_lost = 0;    // for want of memory
-  std::uint64_t finished = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t closed_by_parent = 0;
+  log_counts counts;
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
-  std::uint64_t never_closed = 0;    // of the threads whose totals were moved here
-  std::uint64_t merged_threads = 0;  // ended threads whose totals were moved here
   thread_log* next_free = nullptr;
 
  private:
+  char* published() noexcept {
+    return std::atomic_ref<char*>(cursor).load(std::memory_order_acquire);
+  }
+  void publish(char* up_to) noexcept {
+    std::atomic_ref<char*>(cursor).store(up_to, std::memory_order_release);
+  }
+
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -10480,53 +11963,78 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     c->first_depth = static_cast<std::uint32_t>(stack.size());
   }
 
-  void decode(chunk& c, const char* stop) {
+  /// Folds the oldest chunks of the backlog, at most so many.
+  void fold_full(std::uint32_t chunks) {
+    for (; chunks != 0 && backlog_ != 0; --chunks) {
+      fold_records(*unread_, unread_->end);
+      unread_->folded = true;
+      --backlog_;
+      start_reading(unread_->next);
+    }
+  }
+
+  [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     std::uint64_t ticks = c.last_ticks;
-    const std::uint64_t finished_before = finished;
-    while (read_at_ < stop) {
-      char* const at = read_at_;
+    const std::uint64_t finished_before = counts.finished;
+    // The writes below could change read_at_, for all that the compiler knows.
+    for (char* at = read_at_; at < stop; read_at_ = at) {
       const std::uint64_t word = get(at);
-      if ((word & end_bit) != 0) {
+      if (is_begin(word)) {
+        ticks = fold_begin(word, at, stop);
+      } else if ((word & end_bit) != 0) {
         ticks = word & ~end_bit;
         close_innermost(ticks);
-        read_at_ = at + 8;
-        continue;
-      }
-      ticks = get(at + 8);
-      const auto subject = static_cast<std::uint32_t>(word);
-      read_at_ = at + record_size(word);
-      switch (kind_of(word)) {
-        case record_kind::begin: {
-          const auto bytes = payload_bytes_of(word);
-          const std::uint32_t node = tree.child(stack.empty() ? call_tree::root : stack.back().node,
-                                                subject, {at + record_header, bytes});
-          put(at, record_word(record_kind::folded, node, bytes));
-          // most scopes have none inside: no need to stack them
-          if (read_at_ < stop && (get(read_at_) & end_bit) != 0) {
-            const std::uint64_t end = get(read_at_) & ~end_bit;
-            count_finished({node, false, ticks, 0}, end);
-            ticks = end;
-            read_at_ += 8;
-          } else {
-            stack.push_back({node, false, ticks, 0});
-          }
-          break;
-        }
-        case record_kind::adopt: stack.push_back({node_of(subject), true, ticks, 0}); break;
-        case record_kind::end_to:
-          while (stack.size() > subject) {
-            ++closed_by_parent;
-            close_innermost(ticks);
-          }
-          close_innermost(ticks);
-          break;
-        case record_kind::launch: note_launch(at, word, innermost_path()); break;
-        case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
-        case record_kind::folded: break;
+        at += 8;
+      } else {
+        ticks = fold_other(word, at);
+        at += record_size(word);
       }
     }
     c.last_ticks = ticks;
-    c.ends += finished - finished_before;
+    c.ends += counts.finished - finished_before;
+  }
+
+  /// Folds the begin at `at` and, if it comes next, its end: most scopes have none inside and need
+  /// not be stacked. Moves `at` behind them and returns the time of the last one.
+  [[gnu::always_inline]] std::uint64_t fold_begin(std::uint64_t word, char*& at, const char* stop) {
+    open_frame* const around = stack.empty() ? nullptr : &stack.back();
+    const call_tree::place called =
+        tree.child(around == nullptr ? call_tree::root : around->node, word, at + record_header);
+    put(at, folded_word(word, called.number));
+    const std::uint64_t start = get(at + 8);
+    at += record_size(word);
+    const std::uint64_t end_word = at < stop ? get(at) : 0;
+    if ((end_word & end_bit) == 0) {
+      stack.push_back({called.number, false, start, 0});
+      return start;
+    }
+    at += 8;
+    const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
+    tree.finish(*called.node, ticks, ticks);
+    ++counts.finished;
+    if (around != nullptr) around->child_ticks += ticks;
+    return end_word & ~end_bit;
+  }
+
+  /// Folds the record at `at`, which is neither a begin nor an end in order. Returns its time.
+  [[gnu::noinline]] std::uint64_t fold_other(std::uint64_t word, const char* at) {
+    const auto subject = static_cast<std::uint32_t>(word);
+    const std::uint64_t ticks = get(at + 8);
+    switch (kind_of(word)) {
+      case record_kind::adopt: stack.push_back({paths.node_of(subject), true, ticks, 0}); break;
+      case record_kind::end_to:
+        while (stack.size() > subject) {
+          ++counts.closed_by_parent;
+          close_innermost(ticks);
+        }
+        close_innermost(ticks);
+        break;
+      case record_kind::launch: note_launch(at, word, innermost_path()); break;
+      case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
+      case record_kind::begin:
+      case record_kind::folded: break;
+    }
+    return ticks;
   }
 
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
@@ -10538,84 +12046,48 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
       launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
   }
 
-  void close_innermost(std::uint64_t now) {
-    if (stack.empty()) return;
-    const open_frame f = stack.back();
-    stack.pop_back();
-    count_finished(f, now);
+  /// Counters of two cores may differ by a few ticks.
+  static std::uint64_t elapsed(std::uint64_t start, std::uint64_t end) noexcept {
+    return end > start ? end - start : 0;
   }
 
-  /// Counts a frame that is not, or no longer, on the stack.
-  void count_finished(const open_frame& f, std::uint64_t now) {
-    // counters of two cores may differ by a few ticks
-    const std::uint64_t ticks = now > f.start ? now - f.start : 0;
-    if (!f.adopted) {
-      tree.finish(f.node, ticks, f.child_ticks);
-      if ((f.graph | static_cast<std::uint64_t>(f.launched)) != 0) [[unlikely]]
-        ++(f.launched ? tree[f.node].device_calls : tree[f.node].captured);
-      ++finished;
-    }
+  /// Counts the innermost scope and takes it off the stack.
+  void close_innermost(std::uint64_t now) {
     if (stack.empty()) return;
-    stack.back().child_ticks += f.adopted ? f.child_ticks : ticks;
-    // what was adopted is another thread's scope's
-    stack.back().launched |= f.launched && !f.adopted;
+    const open_frame& f = stack.back();
+    const std::uint64_t ticks = elapsed(f.start, now);
+    if (!f.adopted) count_finished(f, ticks);
+    // What was launched under an adopted context is another thread's scope's.
+    const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
+    const bool launched = f.launched && !f.adopted;
+    stack.pop_back();
+    if (stack.empty()) return;
+    stack.back().child_ticks += child_ticks;
+    stack.back().launched |= launched;
+  }
+  void count_finished(const open_frame& f, std::uint64_t ticks) {
+    tree_node& n = tree[f.node];
+    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0);
+    ++counts.finished;
+    if (f.launched) ++n.device_calls;
+    else if (f.graph != 0) ++n.captured;
   }
 
   std::uint32_t innermost_path() {
     if (stack.empty()) return 0;
     open_frame& f = stack.back();
-    if (f.path == 0) f.path = path_of(f.node);
+    if (f.path == 0) f.path = paths.path_of(f.node);
     return f.path;
   }
 
-  std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
-    return tree.child(parent, s.site, {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())},
-                      s.merged, s.values);
-  }
-
-  std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
-    std::vector<std::uint32_t> around;
-    for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
-    std::vector<path_table::step> inside;
-    for (std::uint32_t p = captured;
-         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
-         p = inside.back().parent)
-      inside.push_back((*paths_)[p]);
-    std::uint32_t node =
-        tree.child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
-    for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
-    return node;
-  }
-  std::uint32_t path_of(std::uint32_t node) {
-    if (node == call_tree::root) return 0;
-    if (const auto known = captured_.find(node); known != captured_.end()) return known->second;
-    const tree_node& n = tree[node];
-    const payload p = tree.payload_of(n);
-    const std::uint32_t path = paths_->number_of(
-        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
-    return captured_[node] = path;
-  }
-
-  struct cut {
-    std::uint16_t epoch;  // that began with it
-    std::uint16_t depth;  // from here on all ended
-  };
-  // beyond it, late ends of the outermost scopes are no longer told from others
-  static constexpr std::uint32_t max_cuts = 64;
-
-  std::mutex mutex_;
-  path_table* paths_;
+  std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
   chunk* last_ = nullptr;
   chunk* writing_ = nullptr;  // the last one, while the thread writes in it
   chunk* unread_ = nullptr;   // where folding goes on, at read_at_
   char* read_at_ = nullptr;
-  std::unordered_map<std::uint32_t, std::uint32_t> adopted_;   // path to node
-  std::unordered_map<std::uint32_t, std::uint32_t> captured_;  // node to path
-  // launch path and captured path to node
-  std::unordered_map<std::uint64_t, std::uint32_t> replayed_;
-  cut cuts_[max_cuts] = {};  // later ones are deeper
-  std::uint32_t cuts_size_ = 0;
+  std::uint32_t backlog_ = 0;  // full chunks that have not been folded
+  bool folds_when_full_ = false;
 };
 
 }  // namespace detail
@@ -10637,29 +12109,31 @@ namespace detail {
 
 class graph_nodes {
  public:
-  /// `nodes`: of graphs that are gone. Of living ones four times as many are kept; beyond, those of
-  /// the graphs that have not been used for longest are forgotten.
+  /// Keeps so many nodes of destroyed graphs, and four times as many in all. Beyond that, the
+  /// graphs that have not been used for longest are forgotten.
   void set_limit(std::size_t nodes) {
     const std::lock_guard lock(mutex_);
-    kept_gone_ = std::max<std::size_t>(nodes, 4096);
+    kept_destroyed_ = std::max<std::size_t>(nodes, 4096);
   }
 
-  /// A node that a CUDA call made. One that is known as a copy stays so: instantiating reports its
-  /// nodes both ways.
+  /// A CUDA call made the node. A node that is known as a copy stays one, since instantiating a
+  /// graph reports its nodes both ways.
   void made(std::uint64_t id, captured_scope where) {
     const std::lock_guard lock(mutex_);
     node& n = node_of(id);
     if (!n.copied) n.where = where;
   }
-  /// `now`: from when on, in the clock of launches.
+  /// The node became a copy of `original` at `now`, in the clock of launches.
   void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
     const node* const from = used(original);
-    // A copy of what was captured before the recording is not known, whatever a node of its number
-    // was.
+    // The original may have been captured before the recording. Then the copy's scope is not known
+    // either, even if an earlier node had the same number.
     const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
     node& n = node_of(id);
-    if (n.copied && (n.where.path != where.path || n.where.leads != where.leads)) {
+    const bool same =
+        n.where.path == where.path && n.where.scopes_started_here == where.scopes_started_here;
+    if (n.copied && !same) {
       std::deque<version>& older = updates_[id];
       older.push_back({now, n.where});
       if (older.size() > kept_versions) older.pop_front();
@@ -10667,22 +12141,23 @@ class graph_nodes {
     n.where = where;
     n.copied = true;
   }
-  void gone(std::uint64_t id) {
+  /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
+  void destroyed(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
     const auto at = graphs_.find(graph_of(id));
     if (at == graphs_.end() || at->second.alive == 0 || --at->second.alive != 0) return;
     const bool runs = !at->second.nodes.empty() && at->second.nodes.front().copied;
     if (!runs) return forget(at->first);  // no records name it
-    gone_nodes_ += at->second.nodes.size();
-    at->second.is_gone = true;
-    gone_.push_back(at->first);
-    while (gone_nodes_ > kept_gone_ && gone_.size() > 1) {
-      forget(gone_.front());
-      gone_.pop_front();
+    destroyed_nodes_ += at->second.nodes.size();
+    at->second.is_destroyed = true;
+    destroyed_.push_back(at->first);
+    while (destroyed_nodes_ > kept_destroyed_ && destroyed_.size() > 1) {
+      forget(destroyed_.front());
+      destroyed_.pop_front();
     }
   }
 
-  /// What the node stood for when a launch was made; false when that is not known.
+  /// The scope that the node belonged to when a launch was made; false when that is not known.
   bool find(std::uint64_t id, std::uint64_t launched, captured_scope& where) {
     const std::lock_guard lock(mutex_);
     const node* const n = used(id);
@@ -10695,7 +12170,7 @@ class graph_nodes {
     }
     return where.path != unknown_path;
   }
-  /// Nodes that are known.
+  /// Nodes that are remembered.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return nodes_;
@@ -10709,7 +12184,7 @@ class graph_nodes {
     for (const auto& [id, older] : updates_) sum += 512 + older.size() * sizeof(version);
     return sum;
   }
-  /// Graphs that were not known to be gone and are forgotten.
+  /// How many graphs were forgotten though their destruction was not seen.
   std::uint64_t forgotten() {
     const std::lock_guard lock(mutex_);
     return forgotten_;
@@ -10728,8 +12203,8 @@ class graph_nodes {
   struct graph {
     std::vector<node> nodes;  // by rising number
     std::size_t alive = 0;
-    bool is_gone = false;   // and in gone_
-    bool was_used = false;  // since it was last asked whether to forget it
+    bool is_destroyed = false;  // and in destroyed_
+    bool was_used = false;      // since forget_beyond last considered it
   };
   struct version {
     std::uint64_t until;
@@ -10744,7 +12219,7 @@ class graph_nodes {
 
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
-    if (is_new) forget_beyond(4 * kept_gone_, at->first);
+    if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
     graph& g = graphs_[graph_of(id)];
     const auto number = static_cast<std::uint32_t>(id);
     const auto place = std::lower_bound(g.nodes.begin(), g.nodes.end(), number, comes_before);
@@ -10767,13 +12242,13 @@ class graph_nodes {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;
     nodes_ -= at->second.nodes.size();
-    if (at->second.is_gone) gone_nodes_ -= at->second.nodes.size();
+    if (at->second.is_destroyed) destroyed_nodes_ -= at->second.nodes.size();
     if (!updates_.empty())
       for (const node& n : at->second.nodes) updates_.erase(number << 32U | n.number);
     graphs_.erase(at);
   }
-  /// Graphs may go without a word of it: the least recently used are taken to be gone. Each is
-  /// spared once for having been used.
+  /// CUPTI does not report the destruction of every graph: the least recently used ones are assumed
+  /// to be destroyed. A graph that was used since the last time is kept once more.
   void forget_beyond(std::size_t most, std::uint64_t made) {
     order_.push_back(made);
     while (nodes_ > most && order_.size() > 1) {
@@ -10784,7 +12259,7 @@ class graph_nodes {
       if (std::exchange(at->second.was_used, false) || oldest == made) {
         order_.push_back(oldest);
       } else {
-        if (!at->second.is_gone) ++forgotten_;
+        if (!at->second.is_destroyed) ++forgotten_;
         forget(oldest);
       }
     }
@@ -10792,16 +12267,17 @@ class graph_nodes {
       std::erase_if(order_, [this](std::uint64_t g) { return graphs_.count(g) == 0; });
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards all of it
   std::unordered_map<std::uint64_t, graph> graphs_;
-  // what nodes stood for before, oldest first
+  // the scopes that nodes belonged to before updates, oldest first
   std::unordered_map<std::uint64_t, std::deque<version>> updates_;
-  std::deque<std::uint64_t> order_;  // graphs as they were made, or were spared
-  std::deque<std::uint64_t> gone_;
+  std::deque<std::uint64_t>
+      order_;  // graphs, in the order in which they were made or kept once more
+  std::deque<std::uint64_t> destroyed_;
   std::uint64_t forgotten_ = 0;
   std::size_t nodes_ = 0;
-  std::size_t gone_nodes_ = 0;
-  std::size_t kept_gone_ = 65536;
+  std::size_t destroyed_nodes_ = 0;
+  std::size_t kept_destroyed_ = 65536;
 };
 
 }  // namespace detail
@@ -10813,8 +12289,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
 #define KPROF_ATTRIBUTE_KERNEL_NAMES_HPP
 
-// Numbers for the names of kernels, which CUPTI owns and may take away with the library they are
-// in.
+// Numbers for the names of kernels. CUPTI owns the text of a name, which may disappear when the
+// kernel's library is unloaded.
 
 #include <cstddef>
 #include <cstdint>
@@ -10842,10 +12318,11 @@ class kernel_names {
     charged_ = 0;
   }
 
-  /// 1, 2, ...; device_key::merged_name where memory is spent.
+  /// 1, 2, ...; device_key::merged_name once the memory is used up.
   std::uint32_t number_of(const char* name) {
     if (name == nullptr) name = "(no name)";
-    // Records of one kernel share one text; that it is still the same is a short comparison.
+    // The records of one kernel share one text. Comparing it again is cheap, and needed: another
+    // library's name may have come to the same address.
     slot& s = recent_[reinterpret_cast<std::uintptr_t>(name) / 16 % recent_size];
     if (s.text == name && names_[s.number - 1] == name) return s.number;
     const std::uint32_t number = look_up(name);
@@ -10889,8 +12366,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 #define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 
-// The launches whose records may still come, by correlation id. Bounded: the oldest go first, those
-// that have had their record before those that wait for it.
+// The launches whose records may still come, by correlation id. The table is bounded: it forgets
+// the oldest launches first, and those whose record has come before those that wait for theirs.
 
 #include <algorithm>
 #include <cstddef>
@@ -10900,22 +12377,23 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// A launch as threads noted it, under one of its correlation ids.
 struct known_launch {
   std::uint32_t correlation = 0;
   std::uint32_t path = 0;    // of the scopes around it, or launch_note::ignored
   std::uint32_t thread = 0;  // number of its log
-  std::uint32_t older = 0;   // position of the one before it in its bucket, plus 1
+  std::uint32_t older = 0;   // position in the ring of the next older one of its bucket, plus 1
   std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
-  // it is another id of the launch this many places before it; 0: it is none
+  // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint32_t alias_by = 0;
   bool seen = false;           // a record of it has come
-  bool may_have_more = false;  // it launched a graph: others may come
-  std::uint8_t spared = 0;     // how often, for that
+  bool may_have_more = false;  // it launched a graph: more records may come
+  std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
 };
 
 class launch_table {
  public:
-  /// `some`: launches that are remembered; `most`: if so many wait for their records.
+  /// Remembers `some` launches, and up to `most` while so many wait for their records.
   void set_limit(std::size_t some, std::size_t most) {
     std::size_t size = 1024;
     while (size < some) size *= 2;
@@ -10930,7 +12408,7 @@ class launch_table {
     for (std::uint32_t& b : buckets_) b = 0;
   }
 
-  /// What was launched so far is of no interest any more, but is still known when its records come.
+  /// Gives all launches so far this path: their records are still recognised when they come.
   void ignore_all(std::uint32_t ignored_path) noexcept {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
@@ -10957,7 +12435,7 @@ class launch_table {
   known_launch& primary(known_launch& l) noexcept {
     const auto position = static_cast<std::size_t>(&l - ring_.data());
     known_launch& p = ring_[(position - l.alias_by) & (ring_.size() - 1)];
-    // the first may have been forgotten
+    // the launch's first id may have been forgotten, and its place used again
     return p.path == l.path && p.thread == l.thread && p.when == l.when ? p : l;
   }
 
@@ -10966,8 +12444,8 @@ class launch_table {
   }
 
  private:
-  /// Whether no more records of it will come; another id of a launch is the oldest only once the
-  /// launch has gone.
+  /// Whether no more records are expected. Another id of a launch becomes the oldest entry only
+  /// once the launch itself has been forgotten.
   static bool is_done(const known_launch& l) noexcept {
     return l.alias_by != 0 || (l.seen && !is_spared(l));
   }
@@ -11019,108 +12497,161 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/launch_table.hpp>
 
-// <kprof/collect/activity.hpp>
-#ifndef KPROF_COLLECT_ACTIVITY_HPP
-#define KPROF_COLLECT_ACTIVITY_HPP
+// <kprof/attribute/log_cursor.hpp>
+#ifndef KPROF_ATTRIBUTE_LOG_CURSOR_HPP
+#define KPROF_ATTRIBUTE_LOG_CURSOR_HPP
 
-// What passes between a collector of device work and the session: plain records, and the functions
-// by which a collector tells what it sees. Behind this door nothing knows CUPTI; another source of
-// records is another collector.
+// The thread log that attribution is writing to. Consecutive activities mostly belong to one
+// thread and one scope, so the cursor keeps the log locked and remembers the last answers.
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class activity_kind : std::uint8_t { kernel, copy, set, synchronization, overhead, odd };
+/// Holds the lock of one log at a time. `FindLog`: the function that recorder::with_threads gives.
+template <class FindLog>
+class log_cursor {
+ public:
+  explicit log_cursor(FindLog find) : find_(find) {}
+  ~log_cursor() { unlock(); }
+  log_cursor(const log_cursor&) = delete;
+  log_cursor& operator=(const log_cursor&) = delete;
 
-/// One thing a device did, or a host call that waited for it. Times are CLOCK_REALTIME nanoseconds.
-struct activity {
-  activity_kind kind = activity_kind::odd;
-  std::uint8_t direction = 0;  // of a copy: a copy_direction
-  std::uint8_t from = 0;       // of a copy: a memory_place
-  std::uint8_t to = 0;         // of a copy or a set: a memory_place
-  std::uint32_t device = 0;
-  std::uint32_t stream = 0;
-  // of the call that launched it; all work of a graph has that of the graph's launch
-  std::uint32_t correlation = 0;
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;         // before start, or 0: there is no timing
-  std::uint64_t graph_node = 0;  // of the executable graph; 0: launched by itself
-  std::uint64_t bytes = 0;       // copied or set
-  const char* name = nullptr;    // of a kernel, mangled; valid while the record is read
-  std::uint32_t grid[3] = {};
-  std::uint32_t block[3] = {};
-  std::uint32_t static_shared = 0;   // bytes a block
-  std::uint32_t dynamic_shared = 0;  // bytes a block
-  std::uint32_t registers = 0;       // a thread
+  /// The log of the thread with this number, locked; nullptr when there is none. Unlocks the log of
+  /// the thread before.
+  thread_log* move_to(std::uint32_t thread) {
+    if (log_ != nullptr && thread == thread_) return log_;
+    unlock();
+    thread_ = thread;
+    log_ = find_(thread);
+    if (log_ != nullptr) log_->mutex().lock();
+    path_ = checked_node_ = none;
+    return log_;
+  }
+  /// The node of a path in the log's call tree.
+  std::uint32_t node_of(std::uint32_t path) {
+    if (path != path_) node_ = log_->paths.node_of(path), path_ = path;
+    return node_;
+  }
+  /// Whether the node is an operator's or lies below one.
+  bool in_operator(std::uint32_t node, const site_table& sites) {
+    if (node == checked_node_) return checked_node_is_in_operator_;
+    checked_node_ = node;
+    while (node != call_tree::root && sites[log_->tree[node].site].op == nullptr)
+      node = log_->tree[node].parent;
+    return checked_node_is_in_operator_ = node != call_tree::root;
+  }
 
-  bool timed() const noexcept { return start != 0 && end >= start; }
-};
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// A device as its driver describes it.
-struct device_description {
-  std::uint32_t id = 0;
-  std::uint32_t compute_major = 0;
-  std::uint32_t compute_minor = 0;
-  std::uint32_t multiprocessors = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t memory_bytes_per_s = 0;
-  std::uint64_t clock_hz = 0;
-  const char* name = nullptr;
-};
+  void unlock() {
+    if (log_ != nullptr) log_->mutex().unlock();
+    log_ = nullptr;
+  }
 
-/// What a collector tells the session. The first group comes on the program's own threads, from
-/// within its CUDA calls, and only notes what it is told; the second on whatever thread reads
-/// records, one thread at a time.
-struct device_listener {
-  std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
-  /// A call that launches work and began at `when` has succeeded. It may go by several correlation
-  /// ids: its own and those of calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
-                   std::uint64_t when) noexcept;
-  // in a graph that is being built or captured
-  void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
-  void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
-  void (*graph_node_gone)(std::uint64_t node) noexcept;
-  void (*context_made)() noexcept;  // the program begins to use a device
-
-  void (*begin_reading)() noexcept;
-  void (*read)(const activity* some, std::size_t count) noexcept;
-  void (*describe)(const device_description& device) noexcept;
-  void (*dropped)(std::uint64_t records) noexcept;
-  void (*end_reading)() noexcept;
-};
-
-/// A source of activities. One is at work at a time; the caller takes care that no two of these run
-/// at once.
-struct collector_api {
-  /// Begins to collect, with `memory` bytes for records that have not been read. What is wrong is
-  /// wrong for good.
-  status (*start)(const device_listener& tell, std::size_t memory);
-  void (*flush)();  // reads all that was launched so far, waiting for the devices
-  void (*stop)();
-  void (*end)();               // as stop, and for good: the program ends
-  void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
-  std::string (*version)();
-  std::size_t (*memory)() noexcept;
+  FindLog find_;
+  thread_log* log_ = nullptr;
+  std::uint32_t thread_ = 0;
+  // the last answer of node_of
+  std::uint32_t path_ = none;
+  std::uint32_t node_ = 0;
+  // the last answer of in_operator
+  std::uint32_t checked_node_ = none;
+  bool checked_node_is_in_operator_ = false;
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/collect/activity.hpp>
+#endif  // <kprof/attribute/log_cursor.hpp>
+
+// <kprof/attribute/pending_activities.hpp>
+#ifndef KPROF_ATTRIBUTE_PENDING_ACTIVITIES_HPP
+#define KPROF_ATTRIBUTE_PENDING_ACTIVITIES_HPP
+
+// Activities whose launch is not known yet: a CUDA call may take longer than the work that it
+// launched, and is noted at its end. Bounded; attribution decides what becomes of those that are
+// pushed out.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct pending_activity {
+  activity what;       // its name's text is CUPTI's and may be gone
+  std::uint32_t name;  // the number of the kernel's name, or 0
+};
+
+class pending_activities {
+ public:
+  /// Keeps `memory` / 2048 activities, 256 at least.
+  void set_limit(std::size_t memory) {
+    most_ = std::max<std::size_t>(memory / 2048, 256);
+    all_.reserve(most_);
+  }
+  void clear() noexcept { all_.clear(); }
+
+  /// The caller makes room first where is_full().
+  void add(const activity& a, std::uint32_t name) { all_.push_back({a, name}); }
+  bool is_full() const noexcept { return all_.size() >= most_; }
+  bool empty() const noexcept { return all_.empty(); }
+  std::size_t size() const noexcept { return all_.size(); }
+  std::size_t bytes() const noexcept { return all_.capacity() * sizeof(pending_activity); }
+  auto begin() const noexcept { return all_.begin(); }
+  auto end() const noexcept { return all_.end(); }
+
+  /// Counts records that came, each of which pays for one retry.
+  void count_records(std::size_t how_many) noexcept { records_since_retry_ += how_many; }
+  /// Whether as many records came since the last retry as there are pending activities. So a record
+  /// that never finds its launch is retried at most once per new record.
+  bool retry_is_due() const noexcept { return records_since_retry_ >= all_.size(); }
+  /// The same for when the room is used up, where a retry may make some.
+  bool retry_may_make_room() const noexcept { return records_since_retry_ >= most_ / 4; }
+
+  /// All of them, for a retry. attribution adds those again whose launch is still not known.
+  std::vector<pending_activity> take_for_retry() {
+    records_since_retry_ = 0;
+    std::vector<pending_activity> taken;
+    taken.swap(all_);
+    return taken;
+  }
+  /// A quarter of what fits, the oldest.
+  std::vector<pending_activity> take_oldest() { return take(std::min(most_ / 4, all_.size())); }
+  std::vector<pending_activity> take_all() { return take(all_.size()); }
+
+ private:
+  std::vector<pending_activity> take(std::size_t how_many) {
+    const auto last = all_.begin() + static_cast<std::ptrdiff_t>(how_many);
+    std::vector<pending_activity> taken(all_.begin(), last);
+    all_.erase(all_.begin(), last);
+    return taken;
+  }
+
+  std::vector<pending_activity> all_;  // oldest first
+  std::size_t most_ = 1024;
+  std::size_t records_since_retry_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/pending_activities.hpp>
 
 // <kprof/record/recorder.hpp>
 #ifndef KPROF_RECORD_RECORDER_HPP
 #define KPROF_RECORD_RECORDER_HPP
 
-// The recorder: all threads' logs, and what happens when threads join and end, memory runs out, the
-// process forks or a library is unloaded. One per process, never freed. What guards call is in
-// scope_functions.hpp. Locks are taken in this order: threads, one thread's log, then sites, paths
-// or the pool.
+// The recorder: all threads' logs, the memory they share, and what happens when the process forks
+// or a module is unloaded. One per process, never freed. What guards call is in
+// scope_functions.hpp.
+// Locks are taken in this order: the list of threads, one thread's log, then sites, paths or the
+// pool.
 
 // <kprof/record/clock.hpp>
 #ifndef KPROF_RECORD_CLOCK_HPP
@@ -11272,64 +12803,258 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/clock.hpp>
 
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+// <kprof/record/this_thread.hpp>
+#ifndef KPROF_RECORD_THIS_THREAD_HPP
+#define KPROF_RECORD_THIS_THREAD_HPP
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <mutex>
-#include <new>
-#include <vector>
+// What the recorder keeps of the calling thread: its log, and whether it is inside kprof.
+
+#include <cstddef>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// What my_log points to before a thread's first scope: it has no room, so that the first scope
-/// takes the slow path.
-// Its token is none that was ever given out.
-KPROF_DETAIL_LOCAL inline constinit log_head no_log{nullptr, nullptr, ~scope_token{0}, 0, 0};
+/// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
+/// slow path, and its innermost token is one that no scope ever has.
+KPROF_DETAIL_LOCAL inline constinit log_head empty_log{nullptr, nullptr, 0, 0,
+                                                       open_scopes{~scope_token{0}}};
 
 // initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits
 // the loader's reserve.
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
-#pragma nv_diag_suppress 1835  // nvcc does not know the attribute; the host compiler that it passes it on to does
+// nvcc does not know the attribute; the host compiler that it passes it on to does.
+#pragma nv_diag_suppress 1835
 #endif
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* my_log
-    [[gnu::tls_model("initial-exec")]] = &no_log;
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log
+    [[gnu::tls_model("initial-exec")]] = &empty_log;
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
 
-/// Room for a record and the ends of all that is open then: an end never has to look for room.
+/// Bytes that a record takes, with the ends of all scopes that are open then: an end never has to
+/// look for room.
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{depth_of(log.top)};
+  return record + 8 + 8 * std::size_t{log.scopes.depth()};
 }
 inline bool has_room(const log_head& log, std::size_t record) noexcept {
-  // in a forked child the limit may lie behind
+  // In a forked child the limit may lie behind the cursor.
   return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));
 }
 
-// Set while this thread is in a slow path. Those lock and allocate: a scope of the program's own
-// allocator that came back here would wait for itself.
+/// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
+/// allocator must not come back to it.
 KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
 
-class KPROF_DETAIL_LOCAL staying_inside {
+/// Marks this thread as inside kprof until the end of the block.
+class KPROF_DETAIL_LOCAL mark_inside_kprof {
  public:
-  staying_inside() noexcept : before_(inside_kprof) { inside_kprof = true; }
-  ~staying_inside() { inside_kprof = before_; }
-  staying_inside(const staying_inside&) = delete;
-  staying_inside& operator=(const staying_inside&) = delete;
+  mark_inside_kprof() noexcept : before_(inside_kprof) { inside_kprof = true; }
+  ~mark_inside_kprof() { inside_kprof = before_; }
+  mark_inside_kprof(const mark_inside_kprof&) = delete;
+  mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
 
  private:
   bool before_;
 };
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/this_thread.hpp>
+
+// <kprof/record/thread_list.hpp>
+#ifndef KPROF_RECORD_THREAD_LIST_HPP
+#define KPROF_RECORD_THREAD_LIST_HPP
+
+// The logs of all threads: those that run, those of the threads that ended last, and one for the
+// totals of all that ended before.
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_list {
+ public:
+  thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
+      : sites_(&sites), paths_(&paths), budget_(&budget), pool_(&pool) {}
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  /// Threads with a log that have not ended. Without the lock.
+  std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
+
+  // Everything below needs the lock.
+
+  const std::vector<thread_log*>& logs() const noexcept { return logs_; }
+
+  /// The log of the thread with this number or, if it has ended and is no longer kept apart, that
+  /// of all such threads; nullptr when there is none.
+  thread_log* find(std::uint32_t number) const noexcept {
+    const auto it = std::find_if(logs_.begin(), logs_.end(),
+                                 [number](const thread_log* log) { return log->number == number; });
+    return it != logs_.end() ? *it : others_;
+  }
+
+  /// A log for the calling thread.
+  thread_log& join() {
+    thread_log* log = free_logs_;
+    if (log != nullptr) {
+      free_logs_ = log->next_free;
+      log->begin_again(++last_number_);
+    } else {
+      log = make();
+    }
+    log->ended = false;
+    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+    char name[32] = {};
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
+    logs_.push_back(log);
+    running_.fetch_add(1, std::memory_order_relaxed);
+    return *log;
+  }
+
+  /// The log's thread ends. Scopes it still has open stay open.
+  void leave(thread_log& log) {
+    {
+      const std::lock_guard own(log.mutex());
+      log.stop_writing(*pool_);
+      log.ended = true;
+    }
+    running_.fetch_sub(1, std::memory_order_relaxed);
+    const auto apart = [](const thread_log* t) {
+      return t->ended && t->counts.merged_threads == 0;
+    };
+    if (std::count_if(logs_.begin(), logs_.end(), apart) <= kept_ended_threads) return;
+    const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
+    merge_into_others(static_cast<std::size_t>(oldest - logs_.begin()));
+  }
+
+  /// The threads of these logs do not exist in the child of a fork; `forked` is of the one that
+  /// does, or nullptr.
+  void forget_other_threads(thread_log* forked) {
+    running_.store(forked != nullptr ? 1 : 0, std::memory_order_relaxed);
+    for (thread_log* log : logs_) {
+      if (log == forked) {
+        log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+        continue;
+      }
+      {
+        const std::lock_guard own(log->mutex());
+        log->discard(*pool_);
+      }
+      log->ended = true;
+    }
+  }
+
+  /// Forgets all totals and the logs of ended threads; what is open stays open from `now` on. In
+  /// the log `forked` only records before `forked_at` are forgotten.
+  void restart(std::uint64_t now, const thread_log* forked, const char* forked_at) {
+    for (std::size_t i = logs_.size(); i-- > 0;) {
+      if (logs_[i]->ended) {
+        retire(i);
+        continue;
+      }
+      const std::lock_guard own(logs_[i]->mutex());
+      logs_[i]->restart(now, *pool_, logs_[i] == forked ? forked_at : nullptr);
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kept_ended_threads = 64;
+
+  thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
+
+  void merge_into_others(std::size_t i) {
+    if (others_ == nullptr) {
+      others_ = make();
+      others_->ended = true;
+      logs_.insert(logs_.begin(), others_);
+      ++i;
+    }
+    thread_log& from = *logs_[i];
+    {
+      // Nobody writes scopes into others_: the list's lock is enough for it.
+      const std::lock_guard own(from.mutex());
+      from.fold();
+      others_->device.merge(from.device, others_->tree.merge(from.tree));
+      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
+      others_->counts.add(from.counts);
+      others_->counts.never_closed += from.open_scopes();
+      ++others_->counts.merged_threads;
+    }
+    retire(i);
+  }
+
+  /// Takes an ended thread's log off the list, for another thread to use.
+  void retire(std::size_t i) {
+    thread_log* log = logs_[i];
+    logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::lock_guard own(log->mutex());
+    log->fold();
+    log->stack.clear();
+    log->restart(0, *pool_);
+    if (log == others_) others_ = nullptr;
+    log->next_free = free_logs_;
+    free_logs_ = log;
+  }
+
+  site_table* sites_;
+  path_table* paths_;
+  tree_budget* budget_;
+  chunk_pool* pool_;
+  std::mutex mutex_;  // guards all below, and `ended`, `thread_id` and `next_free` of the logs
+  std::vector<thread_log*> logs_;
+  thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
+  thread_log* free_logs_ = nullptr;
+  std::uint32_t last_number_ = 0;
+  std::atomic<std::uint32_t> running_{0};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/thread_list.hpp>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
 class KPROF_DETAIL_LOCAL recorder;
-// The recorder whose functions guards call, in the binary that owns it.
+// The recorder whose functions guards call, in the module that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
+
+/// What the recorder has counted since the recording began, beside what the logs count.
+struct recorder_counts {
+  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
+  std::atomic<std::uint64_t> dropped{0};           // scopes of call sites that found no number
+  std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
+  std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
+  std::atomic<std::uint64_t> folding_ns{0};
+
+  void reset() noexcept {
+    for (auto* count : {&closed_elsewhere, &dropped, &dropped_inside, &recycled_until, &folding_ns})
+      count->store(0, std::memory_order_relaxed);
+  }
+};
 
 class KPROF_DETAIL_LOCAL recorder {
  public:
@@ -11348,83 +13073,70 @@ class KPROF_DETAIL_LOCAL recorder {
 
   /// A quarter of the memory may go to totals, the rest to logs.
   void set_memory(std::size_t bytes) noexcept {
-    memory_limit_ = bytes;
-    __atomic_store_n(&budget_.limit, bytes / 4, __ATOMIC_RELAXED);
+    memory_limit_.store(bytes, std::memory_order_relaxed);
+    budget_.set_limit(bytes / 4);
     pool_.set_limit(bytes - bytes / 4);
   }
-  std::size_t memory_limit() const noexcept { return memory_limit_; }
+  std::size_t memory_limit() const noexcept {
+    return memory_limit_.load(std::memory_order_relaxed);
+  }
   tree_budget& budget() noexcept { return budget_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
   /// Gives a call site its number; false when there are too many.
   bool number(site& where) { return sites_.number_of(where) != 0; }
 
-  /// Makes room in this thread's log for a record and the ends of all that is then open; false, and
-  /// counted as `lost`, when there is none.
-  [[gnu::noinline]] bool more_room(
-      std::size_t record, std::uint64_t thread_log::*lost = &thread_log::dropped) noexcept {
-    settle_child();
-    if (my_log == &no_log) join();
-    auto* log = static_cast<thread_log*>(my_log);
-    chunk* c = room_for(*log, record) > chunk::size - sizeof(chunk) ? nullptr : free_chunk();
-    const std::lock_guard lock(log->mutex());
+  /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
+  /// most three chunks. False, and counted in `lost`, when there is no room.
+  [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
+    restart_in_child();
+    if (this_log == &empty_log) join();
+    auto& log = *static_cast<thread_log*>(this_log);
+    chunk* const c = room_for(log, record) > chunk::size - sizeof(chunk) ? nullptr : refill(log);
+    const std::lock_guard own(log.mutex());
     if (c == nullptr) {
-      ++(log->*lost);
+      ++(log.counts.*lost);
       return false;
     }
-    log->append(c, pool_);
+    log.append(c, pool_);
     return true;
   }
 
   /// Counts a scope for which the tables have no place; always false.
   bool drop() noexcept {
-    __atomic_fetch_add(&dropped_, 1, __ATOMIC_RELAXED);
+    counts_.dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  std::uint64_t dropped() const noexcept { return __atomic_load_n(&dropped_, __ATOMIC_RELAXED); }
   /// Counts a scope that came while kprof itself was at work on its thread; always false.
   bool drop_inside() noexcept {
-    __atomic_fetch_add(&dropped_inside_, 1, __ATOMIC_RELAXED);
+    counts_.dropped_inside.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  std::uint64_t dropped_inside() const noexcept {
-    return __atomic_load_n(&dropped_inside_, __ATOMIC_RELAXED);
-  }
-
-  /// An end that belongs to no open scope of its thread.
+  /// Counts an end that belongs to no open scope of its thread.
   void count_closed_elsewhere() noexcept {
-    __atomic_fetch_add(&closed_elsewhere_, 1, __ATOMIC_RELAXED);
+    counts_.closed_elsewhere.fetch_add(1, std::memory_order_relaxed);
   }
 
   /// Calls visit(thread_log&) for each thread, folded up to now and locked. No thread joins or ends
   /// meanwhile.
   template <class Visit>
   void each_thread(Visit visit) {
-    const staying_inside guard;
-    settle_child();
-    const std::lock_guard lock(threads_mutex_);
-    for (thread_log* log : threads_) {
+    const mark_inside_kprof mark;
+    restart_in_child();
+    const std::lock_guard lock(threads_.mutex());
+    for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
-      const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
-      log->fold();
-      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - before);
+      timed([log] { log->fold(); });
       visit(*log);
     }
   }
 
-  /// Calls use(find) while no thread joins or ends: find(number) is the log of the thread with this
-  /// number or, if it has ended and is no longer kept apart, that of all such threads; nullptr when
-  /// there is none.
+  /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
   template <class Use>
   void with_threads(Use use) {
-    const staying_inside guard;
-    const std::lock_guard lock(threads_mutex_);
-    use([this](std::uint32_t number) -> thread_log* {
-      const auto it =
-          std::find_if(threads_.begin(), threads_.end(),
-                       [number](const thread_log* log) { return log->number == number; });
-      return it != threads_.end() ? *it : others_;
-    });
+    const mark_inside_kprof mark;
+    const std::lock_guard lock(threads_.mutex());
+    use([this](std::uint32_t number) -> thread_log* { return threads_.find(number); });
   }
 
   /// Notes in this thread's log a call that launched work on a device, under its own and other
@@ -11436,42 +13148,43 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::uint32_t payload = 4 * (count - 1);
     const std::uint64_t word =
         record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
-    if (!has_room(*my_log, record_size(word))) {
-      const staying_inside guard;
-      if (!more_room(record_size(word), &thread_log::launches_lost)) return;
+    if (!has_room(*this_log, record_size(word))) {
+      const mark_inside_kprof mark;
+      if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
-    log_head* const log = my_log;
-    put(log->cursor, word);
-    put(log->cursor + 8, ticks);
-    std::memcpy(log->cursor + record_header, ids + 1, payload);
-    __atomic_store_n(&log->cursor, log->cursor + record_size(word), __ATOMIC_RELEASE);
+    log_head* const log = this_log;
+    char* const at = log->cursor;
+    put(at, word);
+    put(at + 8, ticks);
+    std::memcpy(at + record_header, ids + 1, payload);
+    std::atomic_ref<char*>(log->cursor).store(at + record_size(word), std::memory_order_release);
   }
 
   /// The number of this thread's log.
   static std::uint32_t this_thread() noexcept {
-    return my_log == &no_log ? 0 : static_cast<const thread_log*>(my_log)->number;
+    return this_log == &empty_log ? 0 : static_cast<const thread_log*>(this_log)->number;
   }
 
-  /// Where this thread is, for a node of a graph that is being built; `leads`: it may be the first
-  /// that does work in a scope.
-  captured_scope capture_for_graph(std::uint64_t graph, bool leads) {
-    if (my_log == &no_log || inside_kprof) return {};
-    const staying_inside guard;
-    settle_child();
-    auto* const log = static_cast<thread_log*>(my_log);
-    const std::lock_guard lock(log->mutex());
-    if (leads) return log->capture_for(graph);
-    return {log->capture(), 0};
+  /// The path of this thread's innermost open scope; 0: none.
+  std::uint32_t capture() {
+    return with_own_log([](thread_log& log) { return log.capture(); });
+  }
+  /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
+  /// first work of a scope.
+  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) {
+    return with_own_log([graph, does_work](thread_log& log) {
+      return does_work ? log.capture_for(graph) : captured_scope{log.capture(), 0};
+    });
   }
 
   /// Forgets all totals; what is open stays open from `now` on.
   void restart(std::uint64_t now) {
-    settle_child();
-    const std::lock_guard lock(threads_mutex_);
+    restart_in_child();
+    const std::lock_guard lock(threads_.mutex());
     restart_locked(now);
   }
 
-  /// Turns everything that refers to a binary's code into values, before it is unloaded.
+  /// Turns everything that refers to a module's code into values, before it is unloaded.
   void detach(const module_record& leaving) {
     each_thread([](thread_log&) {});
     sites_.forget_formulas(&leaving);
@@ -11479,8 +13192,8 @@ class KPROF_DETAIL_LOCAL recorder {
 
   // The child of a fork has one thread, which goes on where it was, and a profile of its own.
   void before_fork() {
-    threads_mutex_.lock();
-    for (thread_log* log : threads_) log->mutex().lock();
+    threads_.mutex().lock();
+    for (thread_log* log : threads_.logs()) log->mutex().lock();
     sites_.mutex().lock();
     paths_.mutex().lock();
     pool_.mutex().lock();
@@ -11489,201 +13202,134 @@ class KPROF_DETAIL_LOCAL recorder {
     pool_.mutex().unlock();
     paths_.mutex().unlock();
     sites_.mutex().unlock();
-    for (thread_log* log : threads_) log->mutex().unlock();
-    threads_mutex_.unlock();
+    for (thread_log* log : threads_.logs()) log->mutex().unlock();
+    threads_.mutex().unlock();
   }
-  // Most children run another program at once: the work of starting over waits for the child's
-  // first scope or snapshot.
+  /// In the child. Most children run another program at once, so the work of starting over is left
+  /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
-    child_since_ = now;
-    forked_log_ = my_log == &no_log ? nullptr : static_cast<thread_log*>(my_log);
-    // its next scope comes by more_room()
-    if (forked_log_ != nullptr) forked_log_->limit = forked_at_ = forked_log_->cursor;
-    __atomic_store_n(&child_pending_, true, __ATOMIC_RELEASE);
-  }
-
-  /// In the child of a fork, once: the threads of the parent are not here, and the one that is
-  /// starts over.
-  void settle_child() {
-    if (!__atomic_load_n(&child_pending_, __ATOMIC_ACQUIRE)) return;
-    const std::lock_guard lock(threads_mutex_);
-    if (!child_pending_) return;
-    for (std::size_t i = threads_.size(); i-- > 0;) {
-      if (threads_[i] == forked_log_) {
-        forked_log_->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-        continue;
-      }
-      {
-        const std::lock_guard own(threads_[i]->mutex());
-        threads_[i]->discard(pool_);
-      }
-      threads_[i]->ended = true;
-    }
-    restart_locked(child_since_);
-    forked_log_ = nullptr;
-    __atomic_store_n(&child_pending_, false, __ATOMIC_RELEASE);
+    child_.since = now;
+    child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
+    // Without room, its next scope comes by more_room().
+    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->cursor;
+    child_.pending.store(true, std::memory_order_release);
   }
 
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
-  std::uint64_t closed_elsewhere() const noexcept {
-    return __atomic_load_n(&closed_elsewhere_, __ATOMIC_RELAXED);
-  }
-  /// Time before which the timeline has been recycled; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept {
-    return __atomic_load_n(&recycled_until_, __ATOMIC_RELAXED);
-  }
-  std::uint64_t folding_ns() const noexcept {
-    return __atomic_load_n(&folding_ns_, __ATOMIC_RELAXED);
-  }
+  std::uint64_t dropped() const noexcept { return read(counts_.dropped); }
+  std::uint64_t dropped_inside() const noexcept { return read(counts_.dropped_inside); }
+  std::uint64_t closed_elsewhere() const noexcept { return read(counts_.closed_elsewhere); }
+  /// Time before which the timeline has been recycled, in ticks; 0: it is whole.
+  std::uint64_t recycled_until() const noexcept { return read(counts_.recycled_until); }
+  std::uint64_t folding_ns() const noexcept { return read(counts_.folding_ns); }
 
  private:
-  static constexpr std::size_t kept_ended_threads = 64;
+  /// The child of a fork, until it has started over.
+  struct forked_child {
+    std::atomic<bool> pending{false};
+    // Guarded by the lock of the list of threads.
+    thread_log* log = nullptr;  // of the thread that forked
+    char* at = nullptr;         // where its log was
+    std::uint64_t since = 0;    // ticks
+  };
 
-  /// A chunk from the pool, or the oldest full one of any thread, folded. No log may be locked by
-  /// the caller.
-  chunk* free_chunk() noexcept {
-    if (chunk* c = pool_.take()) return c;
-    chunk* c = pool_.oldest();
-    if (c == nullptr) return nullptr;
-    const std::lock_guard lock(c->owner->mutex());
-    if (!c->folded) {
-      const std::uint64_t begin = nanoseconds_of(CLOCK_MONOTONIC);
-      c->owner->fold();
-      add_folding(nanoseconds_of(CLOCK_MONOTONIC) - begin);
+  static std::uint64_t read(const std::atomic<std::uint64_t>& count) noexcept {
+    return count.load(std::memory_order_relaxed);
+  }
+
+  /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
+  /// are folded when they have left the cache, but a program that takes a snapshot now and then
+  /// pays for folding there and not in its scopes.
+  std::uint32_t deferrable_chunks() const noexcept {
+    const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
+    return static_cast<std::uint32_t>(all / (threads_.running() + 1));
+  }
+
+  template <class Fold>
+  void timed(Fold fold) {
+    const std::uint64_t before = nanoseconds_of(CLOCK_MONOTONIC);
+    fold();
+    counts_.folding_ns.fetch_add(nanoseconds_of(CLOCK_MONOTONIC) - before,
+                                 std::memory_order_relaxed);
+  }
+
+  template <class Use>
+  auto with_own_log(Use use) -> decltype(use(std::declval<thread_log&>())) {
+    if (this_log == &empty_log || inside_kprof) return {};
+    const mark_inside_kprof mark;
+    restart_in_child();
+    auto& log = *static_cast<thread_log*>(this_log);
+    const std::lock_guard own(log.mutex());
+    return use(log);
+  }
+
+  /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
+  /// to no log; or nullptr. The caller holds no lock of a log.
+  chunk* refill(thread_log& log) noexcept {
+    chunk* c = nullptr;
+    {
+      const std::lock_guard own(log.mutex());
+      timed([&] { log.fold_when_full(deferrable_chunks()); });
+      c = pool_.take(log.oldest());
+      if (c == nullptr || c->owner == nullptr) return c;
+      if (c->owner == &log) return recycled(c);
     }
+    const std::lock_guard other(c->owner->mutex());
+    return recycled(c);
+  }
+  /// Takes a chunk out of the log it belongs to, whose lock the caller holds.
+  chunk* recycled(chunk* c) noexcept {
+    if (!c->folded) timed([c] { c->owner->fold(); });
     c->owner->release(c);
     std::uint64_t until = recycled_until();
-    while (until < c->last_ticks &&
-           !__atomic_compare_exchange_n(&recycled_until_, &until, c->last_ticks, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
+                                        until, c->last_ticks, std::memory_order_relaxed)) {}
     return c;
   }
 
-  // ---- threads ----
-
   void join() {
-    const std::lock_guard lock(threads_mutex_);
-    thread_log* log = free_logs_;
-    if (log != nullptr) {
-      free_logs_ = log->next_free;
-      log->begin_again(++last_number_);
-    } else {
-      log = new thread_log(++last_number_, sites_, paths_, budget_);
-    }
-    log->ended = false;
-    log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    char name[32] = {};
-    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
-    threads_.push_back(log);
-    my_log = log;
-    if (knows_thread_ends_) pthread_setspecific(thread_end_, log);
+    const std::lock_guard lock(threads_.mutex());
+    thread_log& log = threads_.join();
+    this_log = &log;
+    if (knows_thread_ends_) pthread_setspecific(thread_end_, &log);
   }
-
-  /// The thread ends. Scopes it still has open stay so; guards in thread-local destructors start
-  /// another log.
+  /// The thread ends; guards in thread-local destructors start another log.
   void leave(thread_log& log) {
-    const staying_inside guard;
-    const std::lock_guard lock(threads_mutex_);
-    my_log = &no_log;
-    {
-      const std::lock_guard own(log.mutex());
-      log.stop_writing(pool_);
-      log.ended = true;
-    }
-    std::size_t ended = 0;
-    for (const thread_log* t : threads_) ended += t->ended && t->merged_threads == 0 ? 1 : 0;
-    if (ended <= kept_ended_threads) return;
-    // One more than are kept apart: the oldest joins the others.
-    for (std::size_t i = 0; i < threads_.size(); ++i)
-      if (threads_[i]->ended && threads_[i]->merged_threads == 0) {
-        merge_into_others(i);
-        return;
-      }
+    const mark_inside_kprof mark;
+    const std::lock_guard lock(threads_.mutex());
+    this_log = &empty_log;
+    threads_.leave(log);
   }
 
-  void merge_into_others(std::size_t i) {
-    if (others_ == nullptr) {
-      others_ = new thread_log(++last_number_, sites_, paths_, budget_);
-      others_->ended = true;
-      threads_.insert(threads_.begin(), others_);
-      ++i;
-    }
-    thread_log& from = *threads_[i];
-    {
-      // others_ writes no scopes: the list's lock is enough for it
-      const std::lock_guard own(from.mutex());
-      from.fold();
-      others_->device.merge(from.device, others_->tree.merge(from.tree));
-      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
-      from.launches.clear();
-      others_->launches_lost += from.launches_lost;
-      others_->finished += from.finished;
-      others_->dropped += from.dropped;
-      others_->closed_by_parent += from.closed_by_parent;
-      others_->never_closed += from.open_scopes();
-      ++others_->merged_threads;
-    }
-    retire(i);
+  /// In the child of a fork, once: forgets the parent's other threads and starts over.
+  void restart_in_child() {
+    if (!child_.pending.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(threads_.mutex());
+    if (!child_.pending.load(std::memory_order_relaxed)) return;
+    threads_.forget_other_threads(child_.log);
+    restart_locked(child_.since);
+    child_.log = nullptr;
+    child_.pending.store(false, std::memory_order_release);
   }
-
   void restart_locked(std::uint64_t now) {
-    for (std::size_t i = threads_.size(); i-- > 0;) {
-      if (threads_[i]->ended) {
-        retire(i);
-        continue;
-      }
-      const std::lock_guard own(threads_[i]->mutex());
-      threads_[i]->restart(now, pool_, threads_[i] == forked_log_ ? forked_at_ : nullptr);
-    }
+    threads_.restart(now, child_.log, child_.at);
     paths_.next_recording();
-    __atomic_store_n(&closed_elsewhere_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&dropped_inside_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&dropped_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&recycled_until_, std::uint64_t{0}, __ATOMIC_RELAXED);
-    __atomic_store_n(&folding_ns_, std::uint64_t{0}, __ATOMIC_RELAXED);
+    counts_.reset();
   }
 
-  /// Takes an ended thread's log off the list, for another thread to use.
-  void retire(std::size_t i) {
-    thread_log* log = threads_[i];
-    threads_.erase(threads_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::lock_guard own(log->mutex());
-    log->fold();
-    log->stack.clear();
-    log->restart(0, pool_);
-    if (log == others_) others_ = nullptr;
-    log->next_free = free_logs_;
-    free_logs_ = log;
-  }
-
-  void add_folding(std::uint64_t ns) noexcept {
-    __atomic_fetch_add(&folding_ns_, ns, __ATOMIC_RELAXED);
-  }
-
-  std::size_t memory_limit_ = 0;
+  std::atomic<std::size_t> memory_limit_{0};
   tree_budget budget_;
   chunk_pool pool_;
   site_table sites_;
   path_table paths_{budget_};
+  thread_list threads_{sites_, paths_, budget_, pool_};
   pthread_key_t thread_end_{};
   // false: the process has no more keys, and a thread that ended is shown as going on
   bool knows_thread_ends_ = false;
-  std::mutex threads_mutex_;
-  std::vector<thread_log*> threads_;
-  thread_log* others_ = nullptr;  // the totals of ended threads beyond those kept apart
-  thread_log* free_logs_ = nullptr;
-  std::uint32_t last_number_ = 0;
-  thread_log* forked_log_ = nullptr;  // of the thread that forked, in the child
-  char* forked_at_ = nullptr;
-  std::uint64_t child_since_ = 0;
-  bool child_pending_ = false;
-  std::uint64_t closed_elsewhere_ = 0;
-  std::uint64_t dropped_ = 0;  // beside what the logs count
-  std::uint64_t dropped_inside_ = 0;
-  std::uint64_t recycled_until_ = 0;
-  std::uint64_t folding_ns_ = 0;
+  forked_child child_;
+  recorder_counts counts_;
 };
 
 }  // namespace detail
@@ -11695,66 +13341,38 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The row of the totals in which an activity of the scope `node` is counted.
-inline device_key device_key_of(std::uint32_t node, std::uint32_t name,
-                                const activity& a) noexcept {
-  device_key k;
-  k.node = node;
-  k.name = name;
-  k.kind = static_cast<std::uint32_t>(a.kind);
-  k.device = a.device;
-  k.stream = a.stream;
-  k.places = std::uint32_t{a.direction} | std::uint32_t{a.from} << 8U | std::uint32_t{a.to} << 16U;
-  for (int i = 0; i < 3; ++i) k.grid[i] = a.grid[i], k.block[i] = a.block[i];
-  k.static_shared = a.static_shared;
-  k.dynamic_shared = a.dynamic_shared;
-  k.registers = a.registers;
-  return k;
-}
-
-/// What is added up of an activity. `launched`: when the call that launched it began, in the clock
-/// of the records; 0: that is not known.
-inline device_run device_run_of(const activity& a, std::uint64_t launched) noexcept {
-  device_run run{.timed = a.timed(), .bytes = a.bytes};
-  if (!run.timed) return run;
-  run.ns = a.end - a.start;
-  run.launch_seen = launched != 0;
-  // Two clocks: a start may seem to come before its launch.
-  if (run.launch_seen && a.start > launched) run.gap_ns = a.start - launched;
-  return run;
-}
-
-// Guarded by its mutex, but for the graph nodes, which have their own. It is locked before the
-// recorder's locks.
 class KPROF_DETAIL_LOCAL attribution {
  public:
   attribution(recorder& threads, tree_budget& budget)
       : threads_(threads), budget_(budget), names_(budget), unknown_(budget) {}
 
+  /// Guards everything here but the graph nodes, which have a lock of their own. Locked before the
+  /// recorder's locks.
   std::mutex& mutex() noexcept { return mutex_; }
   graph_nodes& graphs() noexcept { return graphs_; }
 
-  // Everything below needs the lock.
+  /// Bytes of a session's `memory` that attribution takes, unless launches pile up.
+  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
 
-  /// Forgets what was seen, and ignores what was launched before; `now` begins a recording, in
-  /// CLOCK_REALTIME ns. `memory`: bytes for what waits.
+  // The caller of everything below holds the lock.
+
+  /// Begins a recording at `now`, in CLOCK_REALTIME ns: forgets what was counted, and ignores the
+  /// activities of launches made before. `memory`: bytes of the session.
   void restart(std::uint64_t now, std::size_t memory) {
-    since_ = now;
-    // No more records are unread than fit into an eighth of the memory, of 88 bytes at least, and a
-    // launch may go by two ids.
+    recording_since_ = now;
+    // Unread records take an eighth of the memory at most, 88 bytes each at least, and a launch may
+    // go by two ids.
     launches_.set_limit(memory / 256, memory / 128);
     graphs_.set_limit(memory / 1024);
-    most_waiting_ = std::max<std::size_t>(memory / 2048, 256);
-    waiting_.reserve(most_waiting_);
+    pending_.set_limit(memory);
     launches_.ignore_all(launch_note::ignored);
-    waiting_.clear();
+    pending_.clear();
     unknown_.clear();
     names_.clear();  // only rows refer to them
     for (device& d : devices_) d.busy = {};
@@ -11777,145 +13395,82 @@ class KPROF_DETAIL_LOCAL attribution {
     });
   }
 
-  /// Counts activities, under the scopes of their launches.
+  /// Counts activities under the scopes of their launches.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
-      cursor at(find_log);
+      log_cursor at(find_log);
       for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
     });
-    taken_ += count;
+    pending_.count_records(count);
   }
 
-  /// Looks again for the launches of what waits: a call may take longer than the work it launched,
-  /// and is noted at its end.
-  void settle() {
-    if (waiting_.empty()) return;
+  /// Looks again for the launches of all pending activities.
+  void retry_pending() {
+    if (pending_.empty()) return;
     threads_.with_threads([&](auto find_log) {
-      cursor at(find_log);
-      look_again(at);
+      log_cursor at(find_log);
+      retry_pending(at);
     });
   }
-  /// The same if there is not more to look for than was taken since: what waits in vain costs a
-  /// look a record at the most.
-  void settle_if_worth_it() {
-    if (taken_ >= waiting_.size()) settle();
+  /// The same if enough new records have come to pay for it.
+  void retry_pending_if_due() {
+    if (pending_.retry_is_due()) retry_pending();
   }
-  /// No more launches will come: whatever waits has none.
-  void give_up_waiting() { give_up_oldest(waiting_.size()); }
+  /// No more launches will come: counts all pending activities as of unknown launch.
+  void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
   void describe(const device_description& d) {
-    device& known = device_of(d.id);
-    known.info.described = true;
-    known.info.name = d.name == nullptr ? "" : d.name;
-    known.info.compute_major = d.compute_major;
-    known.info.compute_minor = d.compute_minor;
-    known.info.multiprocessors = d.multiprocessors;
-    known.info.memory_bytes = d.memory_bytes;
-    known.info.memory_bytes_per_s = d.memory_bytes_per_s;
-    known.info.clock_hz = d.clock_hz;
+    device_info& known = device_of(d.id).info;
+    known.described = true;
+    known.name = d.name == nullptr ? "" : d.name;
+    known.compute_major = d.compute_major;
+    known.compute_minor = d.compute_minor;
+    known.multiprocessors = d.multiprocessors;
+    known.memory_bytes = d.memory_bytes;
+    known.memory_bytes_per_s = d.memory_bytes_per_s;
+    known.clock_hz = d.clock_hz;
   }
   void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
+  /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
-  /// Bytes that this takes of `memory`, unless launches pile up.
-  static constexpr std::size_t share(std::size_t memory) noexcept { return memory / 5; }
-
-  /// All but the rows of threads, which are with their threads. Calls unknown(row) for the rows of
-  /// no thread.
+  /// Writes all but the rows of threads, which are with their logs. Calls unknown(row) for each row
+  /// of work whose launch is not known; pending activities are counted there for now.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
-    for (device& d : devices_) {
-      if (!d.info.described && d.busy.sum() == 0) continue;
-      d.info.busy_ns = static_cast<double>(d.busy.busy());
-      d.info.sum_ns = static_cast<double>(d.busy.sum());
-      d.info.busy_is_exact = d.busy.exact();
-      out.devices.push_back(d.info);
-    }
-    std::sort(out.devices.begin(), out.devices.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    describe_devices(out);
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
-    for (const waiting_activity& w : waiting_) {
-      if (is_of_before(w.what)) continue;
+    for (const pending_activity& p : pending_) {
+      if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
-      rows.add(device_key_of(call_tree::root, w.name, w.what), device_run_of(w.what, 0));
+      rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
     }
     rows.each(unknown);
-    const std::uint64_t seen = complete_.attributed + complete_.outside;
-    out.complete.open = complete_.launches > seen ? complete_.launches - seen : 0;
+    const std::uint64_t with_record = complete_.attributed + complete_.outside;
+    out.complete.open = complete_.launches > with_record ? complete_.launches - with_record : 0;
     out.collecting_ns = static_cast<double>(reading_ns_);
   }
 
-  std::size_t bytes() {
-    return launches_.bytes() + waiting_.capacity() * sizeof(waiting_activity) + graphs_.bytes();
-  }
+  /// Bytes held now.
+  std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
 
  private:
-  struct waiting_activity {
-    activity what;  // but for its name's text, which is CUPTI's
-    std::uint32_t name;
-  };
   struct device {
     device_info info;
     busy_time busy;
   };
 
-  /// The log that is written to, locked; most activities in a row are of one thread.
-  template <class FindLog>
-  class cursor {
-   public:
-    explicit cursor(FindLog find) : find_(find) {}
-    ~cursor() { unlock(); }
-    cursor(const cursor&) = delete;
-    cursor& operator=(const cursor&) = delete;
-
-    thread_log* of(std::uint32_t thread) {
-      if (log_ != nullptr && thread == thread_) return log_;
-      unlock();
-      thread_ = thread;
-      log_ = find_(thread);
-      if (log_ != nullptr) log_->mutex().lock();
-      path_ = checked_ = ~std::uint32_t{0};
-      return log_;
-    }
-    /// The node of a path in the log.
-    std::uint32_t node(std::uint32_t path) {
-      if (path != path_) node_ = log_->node_of(path), path_ = path;
-      return node_;
-    }
-    /// Whether the node is an operator or in one.
-    bool in_operator(std::uint32_t n, const site_table& sites) {
-      if (n == checked_) return checked_is_in_;
-      checked_ = n;
-      for (; n != call_tree::root && sites[log_->tree[n].site].op == nullptr;
-           n = log_->tree[n].parent) {}
-      return checked_is_in_ = n != call_tree::root;
-    }
-
-   private:
-    void unlock() {
-      if (log_ != nullptr) log_->mutex().unlock();
-      log_ = nullptr;
-    }
-
-    FindLog find_;
-    thread_log* log_ = nullptr;
-    std::uint32_t thread_ = 0;
-    std::uint32_t path_ = 0;
-    std::uint32_t node_ = 0;
-    std::uint32_t checked_ = 0;
-    bool checked_is_in_ = false;
-  };
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
       case activity_kind::kernel:
       case activity_kind::copy:
-      case activity_kind::set: break;
+      case activity_kind::set: return take_work(a, at);
       case activity_kind::synchronization:
         ++complete_.synchronizations;
         if (a.timed()) complete_.synchronizing_ns += static_cast<double>(a.end - a.start);
@@ -11925,12 +13480,15 @@ class KPROF_DETAIL_LOCAL attribution {
         return;
       case activity_kind::odd: ++complete_.odd; return;
     }
+  }
+  template <class Cursor>
+  void take_work(const activity& a, Cursor& at) {
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation))
       return attribute(a, name, *launch, at);
-    if (waiting_.size() >= most_waiting_ && taken_ >= most_waiting_ / 4) look_again(at);
-    if (waiting_.size() >= most_waiting_) give_up_oldest(most_waiting_ / 4);
-    waiting_.push_back({a, name});
+    if (pending_.is_full() && pending_.retry_may_make_room()) retry_pending(at);
+    if (pending_.is_full()) count_as_unknown(pending_.take_oldest());
+    pending_.add(a, name);
   }
 
   template <class Cursor>
@@ -11940,21 +13498,24 @@ class KPROF_DETAIL_LOCAL attribution {
       return;
     }
     count(a);
-    thread_log* const log = at.of(launch.thread);
-    // no such thread: the recording began anew meanwhile
+    thread_log* const log = at.move_to(launch.thread);
+    // There is no such thread when another recording has begun meanwhile.
     if (log == nullptr) return add_unknown(a, name);
     known_launch& first = launches_.primary(launch);
     captured_scope captured;
     std::uint32_t node = 0;
     if (a.graph_node == 0) {
-      node = at.node(launch.path);
+      node = at.node_of(launch.path);
     } else if (graphs_.find(a.graph_node, launch.when, captured)) {
-      node = log->replayed_node(launch.path, captured.path);
+      node = log->paths.replayed_node(launch.path, captured.path);
     } else {
-      node = log->foreign_graph_node(launch.path);
+      node = log->paths.foreign_graph_node(launch.path);
       ++complete_.foreign_graphs;
     }
-    if (a.graph_node != 0) count_replay(*log, node, captured.leads, !first.seen);
+    if (a.graph_node != 0) {
+      count_replayed_scopes(log->tree, node, captured.scopes_started_here);
+      if (!first.seen) count_replayed_graph(log->tree, node);
+    }
     if (!std::exchange(first.seen, true))
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
     launch.seen = true;
@@ -11963,44 +13524,45 @@ class KPROF_DETAIL_LOCAL attribution {
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
-  /// A node of a graph has run: the scopes whose first it is were called once more. `first`: of
-  /// this launch.
-  void count_replay(thread_log& log, std::uint32_t node, std::uint32_t leads, bool first) {
-    call_tree& tree = log.tree;
-    const auto is_graph = [&](std::uint32_t n) { return tree[n].site == site_table::graph_site; };
-    for (; leads != 0 && node != call_tree::root && !is_graph(node);
-         --leads, node = tree[node].parent)
+  static bool is_graph(call_tree& tree, std::uint32_t node) noexcept {
+    return tree[node].site == site_table::graph_site;
+  }
+  /// A graph's node has run: each scope that this node is the first work of was called once more.
+  static void count_replayed_scopes(call_tree& tree, std::uint32_t node,
+                                    std::uint32_t scopes_started_here) {
+    for (; scopes_started_here != 0 && node != call_tree::root && !is_graph(tree, node);
+         --scopes_started_here, node = tree[node].parent)
       ++tree[node].device_calls;
-    if (!first) return;
-    while (node != call_tree::root && !(is_graph(node) && !is_graph(tree[node].parent)))
+  }
+  /// The first record of a graph's launch has come: the outermost graph around `node` was called
+  /// once more.
+  static void count_replayed_graph(call_tree& tree, std::uint32_t node) {
+    while (node != call_tree::root && !(is_graph(tree, node) && !is_graph(tree, tree[node].parent)))
       node = tree[node].parent;
     if (node != call_tree::root) ++tree[node].device_calls;
   }
 
-  bool is_of_before(const activity& a) const noexcept { return a.timed() && a.start < since_; }
+  bool started_before_recording(const activity& a) const noexcept {
+    return a.timed() && a.start < recording_since_;
+  }
 
   template <class Cursor>
-  void look_again(Cursor& at) {
-    taken_ = 0;
-    std::vector<waiting_activity> before;
-    before.swap(waiting_);
-    for (const waiting_activity& w : before) {
-      if (known_launch* launch = launches_.find(w.what.correlation))
-        attribute(w.what, w.name, *launch, at);
-      else waiting_.push_back(w);
+  void retry_pending(Cursor& at) {
+    for (const pending_activity& p : pending_.take_for_retry()) {
+      if (known_launch* launch = launches_.find(p.what.correlation))
+        attribute(p.what, p.name, *launch, at);
+      else pending_.add(p.what, p.name);
     }
   }
-  void give_up_oldest(std::size_t how_many) {
-    for (std::size_t i = 0; i < how_many; ++i) {
-      const waiting_activity& w = waiting_[i];
-      if (is_of_before(w.what)) {
+  void count_as_unknown(const std::vector<pending_activity>& some) {
+    for (const pending_activity& p : some) {
+      if (started_before_recording(p.what)) {
         ++complete_.ignored;
         continue;
       }
-      count(w.what);
-      add_unknown(w.what, w.name);
+      count(p.what);
+      add_unknown(p.what, p.name);
     }
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(how_many));
   }
   void add_unknown(const activity& a, std::uint32_t name) {
     ++complete_.unknown;
@@ -12019,21 +13581,30 @@ class KPROF_DETAIL_LOCAL attribution {
     made.info.id = id;
     return made;
   }
+  /// The devices that are known or did something, by their numbers.
+  void describe_devices(device_profile& out) {
+    for (device& d : devices_) {
+      if (!d.info.described && d.busy.sum() == 0) continue;
+      d.info.busy_ns = static_cast<double>(d.busy.busy());
+      d.info.sum_ns = static_cast<double>(d.busy.sum());
+      d.info.busy_is_exact = d.busy.exact();
+      out.devices.push_back(d.info);
+    }
+    std::sort(out.devices.begin(), out.devices.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+  }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // see mutex()
   recorder& threads_;
   tree_budget& budget_;
   graph_nodes graphs_;
   launch_table launches_;
-  std::vector<waiting_activity> waiting_;  // for their launches
-  std::size_t most_waiting_ = 1024;
-  // records, since it was looked for the launches of these
-  std::size_t taken_ = 0;
+  pending_activities pending_;
   kernel_names names_;
-  device_totals unknown_;  // work whose launch was not seen
+  device_totals unknown_;  // work whose launch is not known
   std::vector<device> devices_;
   device_completeness complete_;
-  std::uint64_t since_ = 0;
+  std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
   std::uint64_t reading_ns_ = 0;
 };
 
@@ -12046,11 +13617,11 @@ KPROF_DETAIL_END
 #ifndef KPROF_ATTRIBUTE_PARAMETERS_HPP
 #define KPROF_ATTRIBUTE_PARAMETERS_HPP
 
-// Writes parameters as text: "N=1 shape=[3,224,224] type=f32 epilogue={bias=true scale=0.5}
-// tag=first". An enumeration whose value is called `unknown`, as a type that is left open, says
-// nothing and is left out. Pure.
+// Turns what the recorder holds of an operator, its fields and the raw bytes of its parameters,
+// into the typed values of a profile. Values are copied as the machine has them, little-endian on
+// all that kprof supports. Pure.
 
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12059,80 +13630,92 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-template <class T>
-T read_as(const char* from) noexcept {
-  T value{};
-  std::memcpy(&value, from, sizeof value);
-  return value;
+inline parameter_kind to_kind(field_kind kind) noexcept {
+  switch (kind) {
+    case field_kind::signed_integer: return parameter_kind::signed_integer;
+    case field_kind::unsigned_integer: return parameter_kind::unsigned_integer;
+    case field_kind::floating: return parameter_kind::floating;
+    case field_kind::boolean: return parameter_kind::boolean;
+    case field_kind::enumeration: return parameter_kind::enumeration;
+    case field_kind::string: return parameter_kind::text;
+    case field_kind::aggregate: return parameter_kind::aggregate;
+  }
+  return parameter_kind::none;
 }
 
-inline std::int64_t read_signed(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::int8_t>(from);
-    case 2: return read_as<std::int16_t>(from);
-    case 4: return read_as<std::int32_t>(from);
-    default: return read_as<std::int64_t>(from);
+inline std::vector<operator_field> to_fields(const std::vector<field_info>& from) {
+  std::vector<operator_field> out;
+  for (const field_info& f : from) {
+    operator_field& to = out.emplace_back();
+    to.name = f.name;
+    to.kind = to_kind(f.kind);
+    to.extent = f.extent;
+    if (f.kind != field_kind::string && f.kind != field_kind::aggregate)
+      to.bits = 8 * value_bytes(f);
+    to.is_signed = f.kind == field_kind::signed_integer || f.is_signed;
+    to.fields = to_fields(f.nested);
+    for (const enumerator_info& e : f.enumerators) to.enumerators.push_back({e.value, e.name});
+  }
+  return out;
+}
+
+inline operator_info to_operator(const op_info& from) {
+  return {from.name, from.declared_name, to_fields(from.fields)};
+}
+
+/// Appends a floating value; all NaNs of one sign become the same, since their text is the same.
+inline void pack_floating(std::string& out, const char* from, std::uint32_t size) {
+  const std::size_t at = out.size();
+  out.append(from, size);
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, from, size < 8 ? size : 8);
+  if (size > 8) std::memcpy(&high, from + 8, size - 8);
+  const auto put = [&](std::uint64_t word, std::uint32_t where, std::uint32_t bytes) {
+    std::memcpy(out.data() + at + where, &word, bytes);
+  };
+  constexpr std::uint64_t one = 1;
+  if (size == 4 && (low & 0x7FFFFFFFU) > 0x7F800000U) {
+    put((low & 0x80000000U) | 0x7FC00000U, 0, 4);
+  } else if (size == 8 && (low & ~(one << 63U)) > 0x7FF0000000000000U) {
+    put((low & one << 63U) | 0x7FF8000000000000U, 0, 8);
+  } else if (size == 10 && (high & 0x7FFFU) == 0x7FFFU && (low << 1U) != 0) {
+    put(one << 63U | one << 62U, 0, 8);
+  } else if (size == 16 && (high >> 48U & 0x7FFFU) == 0x7FFFU && (high << 16U | low) != 0) {
+    put(0, 0, 8);
+    put((high & one << 63U) | 0x7FFF800000000000U, 8, 8);
   }
 }
-inline std::uint64_t read_unsigned(const char* from, std::uint32_t size) noexcept {
-  switch (size) {
-    case 1: return read_as<std::uint8_t>(from);
-    case 2: return read_as<std::uint16_t>(from);
-    case 4: return read_as<std::uint32_t>(from);
-    default: return read_as<std::uint64_t>(from);
-  }
-}
 
-/// The shortest decimal that reads back as `value`, whatever the locale.
-template <class T>
-std::string shortest(T value) {
-  char out[64];
-  const std::to_chars_result end = std::to_chars(out, out + sizeof out, value);
-  return {out, end.ptr};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from);
-
-inline std::string write_value(const field_info& f, const char* from) {
-  switch (f.kind) {
-    case field_kind::boolean: return read_unsigned(from, f.size) != 0 ? "true" : "false";
-    case field_kind::unsigned_integer: return std::to_string(read_unsigned(from, f.size));
-    case field_kind::signed_integer: return std::to_string(read_signed(from, f.size));
-    case field_kind::floating:
-      if (f.size == sizeof(float)) return shortest(read_as<float>(from));
-      if (f.size == sizeof(double)) return shortest(read_as<double>(from));
-      return shortest(read_as<long double>(from));
-    case field_kind::string: return {from, strnlen(from, f.size)};
-    case field_kind::aggregate: return "{" + write_fields(f.nested, from) + "}";
-    case field_kind::enumeration: {
-      const std::int64_t value = f.is_signed
-                                     ? read_signed(from, f.size)
-                                     : static_cast<std::int64_t>(read_unsigned(from, f.size));
-      for (const enumerator_info& e : f.enumerators)
-        if (e.value == value) return e.name;
-      return f.is_signed ? std::to_string(value)
-                         : std::to_string(static_cast<std::uint64_t>(value));
-    }
-  }
-  return {};
-}
-
-inline std::string write_fields(const std::vector<field_info>& fields, const char* from) {
-  std::string out;
+inline void pack_fields(std::string& out, const std::vector<field_info>& fields, const char* from) {
   for (const field_info& f : fields) {
-    const std::string single = f.extent == 0 ? write_value(f, from + f.offset) : std::string();
-    if (f.kind == field_kind::enumeration && single == "unknown") continue;
-    if (!out.empty()) out += ' ';
-    out += f.name;
-    out += '=';
-    out += single;
-    if (f.extent == 0) continue;
-    for (std::uint32_t e = 0; e < f.extent; ++e) {
-      out += e == 0 ? '[' : ',';
-      out += write_value(f, from + f.offset + e * f.size);
+    const std::uint32_t elements = f.extent == 0 ? 1 : f.extent;
+    const char* at = from + f.offset;
+    for (std::uint32_t i = 0; i < elements; ++i, at += f.size) {
+      switch (f.kind) {
+        case field_kind::aggregate: pack_fields(out, f.nested, at); break;
+        case field_kind::boolean: out += *at != 0 ? '\1' : '\0'; break;
+        case field_kind::floating: pack_floating(out, at, value_bytes(f)); break;
+        case field_kind::string: {
+          std::size_t size = strnlen(at, f.size);
+          for (std::size_t rest = size;; rest >>= 7U) {
+            const bool last = rest < 0x80U;
+            out += static_cast<char>((rest & 0x7FU) | (last ? 0U : 0x80U));
+            if (last) break;
+          }
+          out.append(at, size);
+          break;
+        }
+        default: out.append(at, f.size);
+      }
     }
-    out += ']';
   }
+}
+
+/// The packed values of parameters as the recorder holds them.
+inline parameter_values pack_parameters(const op_info& op, const char* from) {
+  parameter_values out;
+  out.packed.reserve(op.params_size);
+  pack_fields(out.packed, op.fields, from);
   return out;
 }
 
@@ -12142,7 +13725,9 @@ KPROF_DETAIL_END
 #endif  // <kprof/attribute/parameters.hpp>
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -12196,8 +13781,30 @@ inline device_work to_work(const device_total& row, std::uint32_t scope) {
   return out;
 }
 
+/// Gives the operators of a profile their numbers, in the order in which nodes refer to them.
+class operator_numbers {
+ public:
+  explicit operator_numbers(std::vector<operator_info>& table) : table_(table) {}
+
+  /// `site`: the number of the call site that `op` is called from.
+  std::uint32_t of(std::uint32_t site, const op_info& op) {
+    if (site >= by_site_.size()) by_site_.resize(site + std::size_t{1}, scope_node::none);
+    std::uint32_t& number = by_site_[site];
+    if (number != scope_node::none) return number;
+    const auto [entry, is_new] =
+        by_operator_.try_emplace(&op, static_cast<std::uint32_t>(table_.size()));
+    if (is_new) table_.push_back(to_operator(op));
+    return number = entry->second;
+  }
+
+ private:
+  std::vector<operator_info>& table_;
+  std::vector<std::uint32_t> by_site_;
+  std::unordered_map<const op_info*, std::uint32_t> by_operator_;
+};
+
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
-                          double ns_per_tick) {
+                          operator_numbers& operators, double ns_per_tick) {
   scope_node out;
   const payload p = tree.payload_of(n);
   if (n.site != 0) {
@@ -12211,8 +13818,9 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
     } else {
       out.kind = scope_kind::op;
       out.name = where.op->name;
+      out.op = operators.of(n.site, *where.op);
       if (!n.merged) {
-        out.parameters = write_fields(where.op->fields, p.bytes);
+        out.values = pack_parameters(*where.op, p.bytes);
         out.work = to_work(n.values);
       }
     }
@@ -12230,14 +13838,14 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
 }
 
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
-                       const moment& at) {
+                       operator_numbers& operators, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.merged_threads != 0 ? 0 : log.thread_id, log.thread_name, log.ended,
-                         log.merged_threads});
+  out.threads.push_back({log.counts.merged_threads != 0 ? 0 : log.thread_id, log.thread_name,
+                         log.ended, log.counts.merged_threads});
   for (const tree_node& n : log.tree.nodes()) {
-    scope_node node = to_node(n, log.tree, sites, ns_per_tick);
+    scope_node node = to_node(n, log.tree, sites, operators, ns_per_tick);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
     if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
@@ -12254,18 +13862,18 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
   }
-  out.complete.recorded += log.finished;
-  out.complete.dropped += log.dropped;
-  out.complete.closed_by_parent += log.closed_by_parent;
-  out.complete.never_closed += log.never_closed + (log.ended ? log.open_scopes() : 0);
+  out.complete.recorded += log.counts.finished;
+  out.complete.dropped += log.counts.dropped;
+  out.complete.closed_by_parent += log.counts.closed_by_parent;
+  out.complete.never_closed += log.counts.never_closed + (log.ended ? log.open_scopes() : 0);
   out.complete.open += log.ended ? 0 : log.open_scopes();
   out.complete.imprecise += log.tree.imprecise();
-  out.device.complete.launches_lost += log.launches_lost;
+  out.device.complete.launches_lost += log.counts.launches_lost;
   out.complete.in_timeline += log.timeline_scopes();
   if (at.with_timeline)
     log.visit_timeline([&](std::uint32_t node, std::uint64_t start, std::uint64_t end) {
-      out.timeline.push_back({base + node, at.time.since_start_ns(start),
-                              end > start ? static_cast<double>(end - start) * ns_per_tick : 0});
+      out.timeline.push_back({base + node, static_cast<std::int64_t>(start - at.time.first().ticks),
+                              end > start ? end - start : 0});
     });
 }
 
@@ -12277,7 +13885,8 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));
     });
-  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), at); });
+  operator_numbers operators(out.operators);
+  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();
@@ -12296,167 +13905,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_COLLECT_CUPTI_HPP
 #define KPROF_COLLECT_CUPTI_HPP
 
-// The collector of NVIDIA GPUs: subscribes to CUPTI, tells the session which CUDA call launches
-// what, and reads the records of what the devices did. It makes no CUPTI call once one has said
-// that there is no driver, no permission or another client.
-//
-// CUPTI's callbacks come on the program's threads and may hold CUPTI's locks: in them kprof takes
-// only locks under which it never calls CUPTI, and queues. Records are read on a thread of kprof's
-// own, or by whoever asks for all of them.
-
-// <kprof/collect/buffer_pool.hpp>
-#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
-#define KPROF_COLLECT_BUFFER_POOL_HPP
-
-// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when
-// full. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so that nothing here waits
-// or calls CUPTI.
-
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <mutex>
-#include <new>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-/// What lies before a buffer's records.
-struct alignas(64) buffer {
-  buffer* next = nullptr;
-  std::size_t size = 0;    // bytes
-  std::size_t filled = 0;  // of these, with records
-  bool spare = false;      // beyond the limit
-
-  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
-};
-
-class buffer_pool {
- public:
-  /// `bytes`: of all buffers together. Many small ones, since each thread that uses CUDA may hold
-  /// one.
-  void set_limit(std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::size_t size = largest;
-    while (size > smallest && bytes / size < 64) size /= 2;
-    size_ = size;
-    limit_ = bytes < 4 * size ? 4 * size : bytes;
-    __atomic_store_n(&many_, limit_ / (4 * size), __ATOMIC_RELAXED);
-  }
-
-  /// An empty buffer. Where half of the memory is in use, since many threads hold one each for
-  /// instance, a small one; nullptr when all of it is.
-  buffer* take() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (buffer* b = free_) {
-      free_ = b->next;
-      const std::size_t size = b->size;
-      *b = buffer{};
-      b->size = size;
-      return b;
-    }
-    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
-    return held_ + size <= limit_ ? make(size) : nullptr;
-  }
-  /// A small one beyond the limit, whose records are only counted: for a CUPTI that cannot bear to
-  /// get none.
-  buffer* take_spare() noexcept {
-    const std::lock_guard lock(mutex_);
-    buffer* b = make(small_size);
-    if (b != nullptr) b->spare = true;
-    return b;
-  }
-  /// The buffer whose records begin there, or nullptr: another client's may come back here.
-  buffer* find(std::uint8_t* records) noexcept {
-    const std::lock_guard lock(mutex_);
-    for (buffer* b : all_)
-      if (b->records() == records) return b;
-    return nullptr;
-  }
-  /// Puts a buffer that CUPTI has given back behind those that wait to be read.
-  void queue(buffer* b) noexcept {
-    const std::lock_guard lock(mutex_);
-    b->next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = b;
-    last_ = b;
-    __atomic_fetch_add(&queued_, 1, __ATOMIC_RELAXED);
-  }
-  /// The buffer that has waited longest, or nullptr.
-  buffer* next() noexcept {
-    const std::lock_guard lock(mutex_);
-    buffer* b = first_;
-    if (b == nullptr) return nullptr;
-    first_ = b->next;
-    if (first_ == nullptr) last_ = nullptr;
-    __atomic_fetch_sub(&queued_, 1, __ATOMIC_RELAXED);
-    ++being_read_;
-    return b;
-  }
-  /// After next().
-  void give_back(buffer* b) noexcept {
-    const std::lock_guard lock(mutex_);
-    --being_read_;
-    if (b->size < size_) return release(b);
-    b->next = free_;
-    free_ = b;
-  }
-
-  bool any_queued() noexcept {
-    const std::lock_guard lock(mutex_);
-    return queued_ != 0;
-  }
-  /// Whether a buffer is about to come back.
-  bool will_have_one() noexcept {
-    const std::lock_guard lock(mutex_);
-    return free_ != nullptr || queued_ + being_read_ != 0;
-  }
-  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
-  bool filling_up() const noexcept {
-    return __atomic_load_n(&queued_, __ATOMIC_RELAXED) > __atomic_load_n(&many_, __ATOMIC_RELAXED);
-  }
-  std::size_t bytes_held() noexcept {
-    const std::lock_guard lock(mutex_);
-    return held_;
-  }
-
- private:
-  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U,
-                               small_size = std::size_t{1} << 13U;
-
-  // With the lock.
-  buffer* make(std::size_t size) noexcept {
-    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
-    if (memory == nullptr) return nullptr;
-    auto* b = new (memory) buffer;
-    b->size = size;
-    held_ += size;
-    all_.push_back(b);
-    return b;
-  }
-  void release(buffer* b) noexcept {
-    held_ -= b->size;
-    std::erase(all_, b);
-    std::free(b);
-  }
-
-  std::mutex mutex_;
-  buffer* free_ = nullptr;
-  buffer* first_ = nullptr;  // to be read, oldest first
-  buffer* last_ = nullptr;
-  std::size_t queued_ = 0;  // written with the lock
-  std::size_t many_ = 1;    // that wait to be read: a quarter of the limit
-  std::size_t being_read_ = 0;
-  std::vector<buffer*> all_;
-  std::size_t held_ = 0;  // bytes
-  std::size_t limit_ = 4 * smallest;
-  std::size_t size_ = smallest;
-};
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/buffer_pool.hpp>
+// The collector of NVIDIA GPUs: starts and stops CUPTI. cupti_callbacks.hpp tells the session which
+// CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no
+// CUPTI call once one has said that there is no driver, no permission or another client.
 
 // <kprof/collect/cupti_abi.hpp>
 #ifndef KPROF_COLLECT_CUPTI_ABI_HPP
@@ -12604,13 +14055,20 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_abi.hpp>
 
+// <kprof/collect/cupti_callbacks.hpp>
+#ifndef KPROF_COLLECT_CUPTI_CALLBACKS_HPP
+#define KPROF_COLLECT_CUPTI_CALLBACKS_HPP
+
+// What kprof does when CUPTI calls it at the begin and end of a CUDA call, or when a context, a
+// stream or a graph's node is made or destroyed. That is on the program's threads, and CUPTI's
+// locks may be held: nothing here waits for a lock under which kprof calls CUPTI.
+
 // <kprof/collect/cupti_calls.hpp>
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
 #define KPROF_COLLECT_CUPTI_CALLS_HPP
 
-// Which CUDA calls matter to attribution, by the names that CUPTI itself has for them, and what
-// this thread is in the midst of. Names and not numbers: a new CUDA version brings new launch
-// calls, and CUPTI tells how they are called.
+// Which CUDA calls matter to attribution, and which of them this thread is in. Calls are classified
+// by the names that CUPTI gives them, not by number: a new CUDA version brings new launch calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -12625,7 +14083,7 @@ enum class call : std::uint8_t {
   launch,  // of a kernel, a copy, a memset or a graph
   begin_capture,
   end_capture,
-  copy_graph,    // what it makes are copies of nodes that are known
+  copy_graph,    // the nodes that it makes are copies of known nodes
   update_graph,  // of an executable graph's nodes
 };
 
@@ -12641,7 +14099,7 @@ inline call classify(std::string_view name) noexcept {
     return call::copy_graph;
   if (has("GraphLaunch")) return call::launch;
   if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
-  // nodes of graphs; a function of the host
+  // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
   return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
 }
@@ -12649,7 +14107,7 @@ inline call classify(std::string_view name) noexcept {
 /// The calls of one domain, by their number.
 class call_table {
  public:
-  /// Asks for all names. `domain` ends where CUPTI has no more.
+  /// Asks CUPTI for the names of all calls of the domain.
   void fill(const functions& f, std::uint32_t domain) {
     calls_.assign(1, call::other);
     const char* name = nullptr;
@@ -12673,24 +14131,23 @@ class call_table {
   std::vector<call> calls_;
 };
 
-/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and
-/// either's id may be the one on the device's record: they are told apart from a second launch by
-/// being inside the first.
+/// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
+/// id of either may be on the device's record. A call inside another one is no second launch.
 struct call_state {
   // a call of the runtime rarely makes more than one of the driver
   static constexpr std::uint32_t max_ids = 6;
 
   std::uint32_t ids[max_ids] = {};
   std::uint32_t count = 0;
-  std::uint32_t launching = 0;    // how deep
-  std::uint32_t capturing = 0;    // in calls that begin or end a capture
-  std::uint32_t copying = 0;      // in calls that copy graphs
+  std::uint32_t launching = 0;    // depth of calls that launch
+  std::uint32_t capturing = 0;    // depth of calls that begin or end a capture
+  std::uint32_t copying = 0;      // depth of calls that copy graphs
   std::uint32_t round = 0;        // of the collector that saw the call begin
-  bool captured = false;          // it became a node of a graph
+  bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
 
-  /// Forgets calls that began when another round of collecting was on, whose ends were not seen.
+  /// Forgets calls that began in an earlier round of collecting: their ends were not seen.
   void enter_round(std::uint32_t now) noexcept {
     if (round != now) *this = call_state{}, round = now;
   }
@@ -12708,121 +14165,165 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_calls.hpp>
 
-// <kprof/collect/cupti_library.hpp>
-#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
-#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
+// <kprof/collect/cupti_reader.hpp>
+#ifndef KPROF_COLLECT_CUPTI_READER_HPP
+#define KPROF_COLLECT_CUPTI_READER_HPP
 
-// Finds libcupti while the program runs: nothing links against it, one program serves CUDA 11.8 to
-// 13, and where it is missing the reason is one line of the report.
+// Gives CUPTI buffers and reads the records in those that come back: on a thread of its own, on the
+// thread that asks for all records, and on launching threads when the reader falls behind.
 
-#include <dlfcn.h>
-#include <link.h>
+// <kprof/collect/buffer_pool.hpp>
+#ifndef KPROF_COLLECT_BUFFER_POOL_HPP
+#define KPROF_COLLECT_BUFFER_POOL_HPP
 
+// The buffers that CUPTI fills with records: a bounded number, handed out empty and queued when
+// CUPTI gives them back. Both happen in CUPTI's callbacks, which may hold CUPTI's locks, so nothing
+// here waits or calls CUPTI.
+
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <string>
-#include <string_view>
+#include <mutex>
+#include <new>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-/// Where libcupti may be: where KPROF_CUPTI says and nowhere else; else where the loader finds it,
-/// then where the CUDA Toolkit, which does not tell the loader, puts it.
-inline std::vector<std::string> library_names() {
-  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
-    return {named};
-  std::vector<std::string> names;
-  // One that the program has loaded already, since two in a process do not get on.
-  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
-    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
-      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
-    return 0;
-  };
-  dl_iterate_phdr(is_cupti, &names);
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
-    names.emplace_back(name);
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
-      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
-      names.push_back(std::string{home} + "/lib64/libcupti.so");
-    }
-  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
-  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
-  return names;
-}
+/// What lies before a buffer's records.
+struct alignas(64) buffer {
+  buffer* next = nullptr;
+  std::size_t size = 0;    // bytes
+  std::size_t filled = 0;  // of these, with records
+  bool spare = false;      // beyond the limit: its records are only counted
 
-/// A function of the library, or nullptr.
-template <class Function>
-void find(void* library, const char* symbol, Function& out) noexcept {
-  void* found = dlsym(library, symbol);
-  static_assert(sizeof found == sizeof out);
-  std::memcpy(&out, &found, sizeof out);
-}
+  std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
+};
 
-/// Looks up all functions; returns the first that is missing and needed, or nullptr.
-inline const char* find_functions(void* library, functions& out) noexcept {
-  const char* missing = nullptr;
-  const auto need = [&](const char* symbol, auto& function) {
-    find(library, symbol, function);
-    if (function == nullptr && missing == nullptr) missing = symbol;
-  };
-  need("cuptiGetVersion", out.get_version);
-  need("cuptiGetResultString", out.get_result_string);
-  need("cuptiSubscribe", out.subscribe);
-  need("cuptiUnsubscribe", out.unsubscribe);
-  need("cuptiEnableCallback", out.enable_callback);
-  need("cuptiGetCallbackName", out.get_callback_name);
-  need("cuptiActivityRegisterCallbacks", out.register_buffers);
-  need("cuptiActivityEnable", out.enable);
-  need("cuptiActivityDisable", out.disable);
-  need("cuptiActivityFlushAll", out.flush_all);
-  need("cuptiActivityGetNextRecord", out.next_record);
-  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
-  need("cuptiGetGraphNodeId", out.graph_node_id);
-  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
-  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
-  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
-  return missing;
-}
-
-/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
-/// safely.
-inline status open_library(functions& out) {
-  const char* const named = std::getenv("KPROF_CUPTI");
-  const bool is_named = named != nullptr && *named != '\0';
-  std::string lacking, reason;
-  for (const std::string& name : library_names()) {
-    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* text = dlerror();
-      if (reason.empty() && text != nullptr) reason = text;
-      continue;
-    }
-    const char* missing = find_functions(library, out);
-    if (missing == nullptr) return {};
-    if (lacking.empty()) lacking = name + " lacks " + missing;
-    dlclose(library);
+class buffer_pool {
+ public:
+  /// `bytes`: of all buffers together. They are many and small, since each thread that uses CUDA
+  /// may hold one.
+  void set_limit(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t size = largest;
+    while (size > smallest && bytes / size < 64) size /= 2;
+    size_ = size;
+    limit_ = bytes < 4 * size ? 4 * size : bytes;
+    behind_ = limit_ / (4 * size);
   }
-  out = {};
-  if (!lacking.empty())
-    return {lacking +
-            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
-            "the CUDA Toolkit in use"};
-  if (is_named)
-    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
-            "); correct it, or leave it out to search"};
-  return {"libcupti was not found (" + reason +
-          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
-          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
-}
+
+  /// An empty buffer; a small one once half of the memory is in use, as when many threads hold one
+  /// each; nullptr when all of it is.
+  buffer* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (buffer* b = free_) {
+      free_ = b->next;
+      const std::size_t size = b->size;
+      *b = buffer{};
+      b->size = size;
+      return b;
+    }
+    const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
+    return held_ + size <= limit_ ? make(size) : nullptr;
+  }
+  /// A small buffer beyond the limit, for a CUPTI that crashes when it gets none.
+  buffer* take_spare() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = make(small_size);
+    if (b != nullptr) b->spare = true;
+    return b;
+  }
+  /// The buffer whose records begin there; nullptr for another client's, which may come here too.
+  buffer* find(std::uint8_t* records) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (buffer* b : all_)
+      if (b->records() == records) return b;
+    return nullptr;
+  }
+  /// Queues a buffer that CUPTI has given back, to be read.
+  void queue(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    b->next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = b;
+    last_ = b;
+    ++queued_;
+  }
+  /// Takes the buffer that was queued first; nullptr when none is. give_back() it after reading.
+  buffer* next() noexcept {
+    const std::lock_guard lock(mutex_);
+    buffer* b = first_;
+    if (b == nullptr) return nullptr;
+    first_ = b->next;
+    if (first_ == nullptr) last_ = nullptr;
+    --queued_;
+    ++being_read_;
+    return b;
+  }
+  void give_back(buffer* b) noexcept {
+    const std::lock_guard lock(mutex_);
+    --being_read_;
+    if (b->size < size_) return release(b);
+    b->next = free_;
+    free_ = b;
+  }
+
+  bool any_queued() noexcept {
+    const std::lock_guard lock(mutex_);
+    return queued_ != 0;
+  }
+  /// Whether take() will succeed once what is queued has been read.
+  bool will_have_one() noexcept {
+    const std::lock_guard lock(mutex_);
+    return free_ != nullptr || queued_ + being_read_ != 0;
+  }
+  /// Whether the reader is falling behind. Asked at every launch, so without the lock.
+  bool filling_up() const noexcept {
+    return queued_.load(std::memory_order_relaxed) > behind_.load(std::memory_order_relaxed);
+  }
+  std::size_t bytes_held() noexcept {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+ private:
+  static constexpr std::size_t largest = std::size_t{1} << 20U, smallest = std::size_t{1} << 14U,
+                               small_size = std::size_t{1} << 13U;
+
+  // The caller holds the lock.
+  buffer* make(std::size_t size) noexcept {
+    void* memory = std::aligned_alloc(alignof(buffer), sizeof(buffer) + size);
+    if (memory == nullptr) return nullptr;
+    auto* b = new (memory) buffer;
+    b->size = size;
+    held_ += size;
+    all_.push_back(b);
+    return b;
+  }
+  void release(buffer* b) noexcept {
+    held_ -= b->size;
+    std::erase(all_, b);
+    std::free(b);
+  }
+
+  std::mutex mutex_;  // guards all of it; the atomic counts are only written under it
+  buffer* free_ = nullptr;
+  buffer* first_ = nullptr;  // to be read, oldest first
+  buffer* last_ = nullptr;
+  std::atomic<std::size_t> queued_{0};
+  std::atomic<std::size_t> behind_{1};  // so many queued buffers are a quarter of the limit
+  std::size_t being_read_ = 0;
+  std::vector<buffer*> all_;
+  std::size_t held_ = 0;  // bytes
+  std::size_t limit_ = 4 * smallest;
+  std::size_t size_ = smallest;
+};
 
 }  // namespace detail::cupti
 KPROF_DETAIL_END
 
-#endif  // <kprof/collect/cupti_library.hpp>
+#endif  // <kprof/collect/buffer_pool.hpp>
 
 // <kprof/collect/cupti_records.hpp>
 #ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
@@ -12949,39 +14450,192 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_records.hpp>
 
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class record_reader {
+ public:
+  record_reader(const device_listener& listener, const functions& f) : listener_(listener), f_(f) {}
+
+  /// `memory`: bytes of all buffers together.
+  void set_limit(std::size_t memory) { pool_.set_limit(memory); }
+  std::size_t memory() noexcept { return pool_.bytes_held(); }
+
+  /// Reads all buffers that CUPTI has given back.
+  void read_all() {
+    // One thread at a time: the names of kernels and the rest of a buffer belong to CUPTI.
+    const std::lock_guard lock(reading_);
+    while (read_one()) {}
+  }
+  /// Whether a record of device work had no correlation id.
+  bool ids_are_missing() const noexcept { return ids_are_missing_; }
+
+  /// Starts the reader's thread, unless it runs. It reads what has come and then calls
+  /// after_reading(of). Where there can be no thread, launching threads and those that ask for all
+  /// records read.
+  void start_thread(void (*after_reading)(void* of), void* of) {
+    if (thread_started_) return;
+    after_reading_ = after_reading;
+    after_reading_of_ = of;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
+    pthread_t thread;
+    const auto run = [](void* self) -> void* {
+      static_cast<record_reader*>(self)->read_for_ever();
+      return nullptr;
+    };
+    thread_started_ = pthread_create(&thread, nullptr, run, this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (thread_started_) pthread_detach(thread);
+  }
+
+  // CUPTI's callbacks call these. They may hold CUPTI's locks, so that nothing here calls CUPTI but
+  // to walk the records of a buffer.
+
+  /// A buffer for CUPTI to fill; nullptr when the memory is used up. `needs_one`: this CUPTI
+  /// crashes where it gets none, so it gets a small one whose records are only counted.
+  buffer* take_empty(bool needs_one) noexcept {
+    buffer* b = pool_.take();
+    for (int i = 0; b == nullptr && i < 1000 && pool_.will_have_one(); ++i) {
+      help();
+      b = pool_.take();
+    }
+    return b == nullptr && needs_one ? pool_.take_spare() : b;
+  }
+  /// CUPTI gives a buffer back. Other clients' buffers are left alone.
+  void queue(std::uint8_t* records, std::size_t filled) noexcept {
+    buffer* const b = pool_.find(records);
+    if (b == nullptr) return;
+    b->filled = filled;
+    pool_.queue(b);
+    // After this lock the reader either has not looked at the queue yet or waits to be woken.
+    { const std::lock_guard lock(waiting_); }
+    wake_.notify_one();
+  }
+  /// Where records come faster than the reader reads them, launching threads read too: a launch
+  /// that takes longer is better than a lost record.
+  void help_if_behind() noexcept {
+    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
+  }
+
+ private:
+  // Reading needs nothing of CUPTI's that another thread might hold; even so, callers do not try
+  // for ever.
+  void help() noexcept {
+    if (reading_.try_lock()) {
+      read_one();
+      reading_.unlock();
+    } else {
+      usleep(20);
+    }
+  }
+
+  /// The caller holds reading_. False when no buffer is queued.
+  bool read_one() {
+    buffer* const b = pool_.next();
+    if (b == nullptr) return false;
+    listener_.begin_reading();
+    read(*b);
+    pool_.give_back(b);
+    listener_.end_reading();
+    return true;
+  }
+  void read(buffer& b) {
+    constexpr std::size_t batch = 64;
+    activity some[batch];
+    std::size_t count = 0;
+    std::uint64_t lost = 0;
+    void* record = nullptr;
+    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == success) {
+      if (kind_of(record) == kind_device) listener_.describe(read_device(record));
+      activity& a = some[count];
+      if (!cupti::read(record, a)) continue;
+      if (b.spare) {
+        ++lost;
+        continue;
+      }
+      if (a.correlation == 0 && a.kind <= activity_kind::set) ids_are_missing_ = true;
+      if (++count == batch) listener_.read(some, std::exchange(count, 0));
+    }
+    if (count != 0) listener_.read(some, count);
+    if (lost != 0) listener_.dropped(lost);
+  }
+
+  void read_for_ever() {
+    for (;;) {
+      {
+        std::unique_lock lock(waiting_);
+        wake_.wait(lock, [this] { return pool_.any_queued(); });
+      }
+      read_all();
+      after_reading_(after_reading_of_);
+    }
+  }
+
+  const device_listener& listener_;
+  const functions& f_;
+  buffer_pool pool_;
+  std::mutex reading_;  // held by the one thread that reads
+  std::mutex waiting_;  // held only to look whether a buffer is queued
+  std::condition_variable wake_;
+  std::atomic<bool> ids_are_missing_{false};
+  bool thread_started_ = false;
+  void (*after_reading_)(void* of) = nullptr;
+  void* after_reading_of_ = nullptr;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_reader.hpp>
+
 // <kprof/collect/device_wait.hpp>
 #ifndef KPROF_COLLECT_DEVICE_WAIT_HPP
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
-// Waits until the devices have done all that was launched, since CUPTI keeps back the records of
-// what still runs. Uses the CUDA that the program has loaded, whichever; where there is none,
-// nothing waits.
+// Waits until the devices have finished all launched work, since CUPTI keeps back the records of
+// work that still runs. Uses the CUDA driver or runtime that the program has loaded; where it has
+// loaded none, nothing waits.
 
 // <kprof/collect/lock_within.hpp>
 #ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
 #define KPROF_COLLECT_LOCK_WITHIN_HPP
 
-// Waiting that ends. By looking again and not with std::timed_mutex, whose clock g++ 12's thread
-// sanitizer does not know.
+// Waiting that ends after a while. It polls instead of using std::timed_mutex, since g++ 12's
+// thread sanitizer does not intercept pthread_mutex_clocklock.
 
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Whether condition() held at some time within the limit.
+/// Polls until condition() holds; false if it did not within that time.
 template <class Condition>
 bool holds_within(int milliseconds, Condition condition) {
-  for (int i = 0; i < 10 * milliseconds; ++i) {
-    if (condition()) return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
     usleep(100);
   }
-  return condition();
+  return true;
 }
 
-/// A lock that is held, or not after that long.
+/// Locks the mutex; the result owns no lock if that took longer.
 inline std::unique_lock<std::mutex> lock_within(int milliseconds, std::mutex& mutex) {
   std::unique_lock lock(mutex, std::defer_lock);
   static_cast<void>(holds_within(milliseconds, [&] { return lock.try_lock(); }));
@@ -12997,6 +14651,7 @@ KPROF_DETAIL_END
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -13006,7 +14661,7 @@ namespace detail::cupti {
 
 class device_wait {
  public:
-  // From CUPTI's callbacks.
+  // CUPTI's callbacks call these.
   void add(void* context) {
     const std::lock_guard lock(mutex_);
     if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
@@ -13020,20 +14675,21 @@ class device_wait {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
   }
-  /// A thread is about to capture a stream. It lets who is waiting for devices finish, since that
-  /// breaks captures, but not for long: what the devices wait for may be this thread.
+  /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
+  /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
+  /// be waiting for this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
     const std::lock_guard lock(mutex_);
     capturing_.push_back(stream);
   }
-  /// The capture has ended or failed, or the stream is no more.
+  /// The capture has ended or failed, or the stream is destroyed.
   void end_capture(void* stream) {
     const std::lock_guard lock(mutex_);
     std::erase(capturing_, stream);
   }
 
-  /// Not while a stream is being captured: the records of what is running are had another time.
+  /// Waits, unless a stream is being captured: then the records of running work are read later.
   void for_all_devices() {
     const std::lock_guard lock(waiting_);
     if (is_capturing()) return;
@@ -13044,24 +14700,24 @@ class device_wait {
       static_cast<void>(wait());
     }
   }
-  /// Gives up after a while: a program may end with work that never does.
+  /// Gives up after that long, and returns false: a program may end with work that never does.
   bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
-      bool done = false;
+      std::atomic<bool> done{false};
     };
-    auto* const j = new job{this};  // whoever is late must still find it
+    // A thread that has been given up still writes to it, so then it is never freed.
+    auto* const j = new job{this};
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->wait->for_all_devices();
-      __atomic_store_n(&its->done, true, __ATOMIC_RELEASE);
+      its->done = true;
       return nullptr;
     };
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
-    if (!holds_within(milliseconds, [j] { return __atomic_load_n(&j->done, __ATOMIC_ACQUIRE); }))
-      return false;
+    if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
     delete j;
     return true;
   }
@@ -13086,10 +14742,11 @@ class device_wait {
       const std::lock_guard lock(mutex_);
       contexts = contexts_;
     }
-    void* own = nullptr;  // may be older than the subscription, and without a launch since
+    // This thread's context may be older than the subscription, with no launch since.
+    void* own = nullptr;
     if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
     for (void* context : contexts) {
-      if (is_capturing()) return;  // that began while this thread waited
+      if (is_capturing()) return;  // it began while this thread waited
       if (context == own || push(context) != 0) continue;
       static_cast<void>(wait());
       void* popped = nullptr;
@@ -13102,10 +14759,10 @@ class device_wait {
     return !capturing_.empty();
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the two lists
   std::vector<void*> contexts_;
   std::vector<void*> capturing_;  // streams
-  std::mutex waiting_;            // no CUPTI call is made under it
+  std::mutex waiting_;            // held while a thread waits; no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti
@@ -13113,11 +14770,325 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/device_wait.hpp>
 
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 
-#include <condition_variable>
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class callback_handler {
+ public:
+  callback_handler(const device_listener& listener, const functions& f, device_wait& wait,
+                   record_reader& reader)
+      : listener_(listener), f_(f), wait_(wait), reader_(reader) {}
+
+  /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
+  void enable(subscriber who) {
+    ++round_;
+    for (const std::uint32_t id :
+         {context_created, context_destroy_starting, stream_destroy_starting, graph_node_created,
+          graph_node_destroy_starting, graph_node_cloned, graph_node_updated})
+      static_cast<void>(f_.enable_callback(1, who, resource, id));
+    runtime_.fill(f_, runtime_api);
+    driver_.fill(f_, driver_api);
+    runtime_.each(
+        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
+    driver_.each(
+        [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, driver_api, id)); });
+  }
+  const call_table& runtime_calls() const noexcept { return runtime_; }
+  const call_table& driver_calls() const noexcept { return driver_; }
+  /// Whether the program has updated an executable graph.
+  bool graphs_were_updated() const noexcept { return graphs_were_updated_; }
+
+  void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
+    if (domain == runtime_api) api_call(runtime_[id], data);
+    else if (domain == driver_api) api_call(driver_[id], data);
+    else if (domain == resource) resource_event(id, data);
+  }
+
+ private:
+  void api_call(call what, const void* data) noexcept {
+    call_state& s = this_call;
+    s.enter_round(round_.load(std::memory_order_relaxed));
+    const bool enters = field<std::uint32_t>(data, callback_data::site) == api_enter;
+    const auto leaves = [enters](std::uint32_t& depth) {
+      return enters ? (++depth, false) : depth != 0 && --depth == 0;
+    };
+    switch (what) {
+      case call::launch:
+        if (enters) begin_launch(s, data);
+        if (leaves(s.launching) && succeeded(data)) launched(s);
+        break;
+      case call::begin_capture:
+        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
+        if (leaves(s.capturing) && !succeeded(data)) wait_.end_capture(stream_of(data));
+        break;
+      case call::end_capture:
+        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        break;
+      case call::update_graph:
+        if (!enters && succeeded(data)) graphs_were_updated_ = true;
+        break;
+      case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
+      case call::other: break;
+    }
+  }
+  void begin_launch(call_state& s, const void* data) noexcept {
+    if (s.launching == 0) s.count = 0, s.captured = false, s.when = listener_.now();
+    s.add(field<std::uint32_t>(data, callback_data::correlation));
+    // A context that is older than the subscription becomes known by the launches in it.
+    void* const context = field<void*>(data, callback_data::context);
+    if (context != s.context && context != nullptr) wait_.add(context);
+    s.context = context;
+  }
+  void launched(const call_state& s) noexcept {
+    if (!s.captured) listener_.launched(s.ids, s.count, s.when);
+    reader_.help_if_behind();
+  }
+  /// The first parameter of all calls that begin or end a capture.
+  static void* stream_of(const void* data) noexcept {
+    const void* const params = field<const void*>(data, callback_data::params);
+    return params == nullptr ? nullptr : field<void*>(params, 0);
+  }
+  static bool succeeded(const void* data) noexcept {
+    const void* const value = field<const void*>(data, callback_data::return_value);
+    return value == nullptr || field<int>(value, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
+  }
+
+  void resource_event(std::uint32_t id, const void* data) noexcept {
+    switch (id) {
+      case context_created:
+        wait_.add(field<void*>(data, resource_data::context));
+        return listener_.context_made();
+      case context_destroy_starting:
+        return wait_.remove(field<void*>(data, resource_data::context));
+      case stream_destroy_starting:
+        return wait_.end_capture(field<void*>(data, resource_data::stream));
+      default: graph_event(id, field<const void*>(data, resource_data::descriptor));
+    }
+  }
+  void graph_event(std::uint32_t id, const void* graph) noexcept {
+    std::uint64_t node = 0, original = 0;
+    if (graph == nullptr || !node_id(graph, graph_data::node, node)) return;
+    switch (id) {
+      case graph_node_created:
+        return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
+      case graph_node_cloned:
+      case graph_node_updated:
+        if (node_id(graph, graph_data::original_node, original))
+          listener_.graph_node_copied(node, original);
+        return;
+      case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
+      default: return;
+    }
+  }
+  void node_made(std::uint64_t node, bool does_work) noexcept {
+    call_state& s = this_call;
+    s.enter_round(round_.load(std::memory_order_relaxed));
+    if (s.launching != 0) s.captured = true;
+    if (s.copying == 0) listener_.graph_node_made(node, does_work);
+  }
+  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
+    void* const node = field<void*>(graph, offset);
+    return node != nullptr && f_.graph_node_id(node, &id) == success;
+  }
+
+  const device_listener& listener_;
+  const functions& f_;
+  device_wait& wait_;
+  record_reader& reader_;
+  call_table runtime_, driver_;
+  std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
+  std::atomic<bool> graphs_were_updated_{false};
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_callbacks.hpp>
+
+// <kprof/collect/cupti_library.hpp>
+#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
+#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
+
+// Finds libcupti at run time. Nothing links against it, so one program serves CUDA 11.8 to 13, and
+// where it is missing the report gives the reason in one line.
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
+/// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
+inline std::vector<std::string> library_names() {
+  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
+    return {named};
+  std::vector<std::string> names;
+  // A libcupti that the program has loaded already: two in one process do not work together.
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(is_cupti, &names);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
+    names.emplace_back(name);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
+      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
+      names.push_back(std::string{home} + "/lib64/libcupti.so");
+    }
+  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
+  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
+  return names;
+}
+
+/// A function of the library, or nullptr.
+template <class Function>
+void find(void* library, const char* symbol, Function& out) noexcept {
+  void* found = dlsym(library, symbol);
+  static_assert(sizeof found == sizeof out);
+  std::memcpy(&out, &found, sizeof out);
+}
+
+/// Looks up all functions; returns the first that is missing and needed, or nullptr.
+inline const char* find_functions(void* library, functions& out) noexcept {
+  const char* missing = nullptr;
+  const auto need = [&](const char* symbol, auto& function) {
+    find(library, symbol, function);
+    if (function == nullptr && missing == nullptr) missing = symbol;
+  };
+  need("cuptiGetVersion", out.get_version);
+  need("cuptiGetResultString", out.get_result_string);
+  need("cuptiSubscribe", out.subscribe);
+  need("cuptiUnsubscribe", out.unsubscribe);
+  need("cuptiEnableCallback", out.enable_callback);
+  need("cuptiGetCallbackName", out.get_callback_name);
+  need("cuptiActivityRegisterCallbacks", out.register_buffers);
+  need("cuptiActivityEnable", out.enable);
+  need("cuptiActivityDisable", out.disable);
+  need("cuptiActivityFlushAll", out.flush_all);
+  need("cuptiActivityGetNextRecord", out.next_record);
+  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
+  need("cuptiGetGraphNodeId", out.graph_node_id);
+  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
+  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
+  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
+  return missing;
+}
+
+/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
+/// safely.
+inline status open_library(functions& out) {
+  const char* const named = std::getenv("KPROF_CUPTI");
+  const bool is_named = named != nullptr && *named != '\0';
+  std::string lacking, reason;
+  for (const std::string& name : library_names()) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() && text != nullptr) reason = text;
+      continue;
+    }
+    const char* missing = find_functions(library, out);
+    if (missing == nullptr) return {};
+    if (lacking.empty()) lacking = name + " lacks " + missing;
+    dlclose(library);
+  }
+  out = {};
+  if (!lacking.empty())
+    return {lacking +
+            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
+            "the CUDA Toolkit in use"};
+  if (is_named)
+    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
+            "); correct it, or leave it out to search"};
+  return {"libcupti was not found (" + reason +
+          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
+          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_library.hpp>
+
+// <kprof/collect/cupti_refusal.hpp>
+#ifndef KPROF_COLLECT_CUPTI_REFUSAL_HPP
+#define KPROF_COLLECT_CUPTI_REFUSAL_HPP
+
+// Why CUPTI does not collect, and what the user can do about it, in words for the report.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// A result by CUPTI's own name for it: "CUPTI_ERROR_NOT_INITIALIZED, 15".
+inline std::string name_of(result r, const functions& f) {
+  const char* text = nullptr;
+  if (f.get_result_string(r, &text) != success || text == nullptr)
+    return "error " + std::to_string(r);
+  return std::string{text} + ", " + std::to_string(r);
+}
+
+/// ": " and the name of the client that has subscribed; "" where CUPTI cannot tell. Subscribes for
+/// a moment if that client has just left.
+inline std::string subscribed_client(const functions& f, callback_function callback) {
+  if (f.subscribe_v2 == nullptr) return {};
+  char name[256] = "";
+  subscriber_params params{sizeof params, "kprof", name, sizeof name};
+  subscriber who = nullptr;
+  if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
+    static_cast<void>(f.unsubscribe(who));
+  name[sizeof name - 1] = '\0';
+  return *name == '\0' ? "" : ": " + std::string{name};
+}
+
+/// Why CUPTI said no. `callback`: what subscribed_client may subscribe with.
+inline std::string refusal(result r, const functions& f, callback_function callback) {
+  const std::string said = " (" + name_of(r, f) + ")";
+  switch (r) {
+    case multiple_subscribers:
+      return "another CUPTI client has the GPU's records" + subscribed_client(f, callback) + said +
+             "; run without Nsight, cuda-gdb, compute-sanitizer or another "
+             "profiler to have them here, or set KPROF=cupti=off";
+    case insufficient_privileges:
+    case virtual_privileges:
+      return "no permission to profile" + said +
+             "; run as root, or load the NVIDIA driver with "
+             "NVreg_RestrictProfilingToAdminUsers=0";
+    case unknown_error:
+      return "CUPTI finds no NVIDIA driver" + said +
+             "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+    case not_initialized:
+      return "CUPTI finds no GPU that the program may use" + said +
+             "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
+    default:
+      return "CUPTI refuses" + said +
+             "; use the libcupti of the CUDA Toolkit that the program is built with "
+             "(KPROF_CUPTI)";
+  }
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_refusal.hpp>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -13127,61 +15098,53 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// One a process, of the binary that owns the session; never freed, since CUPTI may call it until
-/// the process ends.
+/// One a process, in the owner of the session; never freed, since CUPTI may call it until the
+/// process ends. As collector_api says, start(), flush(), stop() and end() do not run at once.
 class KPROF_DETAIL_LOCAL cupti_collector {
  public:
-  /// The one there is, made by the first call, which must give a listener.
-  static cupti_collector& get(const device_listener* tell = nullptr) {
-    if (own_collector == nullptr) own_collector = new cupti_collector(*tell);
+  /// The collector, made by the first call, which must give a listener.
+  static cupti_collector& get(const device_listener* listener = nullptr) {
+    if (own_collector == nullptr) own_collector = new cupti_collector(*listener);
     return *own_collector;
   }
-  explicit cupti_collector(const device_listener& tell) : tell_(tell) {}
+  explicit cupti_collector(const device_listener& listener) : listener_(listener) {}
   cupti_collector(const cupti_collector&) = delete;
   cupti_collector& operator=(const cupti_collector&) = delete;
 
-  /// Begins to collect, with buffers of `memory` bytes in all. What is wrong is for good: it is not
-  /// tried again. Opens libraries: without a lock that a static constructor might want.
+  /// Begins to collect, with buffers of `memory` bytes in all. A failure is final: further calls
+  /// return it again. Opens libraries, so the caller holds no lock that a static constructor might
+  /// want.
   status start(std::size_t memory) {
     if (collecting_ || ended_) return {};
-    if (failed_) return failure_;
-    pool_.set_limit(memory);
-    if (f_.subscribe == nullptr)
-      if (status s = cupti::open_library(f_); !s) return fail(std::move(s.message));
-    static_cast<void>(f_.get_version(&version_));
-    cupti::subscriber who = nullptr;
-    if (const cupti::result r = f_.subscribe(&who, &callback, this); r != cupti::success)
-      return fail(refusal(r));
-    subscriber_ = who;
-    __atomic_fetch_add(&round_, 1, __ATOMIC_RELAXED);
-    if (status s = enable(); !s) {
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      return fail(std::move(s.message));
-    }
-    if (!reader_started_) reader_started_ = start_reader();
-    __atomic_store_n(&collecting_, true, __ATOMIC_RELEASE);
+    if (!failure_.ok()) return failure_;
+    failure_ = subscribe(memory);
+    if (!failure_.ok()) return failure_;
+    reader_.start_thread(
+        [](void* self) { static_cast<cupti_collector*>(self)->query_after_reading(); }, this);
+    collecting_ = true;
     return {};
   }
 
-  /// Reads the records of all that has been launched so far, waiting for the devices.
+  /// Reads the records of all work launched so far, waiting for the devices.
   void flush() {
     if (!collecting_) return;
     wait_.for_all_devices();
     flush_finished();
   }
 
-  /// Ends collecting, so that others may have CUPTI. What still runs is recorded without its end.
+  /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded
+  /// without its end.
   void stop() {
     if (!collecting_) return;
     flush();
-    leave();
+    unsubscribe();
   }
-  /// As stop(), and nothing is ever collected again: CUDA is about to go. Work that does not end is
-  /// not waited for.
+  /// As stop(), and nothing is ever collected again: CUDA is about to shut down. Waits 5 s at most
+  /// for the devices.
   void end() {
     if (collecting_) {
       if (wait_.for_all_devices_within(5000)) flush_finished();
-      leave();
+      unsubscribe();
     }
     ended_ = true;
   }
@@ -13195,114 +15158,39 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   /// "CUPTI 13.0 (API 130001)", once it is known.
   std::string version() const {
     const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ < cupti::version_13) {
-      const bool updated = __atomic_load_n(&graphs_updated_, __ATOMIC_RELAXED);
-      return "CUPTI 12 or older" + api +
-             (updated ? "; it does not tell of updated graphs, whose work stays under the scopes "
-                        "of their first capture: use CUPTI 13"
-                      : "");
-    }
-    return "CUPTI " + std::to_string(version_ / 10000) + '.' +
-           std::to_string(version_ / 100 % 100) + api;
+    if (version_ >= cupti::version_13)
+      return "CUPTI " + std::to_string(version_ / 10000) + '.' +
+             std::to_string(version_ / 100 % 100) + api;
+    std::string text = "CUPTI 12 or older" + api;
+    if (callbacks_.graphs_were_updated())
+      text +=
+          "; it does not tell of updated graphs, whose work stays under the scopes of their first "
+          "capture: use CUPTI 13";
+    return text;
   }
-  std::size_t memory() noexcept { return pool_.bytes_held(); }
+  std::size_t memory() noexcept { return reader_.memory(); }
 
  private:
   static constexpr std::uint32_t kinds[] = {cupti::kind_device,  cupti::kind_concurrent_kernel,
                                             cupti::kind_memcpy,  cupti::kind_memcpy_peer,
                                             cupti::kind_memset,  cupti::kind_synchronization,
                                             cupti::kind_overhead};
-  static constexpr std::uint32_t resources[] = {
-      cupti::context_created,    cupti::context_destroy_starting,    cupti::stream_destroy_starting,
-      cupti::graph_node_created, cupti::graph_node_destroy_starting, cupti::graph_node_cloned,
-      cupti::graph_node_updated};
 
-  void flush_finished() {
-    static_cast<void>(f_.flush_all(0));
-    read_all();
-    look_after();
+  status subscribe(std::size_t memory) {
+    reader_.set_limit(memory);
+    if (f_.subscribe == nullptr)
+      if (status s = cupti::open_library(f_); !s) return s;
+    static_cast<void>(f_.get_version(&version_));
+    if (const cupti::result r = f_.subscribe(&subscriber_, &callback, this); r != cupti::success)
+      return {refusal(r)};
+    status s = enable();
+    if (!s) static_cast<void>(f_.unsubscribe(subscriber_));
+    return s;
   }
-  void leave() {
-    {
-      const std::lock_guard lock(calling_);  // the reader makes no call from here on
-      __atomic_store_n(&collecting_, false, __ATOMIC_RELEASE);
-      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
-      if (api_records_) disable_api_records();
-      static_cast<void>(f_.flush_all(cupti::flush_forced));
-      count_dropped();
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      subscriber_ = nullptr;
-      wait_.forget_contexts();  // whether they live is not told any more
-    }
-    read_all();
-  }
-
-  // ---- begin and end
-
-  status fail(std::string why) {
-    failed_ = true;
-    failure_ = {std::move(why)};
-    return failure_;
-  }
-
-  std::string text_of(cupti::result r) const {
-    const char* text = nullptr;
-    if (f_.get_result_string(r, &text) != cupti::success || text == nullptr)
-      return "error " + std::to_string(r);
-    return std::string{text} + ", " + std::to_string(r);
-  }
-
-  /// Why cuptiSubscribe said no, and what to do.
-  std::string refusal(cupti::result r) const {
-    const std::string said = " (" + text_of(r) + ")";
-    switch (r) {
-      case cupti::multiple_subscribers:
-        return "another CUPTI client has the GPU's records" + holder() + said +
-               "; run without Nsight, cuda-gdb, compute-sanitizer or another "
-               "profiler to have them here, or set KPROF=cupti=off";
-      case cupti::insufficient_privileges:
-      case cupti::virtual_privileges:
-        return "no permission to profile" + said +
-               "; run as root, or load the NVIDIA driver with "
-               "NVreg_RestrictProfilingToAdminUsers=0";
-      case cupti::unknown_error:
-        return "CUPTI finds no NVIDIA driver" + said +
-               "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
-      case cupti::not_initialized:
-        return "CUPTI finds no GPU that the program may use" + said +
-               "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
-      default:
-        return "CUPTI refuses" + said +
-               "; use the libcupti of the CUDA Toolkit that the program is built with "
-               "(KPROF_CUPTI)";
-    }
-  }
-  /// The name of who has subscribed, where CUPTI can tell.
-  std::string holder() const {
-    if (f_.subscribe_v2 == nullptr) return {};
-    char name[256] = "";
-    cupti::subscriber_params params{sizeof params, "kprof", name, sizeof name};
-    cupti::subscriber who = nullptr;
-    // it has just left
-    if (f_.subscribe_v2(&who, &callback, nullptr, &params) == cupti::success)
-      static_cast<void>(f_.unsubscribe(who));
-    name[sizeof name - 1] = '\0';
-    return *name == '\0' ? "" : ": " + std::string{name};
-  }
-
   status enable() {
     if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success)
       return {refusal(r)};
-    for (const std::uint32_t id : resources)
-      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::resource, id));
-    runtime_.fill(f_, cupti::runtime_api);
-    driver_.fill(f_, cupti::driver_api);
-    runtime_.each([&](std::uint32_t id) {
-      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::runtime_api, id));
-    });
-    driver_.each([&](std::uint32_t id) {
-      static_cast<void>(f_.enable_callback(1, subscriber_, cupti::driver_api, id));
-    });
+    callbacks_.enable(subscriber_);
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
       const cupti::result r = f_.enable(kind);
@@ -13317,19 +15205,53 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     }
     return {};
   }
+  std::string refusal(cupti::result r) const { return cupti::refusal(r, f_, &callback); }
 
-  // CUPTI documents correlation ids only for when records of API calls are on as well. They cost a
-  // record a call, and in practice the ids come with the callbacks alone: the records are turned on
-  // only once an id is found missing.
+  void unsubscribe() {
+    {
+      const std::lock_guard lock(calling_);
+      collecting_ = false;  // the reader's thread makes no call from here on
+      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      if (api_records_) disable_api_records();
+      static_cast<void>(f_.flush_all(cupti::flush_forced));
+      count_dropped();
+      static_cast<void>(f_.unsubscribe(subscriber_));
+      subscriber_ = nullptr;
+      wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
+    }
+    reader_.read_all();
+  }
+
+  void flush_finished() {
+    static_cast<void>(f_.flush_all(0));
+    reader_.read_all();
+    query_after_reading();
+  }
+  /// What CUPTI is asked after records were read.
+  void query_after_reading() {
+    const std::lock_guard lock(calling_);
+    if (!collecting_) return;
+    count_dropped();
+    if (reader_.ids_are_missing() && !api_records_) enable_api_records();
+  }
+  /// Counts the records that CUPTI dropped since the last call.
+  void count_dropped() {
+    std::size_t dropped = 0;
+    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0)
+      listener_.dropped(dropped);
+  }
+
+  // CUPTI documents correlation ids only for when records of API calls are enabled as well. Those
+  // cost a record a call, and in practice the ids come with the callbacks alone. So the records are
+  // enabled only once a record of device work came without an id.
   void enable_api_records() {
-    if (!__atomic_load_n(&ids_missing_, __ATOMIC_RELAXED) || api_records_) return;
     api_records_ = true;
     const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
       if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
       else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
     };
-    on(runtime_, f_.enable_runtime_api, cupti::kind_runtime);
-    on(driver_, f_.enable_driver_api, cupti::kind_driver);
+    on(callbacks_.runtime_calls(), f_.enable_runtime_api, cupti::kind_runtime);
+    on(callbacks_.driver_calls(), f_.enable_driver_api, cupti::kind_driver);
   }
   void disable_api_records() {
     static_cast<void>(f_.disable(cupti::kind_runtime));
@@ -13340,246 +15262,42 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   // ---- what CUPTI calls
 
   static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
-    auto* const c = static_cast<cupti_collector*>(self);
-    if (c == nullptr) return;
-    if (domain == cupti::runtime_api) c->api_call(c->runtime_[id], data);
-    else if (domain == cupti::driver_api) c->api_call(c->driver_[id], data);
-    else if (domain == cupti::resource) c->resource(id, data);
+    if (self != nullptr) static_cast<cupti_collector*>(self)->callbacks_.handle(domain, id, data);
   }
-
-  void api_call(cupti::call what, const void* data) noexcept {
-    namespace at = cupti::callback_data;
-    cupti::call_state& s = cupti::this_call;
-    s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
-    const bool enters = cupti::field<std::uint32_t>(data, at::site) == cupti::api_enter;
-    const auto leaves = [enters](std::uint32_t& depth) {
-      return enters ? (++depth, false) : depth != 0 && --depth == 0;
-    };
-    switch (what) {
-      case cupti::call::launch:
-        if (enters) {
-          if (s.launching == 0) s.count = 0, s.captured = false, s.when = tell_.now();
-          s.add(cupti::field<std::uint32_t>(data, at::correlation));
-          note_context(s, cupti::field<void*>(data, at::context));
-        }
-        if (leaves(s.launching) && worked(data)) launched(s);
-        break;
-      case cupti::call::begin_capture:
-        if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
-        if (leaves(s.capturing) && !worked(data)) wait_.end_capture(stream_of(data));
-        break;
-      case cupti::call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
-        break;
-      case cupti::call::update_graph:
-        if (!enters && worked(data)) __atomic_store_n(&graphs_updated_, true, __ATOMIC_RELAXED);
-        break;
-      case cupti::call::copy_graph: static_cast<void>(leaves(s.copying)); break;
-      case cupti::call::other: break;
-    }
-  }
-  /// Contexts that are older than the subscription are known by what is launched in them.
-  void note_context(cupti::call_state& s, void* context) noexcept {
-    if (context != s.context && context != nullptr) wait_.add(context);
-    s.context = context;
-  }
-  /// The first parameter of all calls that begin or end a capture.
-  static void* stream_of(const void* data) noexcept {
-    const void* const params = cupti::field<const void*>(data, cupti::callback_data::params);
-    return params == nullptr ? nullptr : cupti::field<void*>(params, 0);
-  }
-  static bool worked(const void* data) noexcept {
-    const void* const result = cupti::field<const void*>(data, cupti::callback_data::return_value);
-    return result == nullptr || cupti::field<int>(result, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
-  }
-  void launched(const cupti::call_state& s) noexcept {
-    if (!s.captured) tell_.launched(s.ids, s.count, s.when);
-    for (int i = 0; i < 1000 && pool_.filling_up(); ++i) help();
-  }
-
-  void resource(std::uint32_t id, const void* data) noexcept {
-    if (id == cupti::context_created) {
-      wait_.add(cupti::field<void*>(data, cupti::resource_data::context));
-      return tell_.context_made();
-    }
-    if (id == cupti::stream_destroy_starting)
-      return wait_.end_capture(cupti::field<void*>(data, cupti::resource_data::stream));
-    if (id == cupti::context_destroy_starting)
-      return wait_.remove(cupti::field<void*>(data, cupti::resource_data::context));
-    const void* const graph = cupti::field<const void*>(data, cupti::resource_data::descriptor);
-    std::uint64_t node = 0, original = 0;
-    if (graph == nullptr || !node_id(graph, cupti::graph_data::node, node)) return;
-    switch (id) {
-      case cupti::graph_node_created: {
-        cupti::call_state& s = cupti::this_call;
-        s.enter_round(__atomic_load_n(&round_, __ATOMIC_RELAXED));
-        if (s.launching != 0) s.captured = true;
-        if (s.copying == 0)
-          tell_.graph_node_made(node,
-                                cupti::field<std::uint32_t>(graph, cupti::graph_data::node_type) <=
-                                    cupti::node_memset);
-        break;
-      }
-      case cupti::graph_node_cloned:
-      case cupti::graph_node_updated:
-        if (node_id(graph, cupti::graph_data::original_node, original))
-          tell_.graph_node_copied(node, original);
-        break;
-      case cupti::graph_node_destroy_starting: tell_.graph_node_gone(node); break;
-      default: break;
-    }
-  }
-  bool node_id(const void* graph, std::size_t offset, std::uint64_t& id) const noexcept {
-    void* const node = cupti::field<void*>(graph, offset);
-    return node != nullptr && f_.graph_node_id(node, &id) == cupti::success;
-  }
-
   static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
-    cupti_collector& c = *own_collector;
-    cupti::buffer* b = c.pool_.take();
-    for (int i = 0; b == nullptr && i < 1000 && c.pool_.will_have_one(); ++i) {
-      c.help();
-      b = c.pool_.take();
-    }
-    if (b == nullptr && c.version_ < cupti::version_buffers_may_be_refused)
-      b = c.pool_.take_spare();
+    const bool needs_one = own_collector->version_ < cupti::version_buffers_may_be_refused;
+    cupti::buffer* const b = own_collector->reader_.take_empty(needs_one);
     *records = b == nullptr ? nullptr : b->records();
     *size = b == nullptr ? 0 : b->size;
     *max_records = 0;
   }
   static void completed(void*, std::uint32_t, std::uint8_t* records, std::size_t,
-                        std::size_t valid) {
-    cupti_collector& c = *own_collector;
-    cupti::buffer* const b = c.pool_.find(records);
-    if (b == nullptr) return;
-    b->filled = valid;
-    c.pool_.queue(b);
-    // the reader is either before its look at the queue or waiting to be woken
-    { const std::lock_guard lock(c.waiting_); }
-    c.wake_.notify_one();
-  }
-
-  // ---- reading
-
-  /// All that is queued. One thread at a time: an activity's names and a buffer's rest belong to
-  /// CUPTI.
-  void read_all() {
-    const std::lock_guard lock(reading_);
-    while (read_one()) {}
-  }
-  /// What is to be asked of CUPTI once records have been read, while it may be called.
-  void look_after() {
-    const std::lock_guard lock(calling_);
-    if (!collecting_) return;
-    count_dropped();
-    enable_api_records();
-  }
-  /// What CUPTI dropped since it was asked last.
-  void count_dropped() {
-    std::size_t dropped = 0;
-    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0)
-      tell_.dropped(dropped);
-  }
-  bool read_one() {
-    cupti::buffer* const b = pool_.next();
-    if (b == nullptr) return false;
-    tell_.begin_reading();
-    read(*b);
-    pool_.give_back(b);
-    tell_.end_reading();
-    return true;
-  }
-  void read(cupti::buffer& b) {
-    constexpr std::size_t batch = 64;
-    activity some[batch];
-    std::size_t count = 0;
-    std::uint64_t lost = 0;
-    void* record = nullptr;
-    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == cupti::success) {
-      if (cupti::kind_of(record) == cupti::kind_device) tell_.describe(cupti::read_device(record));
-      if (!cupti::read(record, some[count])) continue;
-      if (b.spare) {
-        ++lost;
-        continue;
-      }
-      const activity& a = some[count];
-      if (a.correlation == 0 && a.kind <= activity_kind::set)
-        __atomic_store_n(&ids_missing_, true, __ATOMIC_RELAXED);
-      if (++count == batch) tell_.read(some, std::exchange(count, 0));
-    }
-    if (count != 0) tell_.read(some, count);
-    if (lost != 0) tell_.dropped(lost);
-  }
-
-  /// Where records come faster than the reader reads them, who brings more reads too: rather late
-  /// than lost. Reading needs nothing of CUPTI's that another thread might hold; even so, callers
-  /// do not try for ever.
-  void help() noexcept {
-    if (reading_.try_lock()) {
-      read_one();
-      reading_.unlock();
-    } else {
-      usleep(20);
-    }
-  }
-
-  bool start_reader() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
-    pthread_t thread;
-    const bool started = pthread_create(
-                             &thread, nullptr,
-                             [](void* self) -> void* {
-                               static_cast<cupti_collector*>(self)->read_for_ever();
-                               return nullptr;
-                             },
-                             this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (started) pthread_detach(thread);
-    return started;  // if not, launching threads and whoever asks for a profile do the reading
-  }
-  void read_for_ever() {
-    for (;;) {
-      {
-        std::unique_lock lock(waiting_);
-        wake_.wait(lock, [this] { return pool_.any_queued(); });
-      }
-      read_all();
-      look_after();
-    }
+                        std::size_t filled) {
+    own_collector->reader_.queue(records, filled);
   }
 
   static cupti_collector* own_collector;  // CUPTI's buffer callbacks carry no pointer of kprof's
 
-  const device_listener tell_;
+  const device_listener listener_;
   cupti::functions f_{};
-  cupti::subscriber subscriber_ = nullptr;
-  cupti::call_table runtime_, driver_;
-  cupti::buffer_pool pool_;
   cupti::device_wait wait_;
+  cupti::record_reader reader_{listener_, f_};
+  cupti::callback_handler callbacks_{listener_, f_, wait_, reader_};
+  cupti::subscriber subscriber_ = nullptr;
   std::uint32_t version_ = 0;
-  std::uint32_t round_ = 0;  // how often collecting has begun
-  bool collecting_ = false;
-  bool ended_ = false;
-  bool failed_ = false;
+  std::mutex calling_;  // held to call CUPTI after reading or to unsubscribe; not by callbacks
+  std::atomic<bool> collecting_{false};
+  std::atomic<bool> ended_{false};
   status failure_;
-  bool ids_missing_ = false;  // a record of the device had no correlation id
-  bool api_records_ = false;
-  bool graphs_updated_ = false;
-  std::mutex reading_;
-  std::mutex calling_;  // CUPTI, by the reader or to leave; callbacks do not take it
-  bool reader_started_ = false;
-  std::mutex waiting_;  // held only to look whether there is something to read
-  std::condition_variable wake_;
+  bool api_records_ = false;  // guarded by calling_
 };
 KPROF_DETAIL_LOCAL inline constinit cupti_collector* cupti_collector::own_collector = nullptr;
 
-/// This binary's collector, as the session uses it.
+/// This module's collector, as the session uses it.
 KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
   static constexpr collector_api table{
-      [](const device_listener& tell, std::size_t memory) {
-        return cupti_collector::get(&tell).start(memory);
+      [](const device_listener& listener, std::size_t memory) {
+        return cupti_collector::get(&listener).start(memory);
       },
       [] { cupti_collector::get().flush(); },
       [] { cupti_collector::get().stop(); },
@@ -13600,7 +15318,7 @@ KPROF_DETAIL_END
 #ifndef KPROF_COLLECT_USES_CUDA_HPP
 #define KPROF_COLLECT_USES_CUDA_HPP
 
-// Whether the program uses CUDA: loading CUPTI loads the driver, which a program that does not
+// Whether the program uses CUDA. Loading CUPTI loads the driver, which a program without CUDA
 // should not pay for.
 
 #include <link.h>
@@ -13608,8 +15326,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <string_view>
 
-// Present where this binary holds device code, calls the runtime or calls the driver, linked in or
-// loaded.
+// Not null where this module holds device code or calls the runtime or the driver.
 extern "C" {
 [[gnu::weak, gnu::visibility("default")]] void kprof_detail_device_code() __asm__(
     "__cudaRegisterFatBinary");
@@ -13620,7 +15337,7 @@ extern "C" {
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// True also when a library is loaded that is of use with CUDA only.
+/// Whether this module uses CUDA, or a library is loaded that only programs with CUDA load.
 inline bool uses_cuda() {
   if (&kprof_detail_device_code != nullptr || &kprof_detail_runtime != nullptr ||
       &kprof_detail_driver != nullptr)
@@ -13653,14 +15370,32 @@ KPROF_DETAIL_END
 // the first scope looks for a tool, and without one guards are idle again. It costs about 0.4 s of
 // compile time and 31 KB of weak code an object. Any thread may open and close scopes.
 
+// <kprof/emit/nvtx_ranges.hpp>
+#ifndef KPROF_EMIT_NVTX_RANGES_HPP
+#define KPROF_EMIT_NVTX_RANGES_HPP
+
+// Pushes and pops the ranges of this module: finds what the tool knows of an operator or a region's
+// name, and sends a scope with its payload. Included by emit/nvtx.hpp, which attaches to a tool.
+// Any thread.
+
 // <kprof/emit/nvtx_schema.hpp>
 #ifndef KPROF_EMIT_NVTX_SCHEMA_HPP
 #define KPROF_EMIT_NVTX_SCHEMA_HPP
 
 // Tells an NVTX tool what operators, nested structs and enums look like: payload schemas and enums,
-// built at run time from the descriptors and registered once for each different description.
-// Included by emit/nvtx.hpp, which has the ranges. Any thread; allocates when it meets something
-// new, and never frees what a tool was told.
+// built at run time from the descriptors. Included by emit/nvtx.hpp, which has the ranges. Any
+// thread.
+
+// Both here: behind the condition the single header would hold them twice.
+
+// <kprof/emit/nvtx_registry.hpp>
+#ifndef KPROF_EMIT_NVTX_REGISTRY_HPP
+#define KPROF_EMIT_NVTX_REGISTRY_HPP
+
+// What an NVTX tool was told of operators, nested structs and enums: one registration for each
+// different description, on a list that readers walk without a lock. Included by nvtx_schema.hpp,
+// which makes the descriptions. Any thread; allocates for a new description, and never frees what
+// the tool was told.
 
 #if KPROF_NVTX
 
@@ -13672,7 +15407,8 @@ KPROF_DETAIL_END
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
-#include <nvtx3/nvToolsExtPayload.h>  // brings the nvToolsExt.h beside it, and not one of another toolkit
+// Brings the nvToolsExt.h beside it, and not one of another toolkit.
+#include <nvtx3/nvToolsExtPayload.h>
 #else
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -13733,14 +15469,14 @@ KPROF_DETAIL_LOCAL inline bool exchange(T& at, T& expected, T desired) noexcept 
                                      __ATOMIC_SEQ_CST);
 }
 
-KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text from) noexcept {
+KPROF_DETAIL_LOCAL inline char* copy_text(char* to, text_view from) noexcept {
   __builtin_memcpy(to, from.data, from.size);
   to[from.size] = '\0';
   return to + from.size;
 }
 
 /// `characters` is room for the names of the entries.
-KPROF_DETAIL_LOCAL inline known* make_known(role as, text name, std::uint64_t size,
+KPROF_DETAIL_LOCAL inline known* make_known(role as, text_view name, std::uint64_t size,
                                             std::size_t entries, std::size_t characters,
                                             char*& names) noexcept {
   const std::size_t head = sizeof(known) + entries * sizeof(entry);
@@ -13824,12 +15560,29 @@ KPROF_DETAIL_LOCAL inline const known* intern(known* item) noexcept {
   return item;
 }
 
+}  // namespace nvtx
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // KPROF_NVTX
+
+#endif  // <kprof/emit/nvtx_registry.hpp>
+
+#if KPROF_NVTX
+
+#include <cstddef>
+#include <cstdlib>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+namespace nvtx {
+
 /// How many binaries have gone: an operator may lie where another lay.
 KPROF_DETAIL_LOCAL inline constinit std::uint32_t unloadings = 0;
 
 #if KPROF_DETAIL_PAYLOAD
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
                                                 const struct_desc& fields) noexcept;
 
 /// Schema id of an enum; 0 when none of its enumerators has a name.
@@ -13885,7 +15638,7 @@ KPROF_DETAIL_LOCAL constexpr std::uint32_t entries_of(const field_desc& f) noexc
   return f.kind == field_kind::string && f.extent != 0 ? f.extent : 1;
 }
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name,
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
                                                 const struct_desc& fields) noexcept {
   std::size_t entries = 0, characters = 0;
   for (std::uint32_t i = 0; i < fields.field_count; ++i) {
@@ -13982,7 +15735,7 @@ KPROF_DETAIL_LOCAL inline work work_of(const op_desc& op, const void* params,
     slot = nullptr;
   }
   work numbers{};
-  division_trap::run_and_stay(op.evaluate, params, numbers);
+  division_trap::run_keeping_handler(op.evaluate, params, numbers);
   auto* made = slot == nullptr
                    ? nullptr
                    : static_cast<remembered_work*>(std::malloc(sizeof(remembered_work) + bytes));
@@ -14023,7 +15776,8 @@ struct payloads {
 
 #else
 
-KPROF_DETAIL_LOCAL inline const known* describe(role as, text name, const struct_desc&) noexcept {
+KPROF_DETAIL_LOCAL inline const known* describe(role as, text_view name,
+                                                const struct_desc&) noexcept {
   char* names = nullptr;
   return intern(make_known(as, name, 0, 0, 0, names));
 }
@@ -14050,23 +15804,12 @@ KPROF_DETAIL_END
 #include <ctime>
 #include <utility>
 
-#endif
-
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 struct emitter_api;
 
-#if !KPROF_NVTX
-
-inline const emitter_api* attach_nvtx() noexcept { return nullptr; }
-inline bool arm_nvtx() noexcept { return false; }
-inline void refuse_nvtx() noexcept {}
-inline void disarm_nvtx() noexcept {}
-
-#else
-
-// Of the binaries that include this, the first to find the tool serves the whole process through
+// Of the modules that include this, the first that finds the tool serves the whole process through
 // hub_record::emitter.
 namespace nvtx {
 
@@ -14105,7 +15848,7 @@ inline constexpr std::uint32_t max_message = 1000;
 struct state {
   std::uint32_t tool;  // one of the above
   bool refused;
-  bool waited_in_vain;
+  bool gave_up_waiting;
   const emitter_api* emitter;
   void (*next_detach)(const module_record& leaving) noexcept;
   std::uint32_t threads;
@@ -14147,7 +15890,7 @@ KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
 }
 
 /// The handle of a region's name, or nullptr when it is to be sent as text.
-KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text name) noexcept {
+KPROF_DETAIL_LOCAL inline nvtxStringHandle_t region_handle(text_view name) noexcept {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (std::uint32_t i = 0; i < name.size; ++i)
     hash = (hash ^ static_cast<unsigned char>(name.data[i])) * 1099511628211U;
@@ -14183,7 +15926,7 @@ KPROF_DETAIL_LOCAL inline nvtxEventAttributes_t event_named(nvtxStringHandle_t h
   return event;
 }
 
-[[gnu::noinline]] KPROF_DETAIL_LOCAL inline void push_text(text name) noexcept {
+[[gnu::noinline]] KPROF_DETAIL_LOCAL inline void push_text(text_view name) noexcept {
   char copy[max_message + 1];
   if (name.size > max_message) name.size = max_message;
   copy_text(copy, name);
@@ -14200,7 +15943,7 @@ KPROF_DETAIL_LOCAL inline constinit thread_local bool telling = false;
 KPROF_DETAIL_LOCAL inline void tell(const site& where, const void* payload,
                                     std::uint32_t bytes) noexcept {
   if (where.op == nullptr) {
-    const text name{static_cast<const char*>(payload), bytes};
+    const text_view name{static_cast<const char*>(payload), bytes};
     const nvtxStringHandle_t handle = region_handle(name);
     if (handle == nullptr) return push_text(name);
     const nvtxEventAttributes_t event = event_named(handle);
@@ -14251,10 +15994,38 @@ KPROF_DETAIL_LOCAL inline const emitter_api* look_for_tool(hub_record& hub) noex
 
 }  // namespace nvtx
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // KPROF_NVTX
+
+#endif  // <kprof/emit/nvtx_ranges.hpp>
+
+#if KPROF_NVTX
+
+#include <ctime>
+#include <utility>
+
+#endif
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct emitter_api;
+
+#if !KPROF_NVTX
+
+inline const emitter_api* attach_nvtx() noexcept { return nullptr; }
+inline bool arm_nvtx() noexcept { return false; }
+inline void refuse_nvtx() noexcept {}
+inline void disarm_nvtx() noexcept {}
+
+#else
+
 /// The emitter when an NVTX tool is attached, else nullptr. The first call initialises NVTX and
-/// hangs the emitter into the hub; later ones cost two loads. Any thread. Another thread that
-/// initialises is waited for, but not for ever: it may need the loader's lock, which this one holds
-/// when a static object's constructor opens a scope. Such a scope is not sent.
+/// hangs the emitter into the hub; later ones cost two loads. Any thread. Waits at most two seconds
+/// for another thread that initialises: that thread may need the loader's lock, which this one
+/// holds while a static object's constructor opens a scope. Such a scope is not sent.
 KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   using nvtx::self;
   if (load(self.refused) || nvtx::telling) return nullptr;
@@ -14266,11 +16037,11 @@ KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
     tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
     store(self.tool, tool);
   }
-  for (int i = 0; tool == nvtx::being_sought && !load(self.waited_in_vain); ++i) {
+  for (int i = 0; tool == nvtx::being_sought && !load(self.gave_up_waiting); ++i) {
     const std::timespec millisecond{0, 1'000'000};
     nanosleep(&millisecond, nullptr);
     tool = load(self.tool);
-    if (i == 2000) store(self.waited_in_vain, true);
+    if (i == 2000) store(self.gave_up_waiting, true);
   }
   return tool == nvtx::found ? self.emitter : nullptr;
 }
@@ -14289,11 +16060,11 @@ struct thread_ranges {
 };
 KPROF_DETAIL_LOCAL inline constinit thread_local thread_ranges mine{};
 
-/// A token: the thread's number in the upper half, then 16 bits of which opening at this depth,
-/// then the depth.
+/// A token: `emitted_token` and the thread's number in the upper half, then 16 bits of which
+/// opening at this depth, then the depth.
 KPROF_DETAIL_LOCAL inline scope_token token_of_innermost() noexcept {
   const std::uint32_t opening = mine.depth < thread_ranges::counted ? mine.opened[mine.depth] : 0U;
-  return static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
+  return emitted_token | static_cast<scope_token>(mine.number) << 32U | opening << 16U | mine.depth;
 }
 
 KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
@@ -14306,8 +16077,9 @@ KPROF_DETAIL_LOCAL inline scope_token begin_words(site& where, const void* paylo
 /// Closes the range and those left open within it. Nothing for a token of another thread or of a
 /// range that is closed.
 KPROF_DETAIL_LOCAL inline void end(scope_token token) noexcept {
+  if ((token & emitted_token) == 0) return end_through_hub(token);
   const std::uint32_t depth = token & 0xFFFFU;
-  if (token == 0 || token >> 32U != mine.number || depth > mine.depth) return;
+  if ((token & ~emitted_token) >> 32U != mine.number || depth > mine.depth) return;
   if (depth < thread_ranges::counted && mine.opened[depth] != (token >> 16U & 0xFFFFU)) return;
   for (; mine.depth >= depth; --mine.depth) self.emitter->pop();
 }
@@ -14356,7 +16128,10 @@ KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
     return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
-  if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) publish(hub);
+  if (nvtx::exchange(hub.emit_only, nobody, &nvtx::emit_only)) {
+    store(hub.end_emitted, &nvtx::end);
+    publish(hub);
+  }
   return true;
 }
 
@@ -14400,11 +16175,12 @@ KPROF_DETAIL_END
 // log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
 // full.
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 KPROF_DETAIL_BEGIN
@@ -14415,8 +16191,21 @@ template <class Clock, bool Emit>
 class KPROF_DETAIL_LOCAL scope_functions {
  public:
   static const scope_api& api() noexcept {
-    static constexpr scope_api table = make_api(std::make_index_sequence<max_fast_words + 1>{});
+    static constexpr scope_api table = make_api();
     return table;
+  }
+  /// For a recording that sends nothing, after one that did: scopes that were sent before are
+  /// closed for the tool too.
+  static const scope_api& closing_api() noexcept {
+    static constexpr scope_api table = [] {
+      scope_api quiet = scope_functions<Clock, false>::make_api();
+      quiet.end = &end;
+      return quiet;
+    }();
+    return table;
+  }
+  static constexpr scope_api make_api() noexcept {
+    return make_api(std::make_index_sequence<max_fast_words + 1>{});
   }
 
  private:
@@ -14432,6 +16221,8 @@ class KPROF_DETAIL_LOCAL scope_functions {
 
   template <std::size_t Words>
   static scope_token begin(site& where, const void* params) noexcept {
+    // A reading of clock_gettime takes 20 ns; a copy of known size would save 2 and cost code.
+    if constexpr (std::is_same_v<Clock, system_clock>) return begin_any(where, params, 8 * Words);
     return append(where, params, 8 * Words, [&](char* to) { std::memcpy(to, params, 8 * Words); });
   }
   static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
@@ -14443,15 +16234,16 @@ class KPROF_DETAIL_LOCAL scope_functions {
   template <class Copy>
   [[gnu::always_inline]] static scope_token append(site& where, const void* bytes,
                                                    std::uint32_t size, Copy copy) noexcept {
-    log_head* const log = my_log;
+    log_head* const log = this_log;
     const std::size_t record = record_header + (size + 7U) / 8U * 8U;
     // with what the session keeps of the site
-    const std::uint32_t id = __atomic_load_n(&where.id, __ATOMIC_ACQUIRE);
+    const std::uint32_t id =
+        std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
     if (!has_room(*log, record) || id == 0) [[unlikely]]
       return begin_prepared(where, bytes, size);
     char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
-    const scope_token token = ++log->top;
+    const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
     // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
@@ -14460,7 +16252,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
-    __atomic_store_n(&log->cursor, at + record, __ATOMIC_RELEASE);
+    publish(*log, at + record);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
@@ -14471,6 +16263,11 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  : 0;
   }
 
+  /// Makes records up to `cursor` visible to whoever folds the log.
+  static void publish(log_head& log, char* cursor) noexcept {
+    std::atomic_ref<char*>(log.cursor).store(cursor, std::memory_order_release);
+  }
+
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
   /// Ends what adopt() began: nothing was sent to a tool then.
   static void release(scope_token token) noexcept { close<false>(token, Clock::now()); }
@@ -14478,26 +16275,28 @@ class KPROF_DETAIL_LOCAL scope_functions {
   /// `Sent`: a tool may have been told of the scope, and not only of scopes inside it.
   template <bool Sent>
   [[gnu::always_inline]] static void close(scope_token token, std::uint64_t now) noexcept {
-    log_head* const log = my_log;
-    if (log->top != token) [[unlikely]]
+    log_head* const log = this_log;
+    if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    put(log->cursor, now | end_bit);
-    log->top = token - 1;
-    __atomic_store_n(&log->cursor, log->cursor + 8, __ATOMIC_RELEASE);
+    char* const at = log->cursor;
+    put(at, now | end_bit);
+    log->scopes.close_innermost(token);
+    publish(*log, at + 8);
   }
 
   template <bool Sent>
   [[gnu::noinline]] static void close_out_of_order(scope_token token, std::uint64_t now) noexcept {
-    if (token == 0) return;  // its beginning was dropped, and counted then
-    if (my_log == &no_log || !static_cast<thread_log*>(my_log)->is_open(token))
+    if (token == 0) return;  // an adoption that was dropped, and counted then
+    if ((token & emitted_token) != 0) return end_through_hub(token);
+    if (this_log == &empty_log || !this_log->scopes.is_open(token))
       return own_recorder->count_closed_elsewhere();
-    auto* const log = static_cast<thread_log*>(my_log);
+    log_head* const log = this_log;
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
     char* at = log->cursor;
     // the innermost, opened before something else was closed out of order
-    if (depth == depth_of(log->top)) {
+    if (depth == log->scopes.depth()) {
       put(at, now | end_bit);
       at += 8;
       // around others that are still open: they end with it; there is room, since at least two ends
@@ -14507,41 +16306,33 @@ class KPROF_DETAIL_LOCAL scope_functions {
       put(at + 8, now);
       at += record_header;
     }
-    log->close_from(depth);
-    __atomic_store_n(&log->cursor, at, __ATOMIC_RELEASE);
+    log->scopes.close_from(depth);
+    publish(*log, at);
   }
 
-  static std::uint32_t capture() noexcept {
-    if (my_log == &no_log) return 0;
-    if (inside_kprof) return 0;
-    const staying_inside guard;
-    own_recorder->settle_child();
-    auto* log = static_cast<thread_log*>(my_log);
-    const std::lock_guard lock(log->mutex());
-    return log->capture();
-  }
+  static std::uint32_t capture() noexcept { return own_recorder->capture(); }
 
   static scope_token adopt(std::uint32_t path) noexcept {
-    if (!has_room(*my_log, record_header)) {
+    if (!has_room(*this_log, record_header)) {
       if (inside_kprof) return 0;
-      const staying_inside guard;
-      if (!own_recorder->more_room(record_header)) return 0;
+      const mark_inside_kprof mark;
+      if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
     }
-    log_head* const log = my_log;
-    put(log->cursor, record_word(record_kind::adopt, path, 0));
-    put(log->cursor + 8, Clock::now());
-    ++log->top;
-    __atomic_store_n(&log->cursor, log->cursor + record_header, __ATOMIC_RELEASE);
-    return log->top;
+    log_head* const log = this_log;
+    char* const at = log->cursor;
+    put(at, record_word(record_kind::adopt, path, 0));
+    put(at + 8, Clock::now());
+    publish(*log, at + record_header);
+    return log->scopes.open();
   }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
   static bool prepare(site& where, std::size_t record) noexcept {
     // a guard in an allocator that kprof itself is calling
     if (inside_kprof) return own_recorder->drop_inside();
-    const staying_inside guard;
+    const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
-    return has_room(*my_log, record) || own_recorder->more_room(record);
+    return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when
@@ -14551,12 +16342,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
     if (!emitter->push(where, bytes, size)) return;
-    const std::uint32_t depth = depth_of(log.top);
+    const std::uint32_t depth = log.scopes.depth();
     if (depth < 64) log.emitted |= std::uint64_t{1} << depth;
     else ++log.emitted_deeper;
   }
   [[gnu::noinline]] static void pop(log_head& log, std::uint32_t depth) noexcept {
-    const std::uint32_t innermost = depth_of(log.top);
+    const std::uint32_t innermost = log.scopes.depth();
     if (depth > innermost) return;
     const emitter_api* emitter = load(load(this_module.hub)->emitter);
     if (emitter == nullptr) return;
@@ -14570,6 +16361,18 @@ class KPROF_DETAIL_LOCAL scope_functions {
     for (; inside != 0; inside &= inside - 1) emitter->pop();
   }
 };
+
+/// The functions for one clock.
+struct recorder_tables {
+  const scope_api* alone;     // no tool is attached
+  const scope_api* emitting;  // scopes are sent to a tool too
+  const scope_api* closing;   // nothing is sent any more; scopes that were are still closed
+};
+template <class Clock>
+KPROF_DETAIL_LOCAL recorder_tables tables_of_recorder() noexcept {
+  return {&scope_functions<Clock, false>::api(), &scope_functions<Clock, true>::api(),
+          &scope_functions<Clock, true>::closing_api()};
+}
 
 /// What a scope of 8 words costs this thread and what an empty one shows, in ticks.
 struct scope_cost {
@@ -14598,8 +16401,8 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   const std::uint64_t params[8] = {};
   const scope_api& functions = scope_functions<Clock, false>::api();
   std::uint64_t cost[batches], empty[batches];
-  log_head* const mine = my_log;
-  my_log = &scratch;
+  log_head* const mine = this_log;
+  this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
     scratch.cursor = memory.get();
     const std::uint64_t before = Clock::now();
@@ -14608,7 +16411,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
     const char* middle = memory.get() + scopes / 2 * (record_header + 64 + 8);
     empty[b] = (get(middle + record_header + 64) & ~end_bit) - get(middle + 8);
   }
-  my_log = mine;
+  this_log = mine;
   return {median(cost) / static_cast<double>(scopes), median(empty)};
 }
 
@@ -14621,25 +16424,23 @@ KPROF_DETAIL_END
 #ifndef KPROF_SESSION_DEVICE_SESSION_HPP
 #define KPROF_SESSION_DEVICE_SESSION_HPP
 
-// The session's device part: starts and stops a collector, and gives what it tells to the recorder
-// and to attribution. Belongs to the session, which never frees it. The collector is of the binary
-// that made the session; other binaries reach it by its functions.
-//
-// Collectors open libraries and call drivers, so nothing here is called with the session's lock: a
-// thread that is opening a library may be waiting for the session.
+// The session's device part: starts and stops a collector, and passes what it tells on to the
+// recorder and to attribution. Belongs to the session, which never frees it. The collector is the
+// owner's; other modules reach it by its functions.
 
 // <kprof/attribute/transcript.hpp>
 #ifndef KPROF_ATTRIBUTE_TRANSCRIPT_HPP
 #define KPROF_ATTRIBUTE_TRANSCRIPT_HPP
 
-// Writes down, as text, all that a collector tells: with it, a run on one machine's GPU is
-// attributed again on another machine without one. On where the environment variable
-// KPROF_TRANSCRIPT names a file. A line each:
+// Writes everything that a collector tells to a text file, when the environment variable
+// KPROF_TRANSCRIPT names one. A machine without a GPU can attribute the run again from that file.
+// One line for each:
 //
 //   path NUMBER PARENT op|region NAME          scopes; 0 is none
 //   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in
 //                                                  records
-//   node NUMBER PATH LEADS                     a graph's node; LEADS as in captured_scope
+//   node NUMBER PATH SCOPES                    a graph's node; SCOPES as in
+//                                              captured_scope::scopes_started_here
 //   cloned NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
@@ -14688,7 +16489,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
     const std::lock_guard lock(mutex_);
     write_path(threads, where.path);
     std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path,
-                 where.leads);
+                 where.scopes_started_here);
   }
   void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
     const std::lock_guard lock(mutex_);
@@ -14753,7 +16554,9 @@ class KPROF_DETAIL_LOCAL device_transcript {
     std::string name = s.bytes;
     if (where.op != nullptr) {
       const std::string parameters =
-          s.merged ? "(not kept)" : write_fields(where.op->fields, s.bytes.data());
+          s.merged
+              ? "(not kept)"
+              : parameter_text(to_operator(*where.op), pack_parameters(*where.op, s.bytes.data()));
       name = where.op->name + (parameters.empty() ? "" : " " + parameters);
     }
     for (char& c : name)
@@ -14772,8 +16575,72 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/transcript.hpp>
 
+// <kprof/session/session_clock.hpp>
+#ifndef KPROF_SESSION_SESSION_CLOCK_HPP
+#define KPROF_SESSION_SESSION_CLOCK_HPP
+
+// The clock that scopes and launches are timed with: the CPU's counter or clock_gettime, and the
+// line that turns its ticks into nanoseconds. Its owner's lock guards it, but for now().
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_clock {
+ public:
+  void use_counter(bool on) noexcept { uses_counter_.store(on, std::memory_order_relaxed); }
+  bool uses_counter() const noexcept { return uses_counter_.load(std::memory_order_relaxed); }
+
+  /// Ticks. Any thread, without a lock.
+  std::uint64_t now() const noexcept {
+    return uses_counter() ? counter_clock::now() : system_clock::now();
+  }
+  const char* name() const noexcept {
+    return uses_counter() ? counter_clock::name : system_clock::name;
+  }
+
+  calibration_point read() const noexcept {
+    return uses_counter() ? calibrate<counter_clock>() : calibrate<system_clock>();
+  }
+  void restart(calibration_point first) { time_.reset(first); }
+  /// Adds a calibration point that is read now.
+  void calibrate_again() { time_.add(read()); }
+
+  const timebase& time() const noexcept { return time_; }
+  /// CLOCK_REALTIME ns, by its latest reading, since it may have been set meanwhile.
+  /// `ns_per_tick`: time().ns_per_tick(), which callers with many ticks ask for once.
+  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
+    const auto ago = static_cast<std::int64_t>(time_.last().ticks - ticks);
+    const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
+    return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  }
+
+  void describe(clock_info& out) const {
+    out = {name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
+  }
+  /// What one scope costs, in ns.
+  void describe_cost(own_cost& out) const {
+    const scope_cost cost =
+        uses_counter() ? measure_scope<counter_clock>() : measure_scope<system_clock>();
+    out.scope_ns = cost.scope * time_.ns_per_tick();
+    out.empty_scope_ns = cost.empty * time_.ns_per_tick();
+  }
+
+ private:
+  std::atomic<bool> uses_counter_{false};
+  timebase time_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/session_clock.hpp>
+
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14784,82 +16651,85 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// While it is held, no activity is attributed.
+using attribution_lock = std::unique_lock<std::mutex>;
+
 class KPROF_DETAIL_LOCAL device_session {
  public:
-  /// What only the binary that made the session can give: its own code.
-  struct maker_code {
+  /// Addresses of the owner's code.
+  struct owner_functions {
     const collector_api* collector;
-    device_listener tell;
+    device_listener listener;
     void (*at_exit)();
   };
 
-  explicit device_session(recorder& threads) : joined_(threads, threads.budget()) {}
+  explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
-  /// This binary's code serves the process from now on.
+  /// Makes this module the owner.
   void own() noexcept { own_device = this; }
-
-  static maker_code code(const collector_api& collector) noexcept {
+  static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied,
-             [](std::uint64_t node) noexcept { own_device->joined_.graphs().gone(node); },
-             []() noexcept { own_device->register_exit(); }, &begin_reading, &read,
-             &describe_device, &count_dropped, &end_reading},
+            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,
+             &context_made, &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
             [] { own_device->end(); }};
   }
-  void set_code(const maker_code& code) noexcept { code_ = code; }
+  void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
-  /// Bytes of `memory` that buffers and tables take; the rest is for logs and totals.
+  /// Bytes of a session's `memory` that buffers and tables take; the rest is for logs and totals.
   static constexpr std::size_t share(std::size_t memory) noexcept {
     return buffers_share(memory) + attribution::share(memory);
   }
 
-  // ---- without the session's lock
+  // Collectors open libraries and call drivers, and a thread that is opening a library may be
+  // waiting for the session: the session calls these without its lock.
 
-  /// Begins to collect if that is `wanted`, or goes on; ends it if not.
-  void collect(bool wanted, const char* why_not, std::size_t memory, bool uses_counter) {
-    // Launches made before another thread is through with this would not be seen.
-    const auto lock = control();
-    if (!lock || abandoned_) return;
-    if (!wanted) {
-      if (collecting_) finish(code_.collector->stop);
-      set_state(why_not);
-      return;
-    }
-    if (collecting_) return;
-    uses_counter_ = uses_counter;
+  /// Begins to collect, or goes on. A failure is part of describe().
+  void collect(std::size_t memory, bool uses_counter) {
+    // Launches made before another thread has started the collector would not be seen.
+    const auto lock = lock_control();
+    if (!lock || abandoned_ || collecting_) return;
+    clock_.use_counter(uses_counter);
     {
-      const std::lock_guard own(joined_.mutex());
-      const calibration_point at = calibrate_now();
-      time_.reset(at);
+      const attribution_lock own(attribution_.mutex());
+      const calibration_point at = clock_.read();
+      clock_.restart(at);
       // launches may come before the recording begins
-      if (!has_collected()) joined_.restart(at.realtime_ns, memory);
+      if (!has_collected_) attribution_.restart(at.realtime_ns, memory);
     }
     transcript_.open();
-    __atomic_store_n(&opening_, true, __ATOMIC_RELAXED);
-    const status s = code_.collector->start(code_.tell, buffers_share(memory));
-    __atomic_store_n(&opening_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&collecting_, s.ok(), __ATOMIC_RELAXED);
-    if (s) __atomic_store_n(&has_collected_, true, __ATOMIC_RELAXED);
-    set_state(s ? code_.collector->version() : s.message);
-    if (s) register_exit();
+    opening_ = true;
+    const status s = owner_.collector->start(owner_.listener, buffers_share(memory));
+    opening_ = false;
+    collecting_ = s.ok();
+    set_state(s ? owner_.collector->version() : s.message);
+    if (!s) return;
+    has_collected_ = true;
+    register_exit();
   }
-  /// Has all that was launched so far read. Waits for the devices.
+  /// Ends collecting, if it is on. `reason`: what describe() says from now on.
+  void collect_nothing(const char* reason) {
+    const auto lock = lock_control();
+    if (!lock || abandoned_) return;
+    if (collecting_) finish(owner_.collector->stop);
+    set_state(reason);
+  }
+  /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
-    if (const auto lock = control(); lock && collecting_) code_.collector->flush();
+    if (const auto lock = lock_control(); lock && collecting_) owner_.collector->flush();
   }
   void stop() {
-    if (const auto lock = control(); lock && collecting_) finish(code_.collector->stop);
+    if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
   }
-  /// CUDA is about to go: what is left is read, and no call is made any more. Whoever waits for a
-  /// device that never ends is not waited for.
+  /// CUDA is about to shut down: reads what is left, after which no call is made any more. Gives up
+  /// after 5 s if another thread is waiting for a device that never finishes.
   void end() {
-    if (const auto lock = abandoned_ ? std::unique_lock<std::mutex>() : lock_within(5000, control_);
-        lock && collecting_)
-      finish(code_.collector->end);
+    if (abandoned_) return;
+    if (const auto lock = lock_within(5000, control_); lock && collecting_)
+      finish(owner_.collector->end);
   }
 
-  /// The program was not found to use CUDA when the recording began, and now is.
-  void note_late() {
+  /// The recording began when the program did not use CUDA, and now it does.
+  void note_cuda_came_late() {
     const std::lock_guard lock(state_mutex_);
     if (state_.empty())
       state_ =
@@ -14867,73 +16737,64 @@ class KPROF_DETAIL_LOCAL device_session {
           "or kprof::start() once it is loaded";
   }
 
-  // ---- with it
+  // The session calls these with its lock.
 
-  /// A recording begins; restart_threads() makes the threads' logs begin anew. Nothing is
-  /// attributed between the two.
-  template <class RestartThreads>
-  void restart(std::uint64_t realtime_ns, std::size_t memory, RestartThreads restart_threads) {
-    const std::lock_guard own(joined_.mutex());
-    // also of threads that have ended: what they launched may still run
-    if (has_collected()) take_launches();
-    restart_threads();
-    if (has_collected()) joined_.restart(realtime_ns, memory);
-    __atomic_store_n(&in_recording_, __atomic_load_n(&collecting_, __ATOMIC_RELAXED),
-                     __ATOMIC_RELAXED);
+  /// Takes all launches noted so far, and holds attribution still.
+  attribution_lock lock_attribution() {
+    attribution_lock lock(attribution_.mutex());
+    if (has_collected_) take_launches();
+    return lock;
+  }
+  /// What is attributed in this recording; nullptr where nothing is collected.
+  attribution* attributed(const attribution_lock&) {
+    if (has_collected_) attribution_.retry_pending();
+    return in_recording_ ? &attribution_ : nullptr;
+  }
+  /// A recording begins at `realtime_ns`. The threads' logs have begun anew under the same lock.
+  void restart(const attribution_lock&, std::uint64_t realtime_ns, std::size_t memory) {
+    if (has_collected_) attribution_.restart(realtime_ns, memory);
+    in_recording_ = collecting_.load();
   }
   /// Launches made while this is false are ignored.
-  void set_recording(bool on) noexcept { __atomic_store_n(&recording_, on, __ATOMIC_RELAXED); }
-  /// In this process, and in this recording.
-  bool has_collected() const noexcept { return __atomic_load_n(&has_collected_, __ATOMIC_RELAXED); }
-  bool in_recording() const noexcept { return __atomic_load_n(&in_recording_, __ATOMIC_RELAXED); }
+  void set_recording(bool on) noexcept { recording_ = on; }
+  /// Whether anything was ever collected in this process.
+  bool has_collected() const noexcept { return has_collected_; }
 
-  /// The profile's device part is filled by `build`(attribution or nullptr), the rest here.
-  template <class Build>
-  profile build(Build make) {
-    const std::lock_guard own(joined_.mutex());
-    if (has_collected()) {
-      take_launches();
-      joined_.settle();
-    }
-    profile out = make(in_recording() ? &joined_ : nullptr);
-    out.device.collecting = in_recording();
-    {
-      const std::lock_guard lock(state_mutex_);
-      out.device.state = in_recording() ? code_.collector->version() : state_;
-    }
-    return out;
+  /// Writes whether the recording has device activity, and why not.
+  void describe(device_profile& out) {
+    out.collecting = in_recording_;
+    const std::lock_guard lock(state_mutex_);
+    out.state = in_recording_ ? owner_.collector->version() : state_;
   }
   std::size_t memory_held() {
-    if (!has_collected()) return 0;
-    const std::lock_guard own(joined_.mutex());
-    return joined_.bytes() + code_.collector->memory();
+    if (!has_collected_) return 0;
+    const attribution_lock own(attribution_.mutex());
+    return attribution_.bytes() + owner_.collector->memory();
   }
-
-  // ---- fork
 
   void before_fork() {
     transcript_.flush();  // or the child would write it once more
-    joined_.mutex().lock();
-    joined_.graphs().mutex().lock();
+    attribution_.mutex().lock();
+    attribution_.graphs().mutex().lock();
     state_mutex_.lock();
   }
   void after_fork() {
     state_mutex_.unlock();
-    joined_.graphs().mutex().unlock();
-    joined_.mutex().unlock();
+    attribution_.graphs().mutex().unlock();
+    attribution_.mutex().unlock();
   }
   /// Neither CUDA nor its tools work in the child of a fork.
   void in_child(std::uint64_t realtime_ns) {
     after_fork();
-    const bool is_busy = !control_.try_lock();  // with another thread, which is not here
-    if (!is_busy) control_.unlock();
-    if (code_.collector == nullptr || (!has_collected() && !is_busy)) return;
+    const bool in_use = !control_.try_lock();  // by another thread, which is not in the child
+    if (!in_use) control_.unlock();
+    if (owner_.collector == nullptr || (!has_collected_ && !in_use)) return;
     abandoned_ = true;
     collecting_ = false;
-    code_.collector->abandon();
-    joined_.restart(realtime_ns, 0);
-    __atomic_store_n(&has_collected_, false, __ATOMIC_RELAXED);
-    __atomic_store_n(&in_recording_, false, __ATOMIC_RELAXED);
+    owner_.collector->abandon();
+    attribution_.restart(realtime_ns, 0);
+    has_collected_ = false;
+    in_recording_ = false;
     set_state("not collected in the child of a fork, where CUDA cannot be used");
   }
 
@@ -14945,138 +16806,133 @@ class KPROF_DETAIL_LOCAL device_session {
     state_ = std::move(state);
   }
 
-  /// The lock of who starts, flushes or stops the collector; none where that cannot be had.
-  /// Flushing takes as long as the devices do. But a thread that opens CUPTI may wait for a library
-  /// that this one is loading.
-  std::unique_lock<std::mutex> control() {
+  /// Waits as long as another thread starts, flushes or stops the collector, which may be as long
+  /// as the devices work. But a thread that is opening CUPTI may be waiting for a library that this
+  /// thread is loading: then returns without the lock after 2 s. In the child of a fork too.
+  std::unique_lock<std::mutex> lock_control() {
     std::unique_lock lock(control_, std::defer_lock);
-    for (int waited = 0; !abandoned_ && !lock.try_lock() && waited < 20000;) {
+    std::uint64_t opening_since = nanoseconds_of(CLOCK_MONOTONIC);
+    while (!abandoned_ && !lock.try_lock()) {
       static_cast<void>(usleep(100));
-      waited = __atomic_load_n(&opening_, __ATOMIC_RELAXED) ? waited + 1 : 0;
+      const std::uint64_t now = nanoseconds_of(CLOCK_MONOTONIC);
+      if (!opening_) opening_since = now;
+      else if (now - opening_since > 2'000'000'000) break;
     }
     return lock;
   }
 
-  void finish(void (*how)()) {
-    how();
-    __atomic_store_n(&collecting_, false, __ATOMIC_RELAXED);
+  /// Ends collecting by a function of the collector. The caller holds control_.
+  void finish(void (*end_collecting)()) {
+    end_collecting();
+    collecting_ = false;
     transcript_.flush();
-    const std::lock_guard own(joined_.mutex());
-    take_launches();
-    joined_.settle();
-    joined_.give_up_waiting();
+    const attribution_lock own = lock_attribution();
+    attribution_.retry_pending();
+    attribution_.count_pending_as_unknown();
   }
 
-  // The handlers run in the opposite order, so that one registered once CUDA has registered its own
-  // comes before it.
+  // Handlers run in the opposite order of their registration. CUDA registers its own when it makes
+  // a context, so that one registered after that runs before CUDA's.
   void register_exit() noexcept {
-    if (__atomic_fetch_add(&exits_, 1, __ATOMIC_RELAXED) < 4) std::atexit(code_.at_exit);
+    if (exit_handlers_++ < 4) std::atexit(owner_.at_exit);
   }
 
-  calibration_point calibrate_now() const noexcept {
-    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
-  }
-
-  /// With the lock of joined_.
+  /// The caller holds attribution's lock.
   void take_launches() {
-    time_.add(calibrate_now());
-    const double rate = time_.ns_per_tick();
-    joined_.take_launches([&](std::uint64_t ticks) { return realtime_of(ticks, rate); });
-  }
-  /// CLOCK_REALTIME, by its latest reading: it may have been set meanwhile.
-  std::uint64_t realtime_of(std::uint64_t ticks, double ns_per_tick) const noexcept {
-    const double ago =
-        static_cast<double>(static_cast<std::int64_t>(time_.last().ticks - ticks)) * ns_per_tick;
-    return time_.last().realtime_ns - static_cast<std::uint64_t>(static_cast<std::int64_t>(ago));
+    clock_.calibrate_again();
+    const double rate = clock_.time().ns_per_tick();
+    attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
   void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
                     bool ignored) {
     std::uint64_t realtime = 0;
     {
-      const std::lock_guard own(joined_.mutex());
-      time_.add(calibrate_now());
-      realtime = realtime_of(when, time_.ns_per_tick());
+      const attribution_lock own(attribution_.mutex());
+      clock_.calibrate_again();
+      realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
     }
     transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
                        own_recorder->capture_for_graph(0, false).path, ignored);
   }
 
-  // ---- what the collector calls
+  // ---- what the collector calls, in the owner
 
-  static std::uint64_t now() noexcept {
-    return own_device->uses_counter_ ? counter_clock::now() : system_clock::now();
-  }
+  static std::uint64_t now() noexcept { return own_device->clock_.now(); }
   static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
-    const bool ignored = !__atomic_load_n(&own_device->recording_, __ATOMIC_RELAXED);
+    device_session& own = *own_device;
+    const bool ignored = !own.recording_.load(std::memory_order_relaxed);
     own_recorder->note_launch(ids, count, when, ignored);
-    // launches may have no records that would make kprof look at them
+    // Launches without records, such as of empty copies, would never make kprof take launches.
     if ((++launches_noted & 0xFFFU) == 0) {
-      const staying_inside guard;
-      const std::lock_guard own(own_device->joined_.mutex());
-      own_device->take_launches();
+      const mark_inside_kprof mark;
+      static_cast<void>(own.lock_attribution());
     }
-    if (own_device->transcript_.is_open()) own_device->write_launch(ids, count, when, ignored);
+    if (own.transcript_.is_open()) own.write_launch(ids, count, when, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
     if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    own_device->joined_.graphs().made(node, where);
+    own_device->attribution_.graphs().made(node, where);
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
     if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
-    own_device->joined_.graphs().copied(node, original, when);
+    own_device->attribution_.graphs().copied(node, original, when);
   }
+  static void graph_node_destroyed(std::uint64_t node) noexcept {
+    own_device->attribution_.graphs().destroyed(node);
+  }
+  static void context_made() noexcept { own_device->register_exit(); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const staying_inside guard;  // where a launching thread reads, its allocator may have guards
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->take_launches();
+    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
+    static_cast<void>(own_device->lock_attribution());
   }
   static void read(const activity* some, std::size_t count) noexcept {
-    if (own_device->transcript_.is_open())
-      for (std::size_t i = 0; i < count; ++i) own_device->transcript_.read(some[i]);
-    const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.take(some, count);
+    device_session& own = *own_device;
+    if (own.transcript_.is_open())
+      for (std::size_t i = 0; i < count; ++i) own.transcript_.read(some[i]);
+    const mark_inside_kprof mark;
+    const attribution_lock lock(own.attribution_.mutex());
+    own.attribution_.take(some, count);
   }
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.describe(d);
+    const attribution_lock lock(own_device->attribution_.mutex());
+    own_device->attribution_.describe(d);
   }
   static void count_dropped(std::uint64_t records) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.count_dropped(records);
+    const attribution_lock lock(own_device->attribution_.mutex());
+    own_device->attribution_.count_dropped(records);
   }
   static void end_reading() noexcept {
-    const staying_inside guard;
-    const std::lock_guard own(own_device->joined_.mutex());
-    own_device->joined_.settle_if_worth_it();
-    own_device->joined_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own_device->reading_since_);
+    device_session& own = *own_device;
+    const mark_inside_kprof mark;
+    const attribution_lock lock(own.attribution_.mutex());
+    own.attribution_.retry_pending_if_due();
+    own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 
   static thread_local constinit std::uint32_t launches_noted;  // by this thread
-  static device_session* own_device;  // in the binary that made the session
+  static device_session* own_device;                           // in the owner
 
-  attribution joined_;
-  timebase time_;  // guarded by joined_'s lock
-  maker_code code_{};
-  std::mutex control_;  // one at a time starts, flushes or stops the collector
-  bool collecting_ = false;
-  bool abandoned_ = false;
-  bool opening_ = false;  // a library, maybe
-  bool has_collected_ = false;
-  bool in_recording_ = false;
-  bool recording_ = false;
-  bool uses_counter_ = false;
-  int exits_ = 0;
-  std::uint64_t reading_since_ = 0;  // of the one thread that reads
+  owner_functions owner_{};  // written before another module finds the session
+  attribution attribution_;
+  session_clock clock_;  // guarded by attribution_'s lock
+  std::mutex control_;   // held to start, flush or stop the collector
+  std::atomic<bool> collecting_{false};
+  std::atomic<bool> abandoned_{false};  // in the child of a fork
+  std::atomic<bool> opening_{false};    // the thread with control_ may be opening a library
+  std::atomic<bool> has_collected_{false};
+  std::atomic<bool> in_recording_{false};  // collecting_ when the recording began
+  std::atomic<bool> recording_{false};
+  std::atomic<int> exit_handlers_{0};
+  std::uint64_t reading_since_ = 0;  // only one thread at a time reads
   device_transcript transcript_;
-  std::mutex state_mutex_;
-  std::string state_;
+  std::mutex state_mutex_;  // guards state_
+  std::string state_;       // why nothing is collected, or the collector's version
 };
 KPROF_DETAIL_LOCAL inline thread_local constinit std::uint32_t device_session::launches_noted = 0;
 KPROF_DETAIL_LOCAL inline constinit device_session* device_session::own_device = nullptr;
@@ -15086,11 +16942,19 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/device_session.hpp>
 
-#include <unistd.h>
+// <kprof/session/environment.hpp>
+#ifndef KPROF_SESSION_ENVIRONMENT_HPP
+#define KPROF_SESSION_ENVIRONMENT_HPP
 
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
+// The settings in the environment variable KPROF, read once a process. Guarded by the session's
+// lock.
+
+// <kprof/session/notes.hpp>
+#ifndef KPROF_SESSION_NOTES_HPP
+#define KPROF_SESSION_NOTES_HPP
+
+// What the session tells in every report besides its state. Guarded by the session's lock.
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -15098,7 +16962,404 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-enum class session_phase : std::uint8_t { idle, armed, off, recording, paused, stopped };
+class session_notes {
+ public:
+  /// Adds a note, unless it is there.
+  void add(std::string note) {
+    for (const std::string& n : all_)
+      if (n == note) return;
+    all_.push_back(std::move(note));
+  }
+  const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/notes.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class environment_settings {
+ public:
+  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which all reports
+  /// show.
+  const settings& read(session_notes& notes) {
+    const char* const text = read_ ? nullptr : std::getenv("KPROF");
+    read_ = true;
+    if (text == nullptr) return value_;
+    parsed_settings parsed = settings::parse(text);
+    value_ = parsed.value;
+    for (const std::string& e : parsed.errors) {
+      notes.add("KPROF: " + e);
+      std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+    }
+    return value_;
+  }
+  /// What read() has read.
+  const settings& value() const noexcept { return value_; }
+
+ private:
+  settings value_;
+  bool read_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/environment.hpp>
+
+// <kprof/session/exit_report.hpp>
+#ifndef KPROF_SESSION_EXIT_REPORT_HPP
+#define KPROF_SESSION_EXIT_REPORT_HPP
+
+// The report that the settings ask for at the end of the program. It is left out when the program
+// has just printed the same one itself.
+
+#include <cstdlib>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether no scope has begun or ended between the two.
+inline bool same_scopes(const completeness& a, const completeness& b) noexcept {
+  return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped &&
+         a.dropped_inside == b.dropped_inside && a.closed_by_parent == b.closed_by_parent &&
+         a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
+}
+
+/// Guarded by the session's lock.
+class exit_report {
+ public:
+  /// Has `handler` run at exit, which is the owner's code. Only the first call counts.
+  void request(void (*handler)()) {
+    if (requested_) return;
+    requested_ = true;
+    std::atexit(handler);
+  }
+  /// Forgets what the program has printed: another recording begins.
+  void restart() noexcept { program_has_reported_ = false; }
+  /// The program has printed a report of these scopes. `as_at_exit`: as the one at exit would be.
+  void note_reported(const completeness& scopes, bool as_at_exit) {
+    program_has_reported_ = as_at_exit;
+    reported_ = scopes;
+  }
+  /// Whether the program has not printed these scopes yet.
+  bool is_due(const completeness& scopes) const noexcept {
+    return !program_has_reported_ || !same_scopes(scopes, reported_);
+  }
+
+ private:
+  bool requested_ = false;
+  bool program_has_reported_ = false;
+  completeness reported_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/exit_report.hpp>
+
+// <kprof/session/owner_functions.hpp>
+#ifndef KPROF_SESSION_OWNER_FUNCTIONS_HPP
+#define KPROF_SESSION_OWNER_FUNCTIONS_HPP
+
+// What belongs to the binary that owns the session. Another module works on the same session
+// object, but its own copies of these functions would use its own copies of their static data, and
+// would disappear when it is unloaded. So the owner leaves their addresses in the session.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Addresses of the owner's code.
+struct owner_functions {
+  recorder_tables recorder[2];  // by clock (counter, system)
+  const scope_api* bootstrap;   // what guards call while the session is armed
+  const emitter_api* (*attach_nvtx)() noexcept;
+  void (*refuse_nvtx)() noexcept;
+  void (*disarm_nvtx)() noexcept;
+  void (*at_exit)();
+  bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
+};
+
+/// Locks the session and marks the thread as inside kprof, so that guards in an allocator do not
+/// re-enter.
+class KPROF_DETAIL_LOCAL session_lock {
+ public:
+  session_lock(const owner_functions& owner, std::mutex& mutex) noexcept
+      : inside_(owner.inside()), before_(std::exchange(inside_, true)), lock_(mutex) {}
+  ~session_lock() { inside_ = before_; }
+  session_lock(const session_lock&) = delete;
+  session_lock& operator=(const session_lock&) = delete;
+
+ private:
+  bool& inside_;
+  bool before_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+/// Starts the recording of an armed session; in the binary that owns it.
+using start_function = void (*)();
+KPROF_DETAIL_LOCAL inline constinit start_function own_start_recording = nullptr;
+
+/// The functions that guards call while the session is armed. The first begin starts the recording
+/// and goes on with the functions that record.
+class KPROF_DETAIL_LOCAL bootstrap {
+  static const scope_api* start() noexcept {
+    // The guard is in an allocator that this thread calls while it starts the recording.
+    if (inside_kprof) return nullptr;
+    own_start_recording();
+    return load(this_module.api);
+  }
+  template <std::size_t Words>
+  static scope_token begin(site& where, const void* params) noexcept {
+    const scope_api* api = start();
+    return api == nullptr ? 0 : api->begin[Words](where, params);
+  }
+  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
+    const scope_api* api = start();
+    return api == nullptr ? 0 : api->begin_any(where, bytes, size);
+  }
+  template <std::size_t... Words>
+  static constexpr scope_api make(std::index_sequence<Words...>) noexcept {
+    return {1,
+            sizeof(scope_api),
+            &end_through_hub,
+            &begin_any,
+            {&begin<Words>...},
+            []() noexcept -> std::uint32_t { return 0; },
+            [](std::uint32_t) noexcept -> scope_token { return 0; },
+            [](scope_token) noexcept {}};
+  }
+
+ public:
+  static const scope_api& api() noexcept {
+    static constexpr scope_api table = make(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/owner_functions.hpp>
+
+// <kprof/session/phases.hpp>
+#ifndef KPROF_SESSION_PHASES_HPP
+#define KPROF_SESSION_PHASES_HPP
+
+// What the session is doing, which steps lead from one phase to another, and how long it was
+// paused. Pure: the caller gives the time, in CLOCK_MONOTONIC ns. Guarded by the session's lock.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+enum class session_phase : std::uint8_t {
+  idle,   // made, and nothing has been asked of it
+  armed,  // the first scope starts the recording
+  off,    // the settings say that nothing is recorded
+  recording,
+  paused,
+  stopped
+};
+
+class session_phases {
+ public:
+  session_phase now() const noexcept { return now_; }
+  bool is(session_phase phase) const noexcept { return now_ == phase; }
+  /// Whether a recording has begun that has not ended: time goes on for it.
+  bool is_running() const noexcept {
+    return now_ == session_phase::recording || now_ == session_phase::paused;
+  }
+  /// Whether a recording has ever begun in this process, so that there is something to show.
+  bool has_recorded() const noexcept { return has_recorded_; }
+
+  void arm() noexcept { now_ = session_phase::armed; }
+  void turn_off(std::string reason) {
+    now_ = session_phase::off;
+    off_reason_ = std::move(reason);
+  }
+  void record() noexcept {
+    now_ = session_phase::recording;
+    has_recorded_ = true;
+    paused_ns_ = 0;
+  }
+  /// False, and nothing happens, unless a recording is on.
+  bool pause(std::uint64_t now_ns) noexcept {
+    if (now_ != session_phase::recording) return false;
+    now_ = session_phase::paused;
+    paused_since_ = now_ns;
+    return true;
+  }
+  /// False, and nothing happens, unless a recording is paused.
+  bool resume(std::uint64_t now_ns) noexcept {
+    if (now_ != session_phase::paused) return false;
+    paused_ns_ = paused_ns(now_ns);
+    now_ = session_phase::recording;
+    return true;
+  }
+  /// Ends a recording, or that the session waits for one. A session that is off stays off. Returns
+  /// the phase before.
+  session_phase stop(std::uint64_t now_ns) noexcept {
+    const session_phase before = now_;
+    paused_ns_ = paused_ns(now_ns);
+    if (before != session_phase::off) now_ = session_phase::stopped;
+    return before;
+  }
+  /// In the child of a fork, whose recording begins now.
+  void restart_in_child(std::uint64_t now_ns) noexcept {
+    paused_ns_ = 0;
+    paused_since_ = now_ns;
+  }
+
+  /// How long the recording was paused, up to now.
+  double paused_ns(std::uint64_t now_ns) const noexcept {
+    return now_ == session_phase::paused ? paused_ns_ + static_cast<double>(now_ns - paused_since_)
+                                         : paused_ns_;
+  }
+  /// The phase in words, for reports.
+  std::string description() const {
+    switch (now_) {
+      case session_phase::idle:
+        return "not started; call kprof::start() or include <kprof/kprof.hpp>";
+      case session_phase::armed: return "armed; no scope has begun yet";
+      case session_phase::off: return off_reason_;
+      case session_phase::recording: return "recording";
+      case session_phase::paused: return "paused";
+      case session_phase::stopped: return "stopped";
+    }
+    return {};
+  }
+
+ private:
+  session_phase now_ = session_phase::idle;
+  bool has_recorded_ = false;
+  std::string off_reason_;
+  double paused_ns_ = 0;  // in pauses that are over
+  std::uint64_t paused_since_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/phases.hpp>
+
+// <kprof/session/precedence.hpp>
+#ifndef KPROF_SESSION_PRECEDENCE_HPP
+#define KPROF_SESSION_PRECEDENCE_HPP
+
+// Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
+// off what the program wants (the recording, NVTX, device activity), choose whether device activity
+// is collected, and ask for a report at exit: a user changes a run without a rebuild. Everything
+// else is as the program says. Pure.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct effective_settings {
+  settings value;
+  const char* off_reason = "";        // why nothing is recorded; "" where something is
+  const char* cupti_off_reason = "";  // why no device activity is collected although it could be
+};
+
+/// `program` and `environment` are the same where the program gives no settings.
+inline effective_settings combine(const settings& program, const settings& environment) {
+  effective_settings out{program};
+  settings& value = out.value;
+  value.enabled = program.enabled && environment.enabled;
+  if (!environment.enabled) out.off_reason = "off (KPROF=off)";
+  else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
+  value.nvtx = program.nvtx && environment.nvtx;
+  if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
+  if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
+  else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/precedence.hpp>
+
+// <kprof/session/preloaded.hpp>
+#ifndef KPROF_SESSION_PRELOADED_HPP
+#define KPROF_SESSION_PRELOADED_HPP
+
+// A session that was preloaded (libkprof.so) comes into every process that the program starts:
+// shells, compilers, whatever their output is used for. Where no guard ran, it prints no report.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Set by libkprof.so while it is loaded.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> session_is_preloaded{false};
+
+/// The variable by which `kprof run` tells the process that it becomes the program.
+inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
+
+/// Whether a module with guards has left the process, as all do before the report at exit.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> guards_have_left{false};
+
+/// Whether another module of the process has or had guards.
+KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
+  bool found = guards_have_left;
+  for_each_module([&found](const module_record& m) { found = found || &m != &this_module; });
+  return found;
+}
+
+/// Whether the report at exit is left out because nothing ran under a preloaded session. In the
+/// program that `kprof run` started, a line on standard error says so.
+KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
+  if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
+    return false;
+  const char* program = std::getenv(program_variable);
+  if (program == nullptr || std::to_string(getpid()) != program) return true;
+  std::fprintf(stderr, "kprof: no report: %s\n",
+               others_have_guards()
+                   ? "the program has guards, but none of them ran"
+                   : "no module of the program has guards; include <kprof/guard.hpp> and guard a "
+                     "scope with KPROF_OP or KPROF_REGION");
+  return true;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/preloaded.hpp>
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 class KPROF_DETAIL_LOCAL session_state {
  public:
@@ -15106,131 +17367,129 @@ class KPROF_DETAIL_LOCAL session_state {
   const char* const build = session_build;
 
   session_state() {
-    code_ = {{{&scope_functions<counter_clock, false>::api(),
-               &scope_functions<counter_clock, true>::api()},
-              {&scope_functions<system_clock, false>::api(),
-               &scope_functions<system_clock, true>::api()}},
-             &bootstrap(),
-             &attach,
-             &refuse_nvtx,
-             &disarm_nvtx,
-             [] { own_session->report_at_exit(); },
-             []() noexcept -> bool& { return inside_kprof; }};
-    device_.set_code(device_session::code(cupti_api()));
+    owner_ = {{tables_of_recorder<counter_clock>(), tables_of_recorder<system_clock>()},
+              &bootstrap::api(),
+              &attach_nvtx_or_disarm,
+              &refuse_nvtx,
+              &disarm_nvtx,
+              [] { own_session->report_at_exit(); },
+              []() noexcept -> bool& { return inside_kprof; }};
+    device_.set_owner(device_session::functions_of_this_module(cupti_api()));
   }
 
-  /// This binary's code serves the process from now on.
+  /// Makes this module the session's owner.
   void own() noexcept {
     own_session = this;
     own_recorder = &recorder_;
+    own_start_recording = [] { own_session->start_if_armed(); };
     device_.own();
   }
 
-  /// Waits for the first scope, as KPROF says.
+  /// Waits for the first scope, with the settings in KPROF.
   void arm() {
-    const entry in(*this);
-    if (phase_ != session_phase::idle) return;
-    const settings& wanted = environment();
-    report_when_the_program_ends(wanted);
-    settings_ = wanted;
-    phase_ = wanted.enabled ? session_phase::armed : session_phase::off;
-    off_reason_ = "off (KPROF=off)";
-    if (!wanted.enabled || !wanted.nvtx) code_.refuse_nvtx();
-    if (wanted.enabled) listen(code_.bootstrap);
+    const session_lock lock(owner_, mutex_);
+    if (!phases_.is(session_phase::idle)) return;
+    const effective_settings wanted = combine(environment(), environment());
+    if (!wanted.value.outputs.empty()) exit_report_.request(owner_.at_exit);
+    settings_ = wanted.value;
+    if (!settings_.enabled || !settings_.nvtx) owner_.refuse_nvtx();
+    if (settings_.enabled) {
+      phases_.arm();
+      listen(owner_.bootstrap);
+    } else {
+      phases_.turn_off(wanted.off_reason);
+    }
   }
 
-  /// As the program says; but what KPROF turns off stays off, so that a run can be had without
-  /// kprof and without a rebuild.
-  status start(settings wanted) {
-    look_for_tool(wanted.nvtx);
-    collect(wanted);
-    const entry in(*this);
-    settings_are_from_environment_ = false;
-    if (!environment().nvtx) wanted.nvtx = false;
-    return start_locked(wanted);
+  /// Starts a recording with the program's settings, as far as KPROF lets them hold.
+  status start(const settings& wanted) {
+    return start(combine(wanted, locked_environment()), false);
   }
-  /// As KPROF says.
+  /// Starts a recording with the settings in KPROF.
   status start() {
-    look_for_tool(true);
-    collect(environment_settings());
-    const entry in(*this);
-    settings_are_from_environment_ = true;
-    return start_locked(environment());
+    const settings wanted = locked_environment();
+    return start(combine(wanted, wanted), true);
+  }
+  /// The first scope of an armed session starts the recording.
+  void start_if_armed() {
+    const mark_inside_kprof mark;
+    if (!is_armed()) return;
+    const settings wanted = locked_environment();
+    const effective_settings all = combine(wanted, wanted);
+    open_libraries(all);
+    const session_lock lock(owner_, mutex_);
+    if (phases_.is(session_phase::armed)) start_locked(all);
   }
 
   void stop() {
     device_.stop();
-    const entry in(*this);
-    if (phase_ == session_phase::armed) listen(nullptr);
-    if (phase_ == session_phase::armed || phase_ == session_phase::idle)
-      phase_ = session_phase::stopped;
-    if (phase_ != session_phase::recording && phase_ != session_phase::paused) return;
-    if (phase_ == session_phase::paused) add_pause();
-    listen(nullptr);
+    const session_lock lock(owner_, mutex_);
+    const bool was_running = phases_.is_running();
+    const session_phase before = phases_.stop(nanoseconds_of(CLOCK_MONOTONIC));
+    if (was_running || before == session_phase::armed) listen(nullptr);
+    if (!was_running) return;
     device_.set_recording(false);
-    time_.add(calibrate_now());
-    phase_ = session_phase::stopped;
+    clock_.calibrate_again();
   }
 
   void pause() {
-    look_for_tool(true);
-    if (is_armed()) collect(armed_settings());
-    const entry in(*this);
-    if (phase_ == session_phase::armed) start_locked(settings_);
-    if (phase_ != session_phase::recording) return;
+    start_if_armed();
+    const session_lock lock(owner_, mutex_);
+    if (!phases_.pause(nanoseconds_of(CLOCK_MONOTONIC))) return;
     listen(nullptr);
     device_.set_recording(false);
-    paused_at_ = nanoseconds_of(CLOCK_MONOTONIC);
-    phase_ = session_phase::paused;
   }
 
   void resume() {
-    const entry in(*this);
-    if (phase_ != session_phase::paused) return;
-    add_pause();
-    phase_ = session_phase::recording;
+    const session_lock lock(owner_, mutex_);
+    if (!phases_.resume(nanoseconds_of(CLOCK_MONOTONIC))) return;
     device_.set_recording(true);
-    listen(active_api());
+    listen(recording_api());
   }
 
   profile snapshot(bool timeline) {
     device_.flush();
-    if (!device_.has_collected() && looks_for_cuda() && uses_cuda()) device_.note_late();
-    const entry in(*this);
+    if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
+    const session_lock lock(owner_, mutex_);
     profile out;
-    if (started_) {
-      const bool running = phase_ == session_phase::recording || phase_ == session_phase::paused;
-      if (running) time_.add(calibrate_now());
-      const std::uint64_t now = time_.last().ticks;
-      out = device_.build([&](attribution* device) {
-        return build_profile(recorder_, device, {time_, now, timeline});
-      });
-      out.wall_ns = time_.since_start_ns(now);
-      out.paused_ns =
-          paused_ns_ + (phase_ == session_phase::paused
-                            ? static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_)
-                            : 0);
-      describe_clock(out);
+    if (phases_.has_recorded()) {
+      if (phases_.is_running()) clock_.calibrate_again();
+      const std::uint64_t now = clock_.time().last().ticks;
+      {
+        const attribution_lock devices = device_.lock_attribution();
+        out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, timeline});
+      }
+      device_.describe(out.device);
+      out.wall_ns = clock_.time().since_start_ns(now);
+      out.paused_ns = phases_.paused_ns(nanoseconds_of(CLOCK_MONOTONIC));
+      clock_.describe(out.clock);
       describe_cost(out);
     }
-    out.recording = phase_ == session_phase::recording;
-    out.state = describe_phase();
-    out.notes = notes_;
+    out.recording = phases_.is(session_phase::recording);
+    out.state = phases_.description();
+    out.notes = notes_.all();
     return out;
   }
 
   report_options report_settings() const {
-    const entry in(*this);
+    const session_lock lock(owner_, mutex_);
     return settings_.report;
   }
+  /// The program has printed `run` as the settings say.
+  void reported(const profile& run) {
+    const session_lock lock(owner_, mutex_);
+    const bool as_at_exit =
+        settings_are_from_environment_ || !asks_for_main_report(environment_.value());
+    exit_report_.note_reported(run.complete, as_at_exit);
+  }
 
-  /// A binary is about to be unloaded.
+  /// A module is about to be unloaded.
   static void detach(const module_record& leaving) noexcept {
+    guards_have_left = true;
     own_session->recorder_.detach(leaving);
     if (own_session->previous_detach_ != nullptr) own_session->previous_detach_(leaving);
   }
-  // whoever else takes leave of binaries
-  void (*previous_detach_)(const module_record& leaving) noexcept = nullptr;
+  void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
 
   void before_fork() {
     mutex_.lock();
@@ -15243,314 +17502,167 @@ class KPROF_DETAIL_LOCAL session_state {
     mutex_.unlock();
   }
   void in_child() {
-    const calibration_point now = calibrate_now();
+    const calibration_point now = clock_.read();
     recorder_.in_child(now.ticks);
     device_.in_child(now.realtime_ns);
-    if (started_) {
-      time_.reset(now);
-      paused_ns_ = 0;
-      paused_at_ = now.monotonic_ns;
-      has_reported_ = false;
-      notes_.push_back("forked from process " + std::to_string(getppid()) +
-                       ": this profile is of the child alone");
+    if (phases_.has_recorded()) {
+      clock_.restart(now);
+      phases_.restart_in_child(now.monotonic_ns);
+      exit_report_.restart();
+      notes_.add("forked from process " + std::to_string(getppid()) +
+                 ": this profile is of the child alone");
     }
     mutex_.unlock();
   }
 
-  /// The first scope of an armed session.
-  void wake() {
-    const staying_inside guard;
-    look_for_tool(true);
-    collect(armed_settings());
-    const entry in(*this);
-    if (phase_ == session_phase::armed) start_locked(settings_);
-  }
-
-  /// The program has printed `run` as the settings say: the report at the end need not say it
-  /// again.
-  void reported(const profile& run) {
-    const entry in(*this);
-    has_reported_ = settings_are_from_environment_ || !environment_.report_at_exit;
-    reported_ = run.complete;
-  }
-
-  KPROF_DETAIL_LOCAL static session_state* own_session;  // in the binary that made it
+  KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
 
  private:
-  /// What only the binary that made the session can give: the addresses of its own code.
-  struct maker_code {
-    const scope_api* recorder_api[2][2];  // by clock (counter, system) and emitter (no, yes)
-    const scope_api* bootstrap;
-    const emitter_api* (*attach_nvtx)() noexcept;
-    void (*refuse_nvtx)() noexcept;
-    void (*disarm_nvtx)() noexcept;
-    void (*at_exit)();
-    bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
-  };
-
-  /// The lock, and word to the guards in the program's allocator that this thread must not come
-  /// back for it.
-  class entry {
-   public:
-    explicit entry(const session_state& s) noexcept
-        : flag_(s.code_.inside()), before_(std::exchange(flag_, true)), lock_(s.mutex_) {}
-    ~entry() { flag_ = before_; }
-    entry(const entry&) = delete;
-    entry& operator=(const entry&) = delete;
-
-   private:
-    bool& flag_;
-    bool before_;
-    std::lock_guard<std::mutex> lock_;
-  };
-
-  static const emitter_api* attach() noexcept {
+  static const emitter_api* attach_nvtx_or_disarm() noexcept {
     const emitter_api* tool = attach_nvtx();
     if (tool == nullptr) disarm_nvtx();
     return tool;
   }
 
-  /// Without the lock: NVTX opens the tool's library, and a thread that is opening one may be
-  /// waiting for this session.
-  void look_for_tool(bool wanted) {
-    {
-      const entry in(*this);
-      wanted = wanted && environment().enabled && environment().nvtx &&
-               (phase_ != session_phase::armed || settings_.nvtx);
-    }
-    if (wanted) static_cast<void>(code_.attach_nvtx());
-  }
-
-  settings environment_settings() {
-    const entry in(*this);
+  /// The caller holds the lock.
+  const settings& environment() { return environment_.read(notes_); }
+  settings locked_environment() {
+    const session_lock lock(owner_, mutex_);
     return environment();
   }
-  bool looks_for_cuda() const {
-    const entry in(*this);
-    return started_ && settings_.cupti == cupti_choice::automatic &&
-           environment_.cupti == cupti_choice::automatic;
-  }
   bool is_armed() const {
-    const entry in(*this);
-    return phase_ == session_phase::armed;
+    const session_lock lock(owner_, mutex_);
+    return phases_.is(session_phase::armed);
   }
-  settings armed_settings() const {
-    const entry in(*this);
-    return settings_;
-  }
-
-  /// Without the lock, as above.
-  void collect(const settings& wanted) {
-    const settings& from_environment = environment_settings();
-    const cupti_choice cupti =
-        from_environment.cupti == cupti_choice::automatic ? wanted.cupti : from_environment.cupti;
-    const bool enabled = from_environment.enabled && wanted.enabled;
-    const bool cuda = enabled && (cupti == cupti_choice::on || uses_cuda());
-    device_.collect(cuda && cupti != cupti_choice::off,
-                    !cuda                                         ? ""
-                    : from_environment.cupti == cupti_choice::off ? "off (KPROF=cupti=off)"
-                                                                  : "off (settings::cupti is off)",
-                    wanted.memory,
-                    wanted.clock == clock_choice::automatic && counter_clock::usable());
-  }
-
-  // Guards call these until the session has started; each starts it and goes on with what then
-  // listens.
-  static const scope_api* woken() noexcept {
-    // an allocator's guard, while this thread is waking the session
-    if (inside_kprof) return nullptr;
-    own_session->wake();
-    return load(this_module.api);
-  }
-  template <std::size_t Words>
-  static scope_token first_begin(site& where, const void* params) noexcept {
-    const scope_api* api = woken();
-    return api == nullptr ? 0 : api->begin[Words](where, params);
-  }
-  template <std::size_t... Words>
-  static constexpr scope_api make_bootstrap(std::index_sequence<Words...>) noexcept {
-    return {1,
-            sizeof(scope_api),
-            // The guard that woke the session closes its scope through this table.
-            [](scope_token token) noexcept {
-              if (const scope_api* api = load(own_session->started_api_)) api->end(token);
-            },
-            [](site& where, const void* bytes, std::uint32_t size) noexcept -> scope_token {
-              const scope_api* api = woken();
-              return api == nullptr ? 0 : api->begin_any(where, bytes, size);
-            },
-            {&first_begin<Words>...},
-            []() noexcept -> std::uint32_t { return 0; },
-            [](std::uint32_t) noexcept -> scope_token { return 0; },
-            [](scope_token) noexcept {}};
-  }
-  static const scope_api& bootstrap() noexcept {
-    static constexpr scope_api table =
-        make_bootstrap(std::make_index_sequence<max_fast_words + 1>{});
-    return table;
-  }
-
-  /// The settings in KPROF, read once; mistakes are said on standard error and in every report.
-  const settings& environment() {
-    if (environment_read_) return environment_;
-    environment_read_ = true;
-    if (const char* text = std::getenv("KPROF")) {
-      parsed_settings parsed = settings::parse(text);
-      environment_ = parsed.value;
-      for (const std::string& e : parsed.errors) {
-        notes_.push_back("KPROF: " + e);
-        std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
-      }
+  /// Whether the program uses CUDA, is expected to be collected, and did not use it when the
+  /// recording began.
+  bool missed_cuda() const {
+    {
+      const session_lock lock(owner_, mutex_);
+      if (!phases_.has_recorded() || settings_.cupti != cupti_choice::automatic) return false;
     }
-    return environment_;
+    return uses_cuda();
   }
 
-  status start_locked(const settings& wanted) {
-    if (!environment().enabled || !wanted.enabled) {
+  /// Opens the NVTX tool's library and CUPTI, as the settings want. Without the session's lock: a
+  /// thread that is opening a library may be waiting for this session.
+  void open_libraries(const effective_settings& wanted) {
+    const settings& s = wanted.value;
+    if (s.enabled && s.nvtx) static_cast<void>(owner_.attach_nvtx());
+    const bool has_cuda = s.enabled && (s.cupti == cupti_choice::on || uses_cuda());
+    if (has_cuda && s.cupti != cupti_choice::off)
+      device_.collect(s.memory, s.clock == clock_choice::automatic && counter_clock::usable());
+    else device_.collect_nothing(has_cuda ? wanted.cupti_off_reason : "");
+  }
+
+  status start(const effective_settings& wanted, bool from_environment) {
+    open_libraries(wanted);
+    const session_lock lock(owner_, mutex_);
+    settings_are_from_environment_ = from_environment;
+    return start_locked(wanted);
+  }
+  status start_locked(const effective_settings& wanted) {
+    if (!wanted.value.enabled) {
       listen(nullptr);
       device_.set_recording(false);
-      phase_ = session_phase::off;
-      off_reason_ = environment().enabled ? "off (settings::enabled is false)" : "off (KPROF=off)";
+      phases_.turn_off(wanted.off_reason);
       return {};
     }
-    settings_ = wanted;
-    report_when_the_program_ends(wanted);
-    const bool counter = wanted.clock == clock_choice::automatic && counter_clock::usable();
-    if (started_ && counter != uses_counter_)
-      note_once("the clock cannot change between recordings of a process; it stays " +
-                std::string(clock_name()));
-    else uses_counter_ = counter;
-    std::size_t memory = wanted.memory;
-    static_assert(settings::smallest_memory == recorder::smallest_memory);
-    if (memory < recorder::smallest_memory) {
-      note_once("memory=" + std::to_string(memory) +
-                " is too small to work with; the smallest, 1 MiB, is used");
-      memory = recorder::smallest_memory;
-    }
-    const std::size_t for_devices = device_.has_collected() ? device_session::share(memory) : 0;
-    recorder_.set_memory(memory - for_devices);
-    const calibration_point now = calibrate_now();
-    memory_ = memory;
-    device_.restart(now.realtime_ns, memory, [&] {
-      if (started_) recorder_.restart(now.ticks);
-    });
-    started_ = true;
-    has_reported_ = false;
-    time_.reset(now);
-    paused_ns_ = 0;
-    const emitter_api* emitter = wanted.nvtx ? code_.attach_nvtx() : nullptr;
-    if (!wanted.nvtx) code_.disarm_nvtx();
-    if (emitter != nullptr) store(the_hub().emitter, emitter);
-    emits_ = emitter != nullptr;
-    phase_ = session_phase::recording;
+    settings_ = wanted.value;
+    if (!settings_.outputs.empty()) exit_report_.request(owner_.at_exit);
+    choose_clock();
+    restart_recording();
+    use_nvtx(settings_.nvtx);
+    phases_.record();
     device_.set_recording(true);
-    store(started_api_, active_api());
-    listen(active_api());
+    store(the_hub().end_recorded, recording_api()->end);
+    listen(recording_api());
     return {};
   }
+  void choose_clock() {
+    const bool counter = settings_.clock == clock_choice::automatic && counter_clock::usable();
+    if (phases_.has_recorded() && counter != clock_.uses_counter())
+      notes_.add("the clock cannot change between recordings of a process; it stays " +
+                 std::string(clock_.name()));
+    else clock_.use_counter(counter);
+  }
+  /// Forgets what was recorded, and shares the memory out anew.
+  void restart_recording() {
+    static_assert(settings::smallest_memory == recorder::smallest_memory);
+    memory_ = settings_.memory;
+    if (memory_ < recorder::smallest_memory) {
+      notes_.add("memory=" + std::to_string(memory_) +
+                 " is too small to work with; the smallest, 1 MiB, is used");
+      memory_ = recorder::smallest_memory;
+    }
+    recorder_.set_memory(memory_ - (device_.has_collected() ? device_session::share(memory_) : 0));
+    const calibration_point now = clock_.read();
+    {
+      const attribution_lock devices = device_.lock_attribution();
+      if (phases_.has_recorded()) recorder_.restart(now.ticks);
+      device_.restart(devices, now.realtime_ns, memory_);
+    }
+    exit_report_.restart();
+    clock_.restart(now);
+  }
+  void use_nvtx(bool wanted) {
+    const emitter_api* emitter = wanted ? owner_.attach_nvtx() : nullptr;
+    if (!wanted) owner_.disarm_nvtx();
+    if (emitter != nullptr) store(the_hub().emitter, emitter);
+    has_emitted_ = has_emitted_ || emits_;
+    emits_ = emitter != nullptr;
+  }
 
-  void report_when_the_program_ends(const settings& wanted) {
-    if (!wanted.report_at_exit || exit_report_) return;
-    exit_report_ = true;
-    std::atexit(code_.at_exit);
+  const scope_api* recording_api() const noexcept {
+    const recorder_tables& tables = owner_.recorder[clock_.uses_counter() ? 0 : 1];
+    if (emits_) return tables.emitting;
+    return has_emitted_ ? tables.closing : tables.alone;
   }
-  /// The report that KPROF asks for is as KPROF says, whatever the program has set meanwhile.
-  report_options exit_report_settings() const {
-    const entry in(*this);
-    return environment_.report_at_exit ? environment_.report : settings_.report;
-  }
-
-  void note_once(std::string note) {
-    for (const std::string& n : notes_)
-      if (n == note) return;
-    notes_.push_back(std::move(note));
-  }
-
-  const scope_api* active_api() const noexcept {
-    return code_.recorder_api[uses_counter_ ? 0 : 1][emits_ ? 1 : 0];
-  }
-  void listen(const scope_api* api) noexcept {
+  /// Has guards call these functions; nullptr: none.
+  static void listen(const scope_api* api) noexcept {
     hub_record& hub = the_hub();
     store(hub.recorder, api);
     publish(hub);
   }
-  void add_pause() noexcept {
-    paused_ns_ += static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - paused_at_);
-  }
 
-  const char* clock_name() const noexcept {
-    return uses_counter_ ? counter_clock::name : system_clock::name;
-  }
-  calibration_point calibrate_now() const noexcept {
-    return uses_counter_ ? calibrate<counter_clock>() : calibrate<system_clock>();
-  }
-
-  void describe_clock(profile& out) const {
-    out.clock = {clock_name(), time_.ns_per_tick(), time_.residual_ns(), time_.first().realtime_ns};
-  }
   void describe_cost(profile& out) {
-    const scope_cost cost =
-        uses_counter_ ? measure_scope<counter_clock>() : measure_scope<system_clock>();
-    out.cost.scope_ns = cost.scope * time_.ns_per_tick();
-    out.cost.empty_scope_ns = cost.empty * time_.ns_per_tick();
+    clock_.describe_cost(out.cost);
     out.cost.recording_ns =
         out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
     out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
     out.cost.memory = recorder_.memory_held() + device_.memory_held();
     out.cost.memory_limit = memory_;
   }
-  std::string describe_phase() const {
-    switch (phase_) {
-      case session_phase::idle:
-        return "not started; call kprof::start() or include <kprof/kprof.hpp>";
-      case session_phase::armed: return "armed; no scope has begun yet";
-      case session_phase::off: return off_reason_;
-      case session_phase::recording: return "recording";
-      case session_phase::paused: return "paused";
-      case session_phase::stopped: return "stopped";
-    }
-    return {};
-  }
-
-  static bool same_scopes(const completeness& a, const completeness& b) noexcept {
-    return a.recorded == b.recorded && a.open == b.open && a.dropped == b.dropped &&
-           a.dropped_inside == b.dropped_inside && a.closed_by_parent == b.closed_by_parent &&
-           a.closed_elsewhere == b.closed_elsewhere && a.never_closed == b.never_closed;
-  }
 
   void report_at_exit() {
-    const report_options options = exit_report_settings();
     device_.end();  // waits for the devices, but not for ever
     const profile run = snapshot(false);
-    if (has_reported_ && same_scopes(run.complete, reported_)) return;
-    std::string text;
-    status s = write_text(run, options, text);
-    if (s) s = write_output(expand_path(options.path), text);
-    if (!s) std::fprintf(stderr, "kprof: %s\n", s.message.c_str());
+    if (has_nothing_to_report(run)) return;
+    exit_outputs wanted;
+    bool report_is_printed = false;
+    {
+      const session_lock lock(owner_, mutex_);
+      wanted = outputs_at_exit(settings_, environment_.value());
+      report_is_printed = !exit_report_.is_due(run.complete);
+    }
+    write_at_exit(run, wanted, report_is_printed);
   }
 
-  maker_code code_{};
-  mutable std::mutex mutex_;
+  owner_functions owner_{};   // written before another module finds the session
+  mutable std::mutex mutex_;  // guards all below but what recorder_ and device_ guard themselves
   recorder recorder_;
   device_session device_{recorder_};
-  std::size_t memory_ = 0;
-  timebase time_;
-  settings environment_;
-  bool environment_read_ = false;
-  bool exit_report_ = false;
-  settings settings_;
-  session_phase phase_ = session_phase::idle;
-  std::string off_reason_;
-  bool started_ = false;
-  bool uses_counter_ = false;
-  bool emits_ = false;
-  const scope_api* started_api_ = nullptr;  // what the scope that woke the session ends with
-  double paused_ns_ = 0;
-  std::uint64_t paused_at_ = 0;
-  std::vector<std::string> notes_;
+  session_clock clock_;
+  session_phases phases_;
+  environment_settings environment_;
+  settings settings_;  // those that hold
   bool settings_are_from_environment_ = true;
-  bool has_reported_ = false;  // the program, as the report at exit would
-  completeness reported_;
+  exit_report exit_report_;
+  std::size_t memory_ = 0;  // bytes
+  bool emits_ = false;      // an NVTX tool is attached
+  // The last recording or one before it sent scopes, which may still be open.
+  bool has_emitted_ = false;
+  session_notes notes_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
 
@@ -15720,9 +17832,7 @@ KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
 #endif
 
 KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
-  std::string text;
-  status s = write_text(run, options, text);
-  if (s) s = write_output(expand_path(options.path), text);
+  status s = detail::write_report_to_its_path(run, options);
   if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
   return s;
 }
@@ -15742,29 +17852,25 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session.hpp>
 
-// <kprof/version.hpp>
-#ifndef KPROF_VERSION_HPP
-#define KPROF_VERSION_HPP
-
-// The version of these headers. CMakeLists.txt and the single header read it from here.
-// Include it to test for a feature; it costs nothing.
-
-#define KPROF_VERSION_MAJOR 0
-#define KPROF_VERSION_MINOR 1
-#define KPROF_VERSION_PATCH 0
-
-#endif  // <kprof/version.hpp>
-
-#if KPROF_ENABLE && !KPROF_SESSION_ELSEWHERE
+#if KPROF_ENABLE
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Makes the session of the process, if there is none, and arms it. A file that leaves the session
+/// to a library calls it too, so that a linker takes the session out of the library, and only out
+/// of one of the same build.
+KPROF_DETAIL_SESSION void arm_session(this_build) noexcept;
+
+#if !KPROF_SESSION_ELSEWHERE
+KPROF_DETAIL_SESSION void arm_session(this_build) noexcept {
+  std::string why;
+  if (session_state* s = find_session(why)) s->arm();
+}
+#endif
+
 struct arming {
-  arming() {
-    std::string why;
-    if (session_state* s = find_session(why)) s->arm();
-  }
+  arming() noexcept { arm_session({}); }
 };
 KPROF_DETAIL_LOCAL inline arming armed_by_including_kprof;
 
