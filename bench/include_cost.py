@@ -135,10 +135,11 @@ class Compiler:
             *(flag for i in includes for flag in ("-isystem", i)),
         ]
         self.folder = pathlib.Path(folder)
-        # Functions without padding between them, and g++ must not merge those that are alike.
+        # Code without padding between functions or before the targets of jumps, and g++ must not
+        # merge functions that are alike.
         self.code_flags = [
             f
-            for f in ("-falign-functions=1", "-fno-ipa-icf")
+            for f in ("-falign-functions=1", "-falign-jumps=1", "-fno-ipa-icf")
             if self.run("-fsyntax-only", f, str(self.write(""))).returncode == 0
         ]
 
