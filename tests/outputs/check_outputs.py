@@ -53,7 +53,7 @@ def main():
             "KPROF: unknown setting 'cals'; valid: on, off, ",
             "KPROF: unknown output 'trace'; this program has: calls(...), ",
             "report(...)",
-            "for another output of kprof, include <kprof/report/trace.hpp> or link kprof::session",
+            "if it is one of kprof's, include <kprof/report/trace.hpp> or link kprof::session",
         ):
             check(f"says: {line}", line in r.stderr, r.stderr)
         check("mistakes harm nothing", r.returncode == 5 and "Work" in text("b.txt"), r)

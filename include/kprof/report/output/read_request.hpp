@@ -51,7 +51,7 @@ inline const option* find_option(const output& of, std::string_view name) noexce
 
 /// How an output of kprof gets into the program that asks for it.
 [[gnu::cold]] inline std::string how_to_add(std::string_view header) {
-  return "for another output of kprof, include <kprof/report/" + std::string{header} +
+  return "if it is one of kprof's, include <kprof/report/" + std::string{header} +
          ".hpp> or link kprof::session";
 }
 
