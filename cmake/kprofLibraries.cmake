@@ -7,13 +7,18 @@ if(NOT KPROF_BUILD_LIBRARIES)
   return()
 endif()
 
-# The session with every output that lies in report/: a new one is in the libraries because it is
-# there.
-file(GLOB outputs CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
+# The session with every output, which are the headers of report/ that register one: a new output is
+# in the libraries because it is there.
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
      ${PROJECT_SOURCE_DIR}/include/kprof/report/*.hpp)
-list(TRANSFORM outputs PREPEND "#include <")
-list(TRANSFORM outputs APPEND ">")
-list(JOIN outputs "\n" outputs)
+set(outputs "")
+foreach(header IN LISTS headers)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/include/${header} registers
+       REGEX "^\\[\\[gnu::init_priority|^(KPROF_DETAIL_LOCAL )?.*inline .*output_registration ")
+  if(registers)
+    string(APPEND outputs "#include <${header}>\n")
+  endif()
+endforeach()
 set(session_source ${PROJECT_BINARY_DIR}/kprof_session.cpp)
 file(CONFIGURE OUTPUT ${session_source} @ONLY CONTENT
      "#include \"@PROJECT_SOURCE_DIR@/tools/session.cpp\"\n@outputs@\n")

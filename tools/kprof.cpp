@@ -5,6 +5,7 @@
 #include "launch.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/session/preloaded.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -55,7 +56,8 @@ int run(const std::string& settings, const std::vector<std::string>& command) {
   if (!obstacle.empty()) return complain(cannot_run, obstacle);
 
   setenv("KPROF", wanted.text.c_str(), 1);
-  setenv("KPROF_RUN_PROCESS", std::to_string(getpid()).c_str(), 1);  // exec keeps the number
+  // exec keeps the number of the process.
+  setenv(kprof::detail::program_variable, std::to_string(getpid()).c_str(), 1);
   setenv("LD_PRELOAD", kprof_tool::preload_with(library.path, std::getenv("LD_PRELOAD")).c_str(),
          1);
   std::vector<char*> arguments;

@@ -102,9 +102,22 @@ found find_program(const std::string& name) {
   return {{}, "there is no program " + name + " in PATH" + here};
 }
 
+namespace {
+
+/// ld.so takes spaces and colons in LD_PRELOAD for the ends of names.
+found preloadable(const std::string& path) {
+  if (path.find_first_of(" :\t\n") == std::string::npos) return {path, {}};
+  return {{},
+          "ld.so cannot preload " + path +
+              ", whose name has a space or a colon; copy "
+              "libkprof.so to another folder and name it by KPROF_LIBRARY"};
+}
+
+}  // namespace
+
 found find_library() {
   if (const char* given = std::getenv("KPROF_LIBRARY"); given != nullptr && *given != '\0') {
-    if (is_file(given)) return {given, {}};
+    if (is_file(given)) return preloadable(given);
     return {{}, std::string("KPROF_LIBRARY names ") + given + ", which is not there"};
   }
   const std::string folder = own_folder();
@@ -112,7 +125,8 @@ found find_library() {
   const std::string installed = folder + KPROF_TOOL_LIBRARY_FOLDER "/libkprof.so";
   for (const std::string& candidate : {beside, installed}) {
     char path[PATH_MAX];
-    if (is_file(candidate) && realpath(candidate.c_str(), path) != nullptr) return {path, {}};
+    if (is_file(candidate) && realpath(candidate.c_str(), path) != nullptr)
+      return preloadable(path);
   }
   return {{},
           "libkprof.so is neither at " + beside + " nor at " + installed +

@@ -4,6 +4,7 @@
 
 #if KPROF_ENABLE
 namespace {
-[[gnu::constructor]] void say_so() { kprof::detail::session_is_preloaded = true; }
+// Before the session is armed, which is what other constructors do.
+[[gnu::constructor(101)]] void say_so() { kprof::detail::session_is_preloaded = true; }
 }  // namespace
 #endif

@@ -95,6 +95,14 @@ def check_silence(program, folder):
     r = kprof_run("--", "sh", "-c", f"x=$(echo word); echo \"<$x>\"; '{program}' 0 4")
     check("children without guards print nothing", r.stdout.startswith("<word>\nkprof "), r)
     check("a child with guards reports", shows_calls(r, 4), r)
+    r = run(
+        "sh", "-c", f"ls / > /dev/null; '{program}' 0 4", LD_PRELOAD=library, KPROF="report,tpo"
+    )
+    check(
+        "of a mistake in KPROF only the process with guards tells",
+        shows_calls(r, 4) and r.stderr.count("unknown setting 'tpo'") == 1,
+        r,
+    )
     script = os.path.join(folder, "script")
     with open(script, "w", encoding="utf-8") as text:
         text.write(f"#!/usr/bin/env sh\nexec '{program}' 6 4\n")
@@ -132,6 +140,17 @@ def check_mistakes(program, folder):
         "--",
         program,
         KPROF_LIBRARY="/nosuch.so",
+    )
+    spaced = os.path.join(folder, "a folder")
+    os.mkdir(spaced)
+    copy = shutil.copy(library, spaced)
+    refused(
+        "a library that ld.so cannot preload",
+        126,
+        ["a space or a colon", "KPROF_LIBRARY"],
+        "--",
+        program,
+        KPROF_LIBRARY=copy,
     )
     text = os.path.join(folder, "text")
     with open(text, "w", encoding="utf-8") as file:

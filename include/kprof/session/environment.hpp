@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/session/notes.hpp>
+#include <kprof/session/preloaded.hpp>
 #include <kprof/settings.hpp>
 
 #include <cstdio>
@@ -18,8 +19,9 @@ namespace detail {
 
 class environment_settings {
  public:
-  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which all reports
-  /// show.
+  /// Reads KPROF at the first call. Mistakes go to `notes`, which all reports show, and to standard
+  /// error: at once, but where the session was preloaded into a process that the program started,
+  /// which may have no guards, only when its first scope begins.
   const settings& read(session_notes& notes) {
     const char* const text = read_ ? nullptr : std::getenv("KPROF");
     read_ = true;
@@ -28,15 +30,22 @@ class environment_settings {
     value_ = parsed.value;
     for (const std::string& e : parsed.errors) {
       notes.add("KPROF: " + e);
-      std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+      mistakes_ += "kprof: KPROF: " + e + '\n';
     }
+    if (!session_is_preloaded || is_program_of_kprof_run()) tell_mistakes();
     return value_;
+  }
+  /// Tells the mistakes that have not been told.
+  void tell_mistakes() {
+    std::fputs(mistakes_.c_str(), stderr);
+    mistakes_.clear();
   }
   /// What read() has read.
   const settings& value() const noexcept { return value_; }
 
  private:
   settings value_;
+  std::string mistakes_;
   bool read_ = false;
 };
 

@@ -23,8 +23,14 @@ namespace detail {
 /// Set by libkprof.so while it is loaded.
 KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> session_is_preloaded{false};
 
-/// The variable by which `kprof run` tells the process that it becomes the program.
+/// The variable by which `kprof run` names the process that becomes the program.
 inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
+
+/// Whether this process is the program that `kprof run` started.
+inline bool is_program_of_kprof_run() {
+  const char* program = std::getenv(program_variable);
+  return program != nullptr && std::to_string(getpid()) == program;
+}
 
 /// Whether a module with guards has left the process, as all do before the report at exit.
 KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> guards_have_left{false};
@@ -41,8 +47,7 @@ KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
 KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
   if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
     return false;
-  const char* program = std::getenv(program_variable);
-  if (program == nullptr || std::to_string(getpid()) != program) return true;
+  if (!is_program_of_kprof_run()) return true;
   std::fprintf(stderr, "kprof: no report: %s\n",
                others_have_guards()
                    ? "the program has guards, but none of them ran"

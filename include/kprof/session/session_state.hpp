@@ -245,6 +245,7 @@ class KPROF_DETAIL_LOCAL session_state {
       phases_.turn_off(wanted.off_reason);
       return {};
     }
+    environment_.tell_mistakes();
     settings_ = wanted.value;
     if (!settings_.outputs.empty()) exit_report_.request(owner_.at_exit);
     choose_clock();
