@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 LINKED = 10
-ONE_FILE = {"g++": 600_000, "clang++": 600_000}
+ONE_FILE = {"g++": 438_000, "clang++": 541_000}  # 3 % above what they give
 PROGRAM = "#include <kprof/kprof.hpp>\nint main() { return kprof::report() ? 0 : 1; }\n"
 
 
