@@ -40,7 +40,7 @@ constexpr count flops_of(const Op& params) noexcept {
       "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
   if (w.valid != 0) return w.flops;
-  detail::parameters_make_no_sense("kprof: valid() does not hold for these parameters");
+  detail::makes_no_sense("kprof: valid() does not hold for these parameters");
   return count::invalid();
 }
 

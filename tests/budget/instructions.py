@@ -91,7 +91,7 @@ def main():
         scope = iteration(case) - base
         verdict = "no limit" if budget == "none" else f"budget {budget}"
         print(f"{case:14} {scope:8.2f} instructions a scope, {verdict}")
-        failed = failed or (budget != "none" and scope > float(budget)) or scope <= 0
+        failed = failed or (budget != "none" and round(scope, 2) > float(budget)) or scope <= 0
     sys.exit(1 if failed else 0)
 
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Parameters of the catalogue's operators that make no sense, in a constant expression.
-// expect-anywhere: kprof: a size is negative or too large, or sizes, types or the pass do not fit
-//   together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, types or the pass do not fit
-//   together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, types or the pass do not fit
-//   together
-// expect-anywhere: kprof: a size is negative or too large, or sizes, types or the pass do not fit
-//   together
+// expect-anywhere: kprof: a size is negative or too large, or sizes, types and pass do not match
+// expect-anywhere: kprof: a size is negative or too large, or sizes, types and pass do not match
+// expect-anywhere: kprof: a size is negative or too large, or sizes, types and pass do not match
+// expect-anywhere: kprof: a size is negative or too large, or sizes, types and pass do not match
 // expect-anywhere: kprof: valid() does not hold for these parameters
 // expect-anywhere: formula_overflows_64_bits
 #include <kprof/op.hpp>

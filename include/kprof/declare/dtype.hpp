@@ -78,7 +78,7 @@ inline void formula_overflows_64_bits() noexcept {}
 inline void formula_divides_by_zero() noexcept {}
 inline void formula_has_a_negative_count() noexcept {}
 inline void dtype_has_no_whole_byte_size() noexcept {}
-inline void parameters_make_no_sense(const char*) noexcept {}
+inline void makes_no_sense(const char*) noexcept {}
 }  // namespace detail
 
 /// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.

@@ -90,13 +90,12 @@ enum class activation : std::uint8_t {
 
 namespace ops::detail {
 
-using ::kprof::KPROF_DETAIL_ABI::detail::parameters_make_no_sense;
+using ::kprof::KPROF_DETAIL_ABI::detail::makes_no_sense;
 /// `valid`; where it is false, a compile error in a constant expression, which shows the line of
 /// the message, hence one line, and the call's parameters.
 constexpr bool sensible(bool valid) noexcept {
   if (!valid)
-    parameters_make_no_sense(
-        "kprof: a size is negative or too large, or sizes, types or the pass do not fit together");
+    makes_no_sense("kprof: a size is negative or too large, or sizes, types and pass do not match");
   return valid;
 }
 inline constexpr traffic invalid_traffic{count::invalid(), count::invalid()};
