@@ -38,7 +38,7 @@ constexpr option echo_options[] = {
      .fallback = "4",
      .least = 2,
      .most = 1000,
-     .check = &even},
+     .validate = &even},
     {.name = "all", .kind = option_kind::flag, .fallback = "on"},
     {.name = "order", .kind = option_kind::choice, .form = "time|run", .fallback = "run"},
     {.name = "words", .kind = option_kind::list, .form = "A+B"},

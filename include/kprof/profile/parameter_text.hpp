@@ -98,10 +98,10 @@ class parameter_cursor {
   std::string_view bytes(std::size_t size) noexcept { return take(size); }
 
   /// Goes over the values of these fields; false where they end before.
-  bool check(const std::vector<operator_field>& fields) noexcept {
+  bool fits(const std::vector<operator_field>& fields) noexcept {
     for (const operator_field& f : fields)
       for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i)
-        if (!check(f)) return false;
+        if (!fits(f)) return false;
     return true;
   }
 
@@ -119,8 +119,8 @@ class parameter_cursor {
   }
 
  private:
-  bool check(const operator_field& f) noexcept {
-    if (f.kind == parameter_kind::aggregate) return check(f.fields);
+  bool fits(const operator_field& f) noexcept {
+    if (f.kind == parameter_kind::aggregate) return fits(f.fields);
     if (f.kind == parameter_kind::boolean) {
       const std::string_view byte = take(1);
       return byte.size() == 1 && static_cast<unsigned char>(byte[0]) <= 1;

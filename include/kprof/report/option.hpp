@@ -41,7 +41,7 @@ struct option {
   std::uint64_t least = 0;                         ///< smallest number or size
   std::uint64_t most = ~0ULL;                      ///< largest number
   const char* meaning = "";                        ///< for people
-  status (*check)(const option_value&) = nullptr;  ///< what else must hold of a value
+  status (*validate)(const option_value&) = nullptr;  ///< what else must hold of a value
   void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
 };
 

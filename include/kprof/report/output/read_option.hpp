@@ -135,8 +135,8 @@ inline option_reading read_option(const option& of, const std::string& text) {
     out.value.number = of.least;
     out.complaint = shown(written) + " is too small to work with; the smallest, " +
                     exact_size(of.least) + ", is used";
-  } else if (of.check != nullptr) {
-    out.complaint = of.check(out.value).message;
+  } else if (of.validate != nullptr) {
+    out.complaint = of.validate(out.value).message;
     out.valid = out.complaint.empty();
   }
   return out;

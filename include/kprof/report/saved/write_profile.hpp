@@ -190,7 +190,7 @@ class profile_writer {
 
   static bool fits(const std::vector<operator_field>& fields, std::string_view packed) {
     parameter_cursor from(packed);
-    return from.check(fields) && from.at_end();
+    return from.fits(fields) && from.at_end();
   }
 
   void write_fields(const std::vector<operator_field>& fields, parameter_cursor& values,

@@ -53,7 +53,7 @@ inline constexpr option report_option_table[] = {
      .form = "COLUMN",
      .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
                 "Where it is empty: `device` where the run has work on a device, else `self`",
-     .check = &check_sort_option,
+     .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
     {.name = "by",
      .kind = option_kind::choice,
@@ -65,14 +65,14 @@ inline constexpr option report_option_table[] = {
      .form = "REGEX",
      .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "
                 "call, whatever makes a row, and in the names of kernels",
-     .check = &check_filter_option,
+     .validate = &check_filter_option,
      .store = &store_member<&report_options::filter>},
     {.name = "columns",
      .kind = option_kind::list,
      .form = "A+B+C",
      .meaning = "the columns of the table of operators, in this order. Where it is empty: those "
                 "that fit",
-     .check = &check_columns_option,
+     .validate = &check_columns_option,
      .store = &store_member<&report_options::columns>},
     {.name = "table",
      .kind = option_kind::flag,
