@@ -92,7 +92,6 @@ class op_registry {
 /// One field of a listed operator; valid while the module that declared it is loaded.
 class field_view {
  public:
-  explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
   text_view name() const noexcept { return field_->name; }
   field_kind kind() const noexcept { return field_->kind; }
   /// Bytes from the start of the parameters.
@@ -103,13 +102,14 @@ class field_view {
   std::uint32_t extent() const noexcept { return field_->extent; }
 
  private:
+  friend class operator_view;
+  explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
   const detail::field_desc* field_;
 };
 
 /// An operator of the process's list; valid while the module that declared it is loaded.
 class operator_view {
  public:
-  explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
   text_view name() const noexcept { return op_->name(); }
   /// Bytes of the parameters; 0 for an operator without any.
   std::uint32_t params_size() const noexcept { return op_->params_size; }
@@ -132,6 +132,9 @@ class operator_view {
   }
 
  private:
+  template <class F>
+  friend void for_each_operator(F f);
+  explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
   const detail::op_desc* op_;
 };
 
