@@ -10,6 +10,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/open_scopes.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,7 +68,14 @@ inline std::uint64_t get(const char* at) noexcept {
 /// What begin and end touch: one cache line of the thread's own. What follows is for ends out of
 /// order.
 struct alignas(64) log_head {
-  char* cursor = nullptr;            // where the next record goes; published with release
+  /// Where the next record goes; for the thread itself.
+  char* next_record() const noexcept { return cursor.load(std::memory_order_relaxed); }
+  /// Makes the records up to `up_to` visible to the reader.
+  void publish(char* up_to) noexcept { cursor.store(up_to, std::memory_order_release); }
+  /// How far the records are visible; for the reader.
+  char* published() const noexcept { return cursor.load(std::memory_order_acquire); }
+
+  std::atomic<char*> cursor = nullptr;
   char* limit = nullptr;             // of the chunk
   std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
   std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent

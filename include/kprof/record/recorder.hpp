@@ -143,11 +143,11 @@ class KPROF_DETAIL_LOCAL recorder {
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     log_head* const log = this_log;
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, word);
     put(at + 8, ticks);
     std::memcpy(at + record_header, ids + 1, payload);
-    std::atomic_ref<char*>(log->cursor).store(at + record_size(word), std::memory_order_release);
+    log->publish(at + record_size(word));
   }
 
   /// The number of this thread's log.
@@ -202,7 +202,7 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     // Without room, its next scope comes by more_room().
-    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->cursor;
+    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->next_record();
     child_.pending.store(true, std::memory_order_release);
   }
 

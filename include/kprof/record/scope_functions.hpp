@@ -76,9 +76,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // with what the session keeps of the site
     const std::uint32_t id =
         std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
-    if (!has_room(*log, record) || id == 0) [[unlikely]]
+    char* const at = log->next_record();
+    if (!has_room(*log, at, record) || id == 0) [[unlikely]]
       return begin_prepared(where, bytes, size);
-    char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
@@ -89,7 +89,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
-    publish(*log, at + record);
+    log->publish(at + record);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
@@ -98,11 +98,6 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  std::uint32_t size) noexcept {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
                                                                  : 0;
-  }
-
-  /// Makes records up to `cursor` visible to whoever folds the log.
-  static void publish(log_head& log, char* cursor) noexcept {
-    std::atomic_ref<char*>(log.cursor).store(cursor, std::memory_order_release);
   }
 
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
@@ -116,10 +111,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, now | end_bit);
     log->scopes.close_innermost(token);
-    publish(*log, at + 8);
+    log->publish(at + 8);
   }
 
   template <bool Sent>
@@ -131,7 +126,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     log_head* const log = this_log;
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
-    char* at = log->cursor;
+    char* at = log->next_record();
     // the innermost, opened before something else was closed out of order
     if (depth == log->scopes.depth()) {
       put(at, now | end_bit);
@@ -144,7 +139,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
       at += record_header;
     }
     log->scopes.close_from(depth);
-    publish(*log, at);
+    log->publish(at);
   }
 
   static std::uint32_t capture() noexcept { return own_recorder->capture(); }
@@ -156,10 +151,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
       if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
     }
     log_head* const log = this_log;
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, record_word(record_kind::adopt, path, 0));
     put(at + 8, Clock::now());
-    publish(*log, at + record_header);
+    log->publish(at + record_header);
     return log->scopes.open();
   }
 
@@ -241,7 +236,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   log_head* const mine = this_log;
   this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
-    scratch.cursor = memory.get();
+    scratch.publish(memory.get());
     const std::uint64_t before = Clock::now();
     for (std::size_t i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
     cost[b] = Clock::now() - before;

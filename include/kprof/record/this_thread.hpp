@@ -35,9 +35,13 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{log.scopes.depth()};
 }
-inline bool has_room(const log_head& log, std::size_t record) noexcept {
+/// Whether a record of this size has room at `at`, where the next record goes.
+inline bool has_room(const log_head& log, const char* at, std::size_t record) noexcept {
   // In a forked child the limit may lie behind the cursor.
-  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));
+  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(log, record));
+}
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return has_room(log, log.next_record(), record);
 }
 
 /// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's

@@ -15,7 +15,6 @@
 #include <kprof/record/node_paths.hpp>
 #include <kprof/record/timeline.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -67,11 +66,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ == nullptr) return;
-    writing_->end = cursor;
+    writing_->end = published();
     ++backlog_;
     pool.retire(writing_);
     writing_ = nullptr;
-    cursor = limit = nullptr;
+    limit = nullptr;
+    publish(nullptr);
   }
 
   /// Folds what has been published; or only up to `stop_at`, in the chunk that is being written.
@@ -88,7 +88,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (backlog_ >= deferrable) folds_when_full_ = true;
     if (!folds_when_full_) return;
     fold_full(2);
-    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, cursor);
+    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
   /// Takes a full chunk out of the log, folding it first.
@@ -120,7 +120,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     }
     first_ = last_ = writing_ = unread_ = nullptr;
     backlog_ = 0;
-    cursor = limit = nullptr;
+    limit = nullptr;
+    publish(nullptr);
     stack.clear();
   }
 
@@ -202,13 +203,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   thread_log* next_free = nullptr;
 
  private:
-  char* published() noexcept {
-    return std::atomic_ref<char*>(cursor).load(std::memory_order_acquire);
-  }
-  void publish(char* up_to) noexcept {
-    std::atomic_ref<char*>(cursor).store(up_to, std::memory_order_release);
-  }
-
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -229,7 +223,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     std::uint64_t ticks = c.last_ticks;
     const std::uint64_t finished_before = counts.finished;
-    // The writes below could change read_at_, for all that the compiler knows.
+    // A local copy: the compiler must assume that the writes below change read_at_.
     for (char* at = read_at_; at < stop; read_at_ = at) {
       const std::uint64_t word = get(at);
       if (is_begin(word)) {
