@@ -43,8 +43,8 @@ class KPROF_DETAIL_LOCAL device_session {
 
   explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
-  /// Makes this module the owner.
-  void own() noexcept { own_device = this; }
+  /// Makes this module the owner of `session`; nullptr: of none.
+  static void own(device_session* session) noexcept { own_device = session; }
   static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
             {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,

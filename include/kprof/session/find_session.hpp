@@ -29,9 +29,11 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
     found = load(hub.session);
     if (found == nullptr) {
       auto* made = new session_state;
+      // Another module may arm the session as soon as it finds it, and a guard then calls the
+      // owner's code: the owner must be ready before.
+      session_state::own(made);
       if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        made->own();
         found = made;
         keep_loaded();
         made->previous_detach_ =
@@ -40,6 +42,7 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
                        [] { session_state::own_session->after_fork(); },
                        [] { session_state::own_session->in_child(); });
       } else {
+        session_state::own(nullptr);
         delete made;
       }
     }

@@ -54,12 +54,12 @@ class KPROF_DETAIL_LOCAL session_state {
     device_.set_owner(device_session::functions_of_this_module(cupti_api()));
   }
 
-  /// Makes this module the session's owner.
-  void own() noexcept {
-    own_session = this;
-    own_recorder = &recorder_;
+  /// Makes this module the owner of `session`; nullptr: of none.
+  static void own(session_state* session) noexcept {
+    own_session = session;
+    own_recorder = session == nullptr ? nullptr : &session->recorder_;
     own_start_recording = [] { own_session->start_if_armed(); };
-    device_.own();
+    device_session::own(session == nullptr ? nullptr : &session->device_);
   }
 
   /// Waits for the first scope, with the settings in KPROF.
