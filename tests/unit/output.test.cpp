@@ -88,6 +88,26 @@ TEST_CASE("output.those_included_or_registered_are_known_by_name") {
   CHECK(kprof::find_output("ech") == nullptr);
 }
 
+TEST_CASE("output.one_is_known_while_its_registration_exists") {
+  const auto before = kprof::outputs();
+  static constexpr kprof::output first{"aaa", "", {}, &write_echo};
+  static constexpr kprof::output middle{"middle", "", {}, &write_echo};
+  {
+    const kprof::output_registration first_registration{first};
+    CHECK(kprof::find_output("aaa") == &first);
+    {
+      const kprof::output_registration middle_registration{middle};
+      const kprof::output_registration second_echo_registration{second_echo};
+      CHECK(kprof::find_output("middle") == &middle);
+    }
+    CHECK(kprof::find_output("middle") == nullptr);
+    CHECK(kprof::find_output("echo") == &echo);  // the end of its namesake leaves it known
+    CHECK(kprof::find_output("aaa") == &first);
+  }
+  CHECK(kprof::find_output("aaa") == nullptr);
+  CHECK(kprof::outputs() == before);
+}
+
 TEST_CASE("output.options_have_their_defaults_or_what_is_given") {
   CHECK(echoed({}) == "4 all 1 run 1024");
   CHECK(echoed({{"rows", "8"},

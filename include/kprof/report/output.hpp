@@ -138,7 +138,7 @@ KPROF_DETAIL_LOCAL inline constinit const output_registration* first_registratio
 
 /// Makes an output known in this binary while it exists. Give the variable
 /// [[gnu::init_priority(101)]]: KPROF is read when the binary is loaded, by constructors that come
-/// later. Of two outputs of one name the first stays.
+/// later. An output does not become known while another of its name is, nor when that one goes.
 class KPROF_DETAIL_LOCAL output_registration {
  public:
   explicit output_registration(const output& what) noexcept : what_(what) {
@@ -147,6 +147,11 @@ class KPROF_DETAIL_LOCAL output_registration {
     if (*at != nullptr && std::string_view{(*at)->what_.name} == what.name) return;
     next_ = *at;
     *at = this;
+  }
+  ~output_registration() {
+    const output_registration** at = &detail::first_registration;
+    while (*at != nullptr && *at != this) at = &(*at)->next_;
+    if (*at == this) *at = next_;
   }
   output_registration(const output_registration&) = delete;
   output_registration& operator=(const output_registration&) = delete;
