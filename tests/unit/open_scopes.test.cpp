@@ -102,3 +102,51 @@ TEST_CASE("open_scopes.any_number_of_ends_out_of_order_keep_open_scopes_open") {
     REQUIRE(scopes.is_open(around));
   }
 }
+
+TEST_CASE("open_scopes.stale_tokens_are_known_of_the_64_innermost_ends_out_of_order") {
+  open_scopes scopes = of_log(1);
+  std::vector<scope_token> open;
+  std::vector<scope_token> stale;
+  const auto end_out_of_order = [&] {
+    open.push_back(scopes.open());
+    stale.push_back(scopes.open());
+    static_cast<void>(scopes.open());
+    scopes.close_from(depth_of(stale.back()));
+  };
+  for (int cut = 0; cut < 64; ++cut) end_out_of_order();
+  for (const scope_token t : open) CHECK(scopes.is_open(t));
+  open.push_back(scopes.open());  // at the depth of the scope that ended last
+  for (const scope_token t : stale) CHECK_FALSE(scopes.is_open(t));
+  open.pop_back();
+  scopes.close_innermost(scopes.innermost());
+
+  // One more: the first is forgotten, and its token taken for that of the scope at its depth.
+  end_out_of_order();
+  static_cast<void>(scopes.open());
+  for (const scope_token t : open) CHECK(scopes.is_open(t));
+  CHECK(scopes.is_open(stale[0]));
+  for (std::size_t i = 1; i < stale.size(); ++i) CHECK_FALSE(scopes.is_open(stale[i]));
+}
+
+TEST_CASE("open_scopes.an_end_out_of_order_is_forgotten_after_0x4000_others") {
+  open_scopes scopes = of_log(1);
+  static_cast<void>(scopes.open());
+  const scope_token stale = scopes.open();
+  static_cast<void>(scopes.open());
+  scopes.close_from(depth_of(stale));
+  const scope_token around = scopes.open();  // at the depth of the stale token
+  const auto end_out_of_order = [&] {
+    const scope_token outer = scopes.open();
+    const scope_token inner = scopes.open();
+    REQUIRE(scopes.is_open(outer));  // also where epochs have gone round
+    REQUIRE(scopes.is_open(inner));
+    scopes.close_from(depth_of(outer));
+    REQUIRE_FALSE(scopes.is_open(inner));
+    REQUIRE(scopes.is_open(around));
+  };
+  for (int others = 0; others < 0x4000; ++others) end_out_of_order();
+  CHECK_FALSE(scopes.is_open(stale));
+  end_out_of_order();
+  CHECK(scopes.is_open(stale));
+  for (int others = 0; others < 0x20000; ++others) end_out_of_order();
+}
