@@ -83,8 +83,8 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
     return recorder != nullptr ? recorder : load(hub.emit_only);
   };
   const scope_api* api = nullptr;
-  // again when another thread has changed what is wanted meanwhile: the last word must be the
-  // newest
+  // Another thread may change the recorder or the emitter meanwhile: publishing goes on until the
+  // modules have the functions that are wanted now.
   do {
     api = wanted();
     if (api != nullptr) store(hub.latest, api);

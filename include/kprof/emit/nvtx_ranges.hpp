@@ -91,7 +91,8 @@ KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
   return item;
 }
 
-/// Empties the slots of a binary that is about to go, and tells whoever wanted to know before.
+/// Empties the slots of a binary that is about to go. Then calls the function that
+/// hub_record::detach held before this one.
 KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
   for (op_slot& slot : self.ops)
     if (load(slot.home) == &leaving) store(slot.item, static_cast<const known*>(nullptr));

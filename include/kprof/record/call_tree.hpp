@@ -53,8 +53,8 @@ struct tree_node {
   std::uint64_t begin_word = no_begin;
   std::uint32_t parent = 0;
   std::uint32_t site = 0;        // 0: the root
-  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
-  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t last_child = 0;  // the child that was found last
+  std::uint32_t successor = 0;   // the sibling that was found after this node the last time
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool merged = false;  // calls of all parameters that came when memory was spent
@@ -68,8 +68,9 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
-  // Of the calls, those in which work was launched on a device. A graph and what is below it have
-  // no calls: of these, the replays. One field, as an odd size makes folding slower by a hundredth.
+  // How many of the calls launched work on a device. In the node of a graph and in those below it,
+  // which have no calls, it counts the replays. A second field for these would give the node an odd
+  // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   work values{};
 };
