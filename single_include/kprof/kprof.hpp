@@ -855,7 +855,7 @@ inline void formula_overflows_64_bits() noexcept {}
 inline void formula_divides_by_zero() noexcept {}
 inline void formula_has_a_negative_count() noexcept {}
 inline void dtype_has_no_whole_byte_size() noexcept {}
-inline void parameters_make_no_sense(const char*) noexcept {}
+inline void makes_no_sense(const char*) noexcept {}
 }  // namespace detail
 
 /// An unsigned 64-bit number of operations or bytes whose arithmetic is checked.
@@ -1633,7 +1633,7 @@ constexpr count flops_of(const Op& params) noexcept {
       "kprof: the operator declares no flops(); add `constexpr std::uint64_t flops() const`");
   const detail::work w = detail::evaluate(params);
   if (w.valid != 0) return w.flops;
-  detail::parameters_make_no_sense("kprof: valid() does not hold for these parameters");
+  detail::makes_no_sense("kprof: valid() does not hold for these parameters");
   return count::invalid();
 }
 
@@ -1900,8 +1900,8 @@ KPROF_DETAIL_LOCAL inline void publish(hub_record& hub) noexcept {
     return recorder != nullptr ? recorder : load(hub.emit_only);
   };
   const scope_api* api = nullptr;
-  // again when another thread has changed what is wanted meanwhile: the last word must be the
-  // newest
+  // Another thread may change the recorder or the emitter meanwhile: publishing goes on until the
+  // modules have the functions that are wanted now.
   do {
     api = wanted();
     if (api != nullptr) store(hub.latest, api);
@@ -2082,15 +2082,18 @@ KPROF_DETAIL_END
 #define KPROF_DETAIL_OP(N, Op, ...)                                                     \
   KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
                    KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                             \
-  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */              \
-  static constinit ::kprof::detail::site kprof_site{                                              \
-      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module};    \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();                \
-  const ::kprof::op_guard<Op> kprof_scope =                                                       \
-      __builtin_expect(kprof_api != nullptr, 0)                                                   \
-          ? ::kprof::op_guard<Op>(*kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)) \
-          : ::kprof::op_guard<Op>(nullptr)
+// Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
+// more while nobody listens.
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
+  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */           \
+  static constinit ::kprof::detail::site kprof_site{                                           \
+      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \
+  const ::kprof::detail::scope_guard kprof_scope =                                             \
+      __builtin_expect(kprof_api != nullptr, 0)                                                \
+          ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                         \
+                *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))               \
+          : ::kprof::detail::scope_guard(0)
 
 /// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
 /// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
@@ -2099,14 +2102,15 @@ KPROF_DETAIL_END
 #define KPROF_DETAIL_REGION(N, name)                                                        \
   KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
                        KPROF_DETAIL_JOIN(kprof_scope_, N), name)
-#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)                        \
-  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr,           \
-                                                    &::kprof::detail::this_module};           \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();            \
-  const ::kprof::region_guard kprof_scope =                                                   \
-      __builtin_expect(kprof_api != nullptr, 0)                                               \
-          ? ::kprof::region_guard(*kprof_api, kprof_site, ::kprof::detail::region_name(name)) \
-          : ::kprof::region_guard(nullptr)
+#define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)              \
+  static constinit ::kprof::detail::site kprof_site{0, __LINE__, __FILE__, nullptr, \
+                                                    &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();  \
+  const ::kprof::detail::scope_guard kprof_scope =                                  \
+      __builtin_expect(kprof_api != nullptr, 0)                                     \
+          ? ::kprof::detail::scope_guard(::kprof::detail::open_region(              \
+                *kprof_api, kprof_site, ::kprof::detail::region_name(name)))        \
+          : ::kprof::detail::scope_guard(0)
 
 KPROF_DETAIL_BEGIN
 
@@ -2148,8 +2152,9 @@ KPROF_DETAIL_LOCAL inline constinit site common_site{0, 0, nullptr, &op_desc_of<
 template <>
 KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullptr, &this_module};
 
-/// Closes an open scope, through whoever listened last: the guard's function keeps one word, which
-/// leaves it two or three instructions shorter than with the table it was opened through.
+/// Closes an open scope through the functions of the latest listener. The guarded function then
+/// keeps the token alone; keeping the table that opened the scope as well would take it two or
+/// three instructions more.
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline void close(scope_token scope) noexcept {
   if (__builtin_expect(scope != 0, 0)) {
     // A variable of its own: CUDA 13.0's cudafe++ crashes on a call through the builtin's result.
@@ -2187,6 +2192,35 @@ template <class Op>
   return api.begin_any(where, name.data, name.size);
 }
 
+/// Opens a scope that has no call site of its own; 0 when nobody listens.
+template <class Op>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const Op& params) noexcept {
+  static_assert(check_operator<Op>());
+  const scope_api* const api = listener();
+  return __builtin_expect(api != nullptr, 0) ? open_op(*api, common_site<Op>, params) : 0;
+}
+template <class Name>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_region(
+    const Name& name) noexcept {
+  const scope_api* const api = listener();
+  return __builtin_expect(api != nullptr, 0)
+             ? open_region(*api, common_site<void>, region_name(name))
+             : 0;
+}
+
+/// Closes a scope when it is destroyed. What KPROF_OP and KPROF_REGION declare.
+class scope_guard {
+ public:
+  /// `scope`: 0 where nobody listens.
+  KPROF_DETAIL_LOCAL explicit scope_guard(scope_token scope) noexcept : scope_(scope) {}
+  KPROF_DETAIL_LOCAL ~scope_guard() { close(scope_); }
+  scope_guard(const scope_guard&) = delete;
+  scope_guard& operator=(const scope_guard&) = delete;
+
+ private:
+  scope_token scope_;
+};
+
 }  // namespace detail
 
 /// One call of operator `Op`, from construction to destruction. KPROF_OP does the same and knows
@@ -2195,22 +2229,14 @@ template <class Op>
 template <class Op>
 class op_guard {
  public:
-  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept : scope_(0) {
-    static_assert(detail::check_operator<Op>());
-    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
-      scope_ = detail::open_op(*api, detail::common_site<Op>, params);
-  }
-  /// Used by KPROF_OP.
-  KPROF_DETAIL_LOCAL op_guard(const detail::scope_api& api, detail::site& where,
-                              const Op& params) noexcept
-      : scope_(detail::open_op(api, where, params)) {}
-  explicit op_guard(decltype(nullptr)) noexcept : scope_(0) {}
-  KPROF_DETAIL_LOCAL ~op_guard() { detail::close(scope_); }
+  KPROF_DETAIL_LOCAL explicit op_guard(const Op& params) noexcept
+      : scope_(detail::open_op(params)) {}
+  KPROF_DETAIL_LOCAL ~op_guard() = default;
   op_guard(const op_guard&) = delete;
   op_guard& operator=(const op_guard&) = delete;
 
  private:
-  detail::scope_token scope_;
+  detail::scope_guard scope_;
 };
 template <class Op>
 op_guard(const Op&) -> op_guard<Op>;
@@ -2222,21 +2248,14 @@ class region_guard {
   /// `name`: a `const char*` or anything with data() and size(); copied.
   template <class Name>
     requires requires(const Name& n) { detail::region_name(n); }
-  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept : scope_(0) {
-    if (const auto* api = detail::listener(); __builtin_expect(api != nullptr, 0))
-      scope_ = detail::open_region(*api, detail::common_site<void>, detail::region_name(name));
-  }
-  /// Used by KPROF_REGION.
-  KPROF_DETAIL_LOCAL region_guard(const detail::scope_api& api, detail::site& where,
-                                  text_view name) noexcept
-      : scope_(detail::open_region(api, where, name)) {}
-  explicit region_guard(decltype(nullptr)) noexcept : scope_(0) {}
-  KPROF_DETAIL_LOCAL ~region_guard() { detail::close(scope_); }
+  KPROF_DETAIL_LOCAL explicit region_guard(const Name& name) noexcept
+      : scope_(detail::open_region(name)) {}
+  KPROF_DETAIL_LOCAL ~region_guard() = default;
   region_guard(const region_guard&) = delete;
   region_guard& operator=(const region_guard&) = delete;
 
  private:
-  detail::scope_token scope_;
+  detail::scope_guard scope_;
 };
 
 class open_scope;
@@ -2277,18 +2296,12 @@ namespace explicit_scopes {
 ///     kprof::end(scope);
 template <class Op>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin(const Op& params) noexcept {
-  static_assert(detail::check_operator<Op>());
-  const auto* api = detail::listener();
-  return api == nullptr ? open_scope{}
-                        : open_scope{detail::open_op(*api, detail::common_site<Op>, params)};
+  return open_scope{detail::open_op(params)};
 }
 /// Opens a region where no block can.
 template <class Name>
 [[nodiscard]] KPROF_DETAIL_LOCAL open_scope begin_region(const Name& name) noexcept {
-  const auto* api = detail::listener();
-  return api == nullptr ? open_scope{}
-                        : open_scope{detail::open_region(*api, detail::common_site<void>,
-                                                         detail::region_name(name))};
+  return open_scope{detail::open_region(name)};
 }
 /// Closes what begin() or begin_region() opened; a second call does nothing.
 KPROF_DETAIL_LOCAL inline void end(open_scope& scope) noexcept {
@@ -2432,7 +2445,6 @@ class op_registry {
 /// One field of a listed operator; valid while the module that declared it is loaded.
 class field_view {
  public:
-  explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
   text_view name() const noexcept { return field_->name; }
   field_kind kind() const noexcept { return field_->kind; }
   /// Bytes from the start of the parameters.
@@ -2443,13 +2455,14 @@ class field_view {
   std::uint32_t extent() const noexcept { return field_->extent; }
 
  private:
+  friend class operator_view;
+  explicit field_view(const detail::field_desc& field) noexcept : field_(&field) {}
   const detail::field_desc* field_;
 };
 
 /// An operator of the process's list; valid while the module that declared it is loaded.
 class operator_view {
  public:
-  explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
   text_view name() const noexcept { return op_->name(); }
   /// Bytes of the parameters; 0 for an operator without any.
   std::uint32_t params_size() const noexcept { return op_->params_size; }
@@ -2472,6 +2485,9 @@ class operator_view {
   }
 
  private:
+  template <class F>
+  friend void for_each_operator(F f);
+  explicit operator_view(const detail::op_desc& op) noexcept : op_(&op) {}
   const detail::op_desc* op_;
 };
 
@@ -2838,10 +2854,10 @@ class parameter_cursor {
   std::string_view bytes(std::size_t size) noexcept { return take(size); }
 
   /// Goes over the values of these fields; false where they end before.
-  bool check(const std::vector<operator_field>& fields) noexcept {
+  bool fits(const std::vector<operator_field>& fields) noexcept {
     for (const operator_field& f : fields)
       for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i)
-        if (!check(f)) return false;
+        if (!fits(f)) return false;
     return true;
   }
 
@@ -2859,8 +2875,8 @@ class parameter_cursor {
   }
 
  private:
-  bool check(const operator_field& f) noexcept {
-    if (f.kind == parameter_kind::aggregate) return check(f.fields);
+  bool fits(const operator_field& f) noexcept {
+    if (f.kind == parameter_kind::aggregate) return fits(f.fields);
     if (f.kind == parameter_kind::boolean) {
       const std::string_view byte = take(1);
       return byte.size() == 1 && static_cast<unsigned char>(byte[0]) <= 1;
@@ -3622,7 +3638,7 @@ struct option {
   std::uint64_t least = 0;                         ///< smallest number or size
   std::uint64_t most = ~0ULL;                      ///< largest number
   const char* meaning = "";                        ///< for people
-  status (*check)(const option_value&) = nullptr;  ///< what else must hold of a value
+  status (*validate)(const option_value&) = nullptr;  ///< what else must hold of a value
   void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
 };
 
@@ -3781,7 +3797,7 @@ KPROF_DETAIL_LOCAL inline constinit const output_registration* first_registratio
 
 /// Makes an output known in this binary while it exists. Give the variable
 /// [[gnu::init_priority(101)]]: KPROF is read when the binary is loaded, by constructors that come
-/// later. Of two outputs of one name the first stays.
+/// later. An output does not become known while another of its name is, nor when that one goes.
 class KPROF_DETAIL_LOCAL output_registration {
  public:
   explicit output_registration(const output& what) noexcept : what_(what) {
@@ -3790,6 +3806,11 @@ class KPROF_DETAIL_LOCAL output_registration {
     if (*at != nullptr && std::string_view{(*at)->what_.name} == what.name) return;
     next_ = *at;
     *at = this;
+  }
+  ~output_registration() {
+    const output_registration** at = &detail::first_registration;
+    while (*at != nullptr && *at != this) at = &(*at)->next_;
+    if (*at == this) *at = next_;
   }
   output_registration(const output_registration&) = delete;
   output_registration& operator=(const output_registration&) = delete;
@@ -8952,7 +8973,7 @@ inline constexpr option report_option_table[] = {
      .form = "COLUMN",
      .meaning = "a column of the table of operators. Texts rise, numbers fall, `n/a` comes last. "
                 "Where it is empty: `device` where the run has work on a device, else `self`",
-     .check = &check_sort_option,
+     .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
     {.name = "by",
      .kind = option_kind::choice,
@@ -8964,14 +8985,14 @@ inline constexpr option report_option_table[] = {
      .form = "REGEX",
      .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "
                 "call, whatever makes a row, and in the names of kernels",
-     .check = &check_filter_option,
+     .validate = &check_filter_option,
      .store = &store_member<&report_options::filter>},
     {.name = "columns",
      .kind = option_kind::list,
      .form = "A+B+C",
      .meaning = "the columns of the table of operators, in this order. Where it is empty: those "
                 "that fit",
-     .check = &check_columns_option,
+     .validate = &check_columns_option,
      .store = &store_member<&report_options::columns>},
     {.name = "table",
      .kind = option_kind::flag,
@@ -9202,8 +9223,8 @@ inline option_reading read_option(const option& of, const std::string& text) {
     out.value.number = of.least;
     out.complaint = shown(written) + " is too small to work with; the smallest, " +
                     exact_size(of.least) + ", is used";
-  } else if (of.check != nullptr) {
-    out.complaint = of.check(out.value).message;
+  } else if (of.validate != nullptr) {
+    out.complaint = of.validate(out.value).message;
     out.valid = out.complaint.empty();
   }
   return out;
@@ -9260,7 +9281,7 @@ inline const option* find_option(const output& of, std::string_view name) noexce
 
 /// How an output of kprof gets into the program that asks for it.
 [[gnu::cold]] inline std::string how_to_add(std::string_view header) {
-  return "for another output of kprof, include <kprof/report/" + std::string{header} +
+  return "if it is one of kprof's, include <kprof/report/" + std::string{header} +
          ".hpp> or link kprof::session";
 }
 
@@ -10220,6 +10241,7 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/open_scopes.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10277,7 +10299,14 @@ inline std::uint64_t get(const char* at) noexcept {
 /// What begin and end touch: one cache line of the thread's own. What follows is for ends out of
 /// order.
 struct alignas(64) log_head {
-  char* cursor = nullptr;            // where the next record goes; published with release
+  /// Where the next record goes; for the thread itself.
+  char* next_record() const noexcept { return cursor.load(std::memory_order_relaxed); }
+  /// Makes the records up to `up_to` visible to the reader.
+  void publish(char* up_to) noexcept { cursor.store(up_to, std::memory_order_release); }
+  /// How far the records are visible; for the reader.
+  char* published() const noexcept { return cursor.load(std::memory_order_acquire); }
+
+  std::atomic<char*> cursor = nullptr;
   char* limit = nullptr;             // of the chunk
   std::uint64_t emitted = 0;         // bit d: a tool was sent the open scope at depth d < 64
   std::uint32_t emitted_deeper = 0;  // how many deeper ones it was sent
@@ -10744,8 +10773,8 @@ struct tree_node {
   std::uint64_t begin_word = no_begin;
   std::uint32_t parent = 0;
   std::uint32_t site = 0;        // 0: the root
-  std::uint32_t last_child = 0;  // where the next child is looked for first: the one found last,
-  std::uint32_t successor = 0;   // then the one that came after it the time before
+  std::uint32_t last_child = 0;  // the child that was found last
+  std::uint32_t successor = 0;   // the sibling that was found after this node the last time
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool merged = false;  // calls of all parameters that came when memory was spent
@@ -10759,8 +10788,9 @@ struct tree_node {
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
   std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
-  // Of the calls, those in which work was launched on a device. A graph and what is below it have
-  // no calls: of these, the replays. One field, as an odd size makes folding slower by a hundredth.
+  // How many of the calls launched work on a device. In the node of a graph and in those below it,
+  // which have no calls, it counts the replays. A second field for these would give the node an odd
+  // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   work values{};
 };
@@ -11762,7 +11792,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/timeline.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -11814,11 +11843,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ == nullptr) return;
-    writing_->end = cursor;
+    writing_->end = published();
     ++backlog_;
     pool.retire(writing_);
     writing_ = nullptr;
-    cursor = limit = nullptr;
+    limit = nullptr;
+    publish(nullptr);
   }
 
   /// Folds what has been published; or only up to `stop_at`, in the chunk that is being written.
@@ -11835,7 +11865,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     if (backlog_ >= deferrable) folds_when_full_ = true;
     if (!folds_when_full_) return;
     fold_full(2);
-    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, cursor);
+    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
   }
 
   /// Takes a full chunk out of the log, folding it first.
@@ -11867,7 +11897,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     }
     first_ = last_ = writing_ = unread_ = nullptr;
     backlog_ = 0;
-    cursor = limit = nullptr;
+    limit = nullptr;
+    publish(nullptr);
     stack.clear();
   }
 
@@ -11949,13 +11980,6 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   thread_log* next_free = nullptr;
 
  private:
-  char* published() noexcept {
-    return std::atomic_ref<char*>(cursor).load(std::memory_order_acquire);
-  }
-  void publish(char* up_to) noexcept {
-    std::atomic_ref<char*>(cursor).store(up_to, std::memory_order_release);
-  }
-
   void start_reading(chunk* c) noexcept {
     unread_ = c;
     if (c == nullptr) return;
@@ -11976,7 +12000,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
     std::uint64_t ticks = c.last_ticks;
     const std::uint64_t finished_before = counts.finished;
-    // The writes below could change read_at_, for all that the compiler knows.
+    // A local copy: the compiler must assume that the writes below change read_at_.
     for (char* at = read_at_; at < stop; read_at_ = at) {
       const std::uint64_t word = get(at);
       if (is_begin(word)) {
@@ -12837,9 +12861,13 @@ KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log
 inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
   return record + 8 + 8 * std::size_t{log.scopes.depth()};
 }
-inline bool has_room(const log_head& log, std::size_t record) noexcept {
+/// Whether a record of this size has room at `at`, where the next record goes.
+inline bool has_room(const log_head& log, const char* at, std::size_t record) noexcept {
   // In a forked child the limit may lie behind the cursor.
-  return log.limit - log.cursor >= static_cast<std::ptrdiff_t>(room_for(log, record));
+  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(log, record));
+}
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return has_room(log, log.next_record(), record);
 }
 
 /// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
@@ -13153,11 +13181,11 @@ class KPROF_DETAIL_LOCAL recorder {
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     log_head* const log = this_log;
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, word);
     put(at + 8, ticks);
     std::memcpy(at + record_header, ids + 1, payload);
-    std::atomic_ref<char*>(log->cursor).store(at + record_size(word), std::memory_order_release);
+    log->publish(at + record_size(word));
   }
 
   /// The number of this thread's log.
@@ -13212,7 +13240,7 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     // Without room, its next scope comes by more_room().
-    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->cursor;
+    if (child_.log != nullptr) child_.log->limit = child_.at = child_.log->next_record();
     child_.pending.store(true, std::memory_order_release);
   }
 
@@ -15881,7 +15909,8 @@ KPROF_DETAIL_LOCAL inline const known* known_op(const site& where) noexcept {
   return item;
 }
 
-/// Empties the slots of a binary that is about to go, and tells whoever wanted to know before.
+/// Empties the slots of a binary that is about to go. Then calls the function that
+/// hub_record::detach held before this one.
 KPROF_DETAIL_LOCAL inline void forget(const module_record& leaving) noexcept {
   for (op_slot& slot : self.ops)
     if (load(slot.home) == &leaving) store(slot.item, static_cast<const known*>(nullptr));
@@ -16239,9 +16268,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // with what the session keeps of the site
     const std::uint32_t id =
         std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
-    if (!has_room(*log, record) || id == 0) [[unlikely]]
+    char* const at = log->next_record();
+    if (!has_room(*log, at, record) || id == 0) [[unlikely]]
       return begin_prepared(where, bytes, size);
-    char* const at = log->cursor;
     put(at, record_word(record_kind::begin, id, size));
     const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
@@ -16252,7 +16281,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // wait for those.
     put(at + 8, Clock::now());
     copy(at + record_header);
-    publish(*log, at + record);
+    log->publish(at + record);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
@@ -16261,11 +16290,6 @@ class KPROF_DETAIL_LOCAL scope_functions {
                                                                  std::uint32_t size) noexcept {
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
                                                                  : 0;
-  }
-
-  /// Makes records up to `cursor` visible to whoever folds the log.
-  static void publish(log_head& log, char* cursor) noexcept {
-    std::atomic_ref<char*>(log.cursor).store(cursor, std::memory_order_release);
   }
 
   static void end(scope_token token) noexcept { close<true>(token, Clock::now()); }
@@ -16279,10 +16303,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, now | end_bit);
     log->scopes.close_innermost(token);
-    publish(*log, at + 8);
+    log->publish(at + 8);
   }
 
   template <bool Sent>
@@ -16294,7 +16318,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
     log_head* const log = this_log;
     const std::uint16_t depth = depth_of(token);
     if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
-    char* at = log->cursor;
+    char* at = log->next_record();
     // the innermost, opened before something else was closed out of order
     if (depth == log->scopes.depth()) {
       put(at, now | end_bit);
@@ -16307,7 +16331,7 @@ class KPROF_DETAIL_LOCAL scope_functions {
       at += record_header;
     }
     log->scopes.close_from(depth);
-    publish(*log, at);
+    log->publish(at);
   }
 
   static std::uint32_t capture() noexcept { return own_recorder->capture(); }
@@ -16319,10 +16343,10 @@ class KPROF_DETAIL_LOCAL scope_functions {
       if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
     }
     log_head* const log = this_log;
-    char* const at = log->cursor;
+    char* const at = log->next_record();
     put(at, record_word(record_kind::adopt, path, 0));
     put(at + 8, Clock::now());
-    publish(*log, at + record_header);
+    log->publish(at + record_header);
     return log->scopes.open();
   }
 
@@ -16404,7 +16428,7 @@ KPROF_DETAIL_LOCAL scope_cost measure_scope() {
   log_head* const mine = this_log;
   this_log = &scratch;
   for (std::size_t b = 0; b < batches; ++b) {
-    scratch.cursor = memory.get();
+    scratch.publish(memory.get());
     const std::uint64_t before = Clock::now();
     for (std::size_t i = 0; i < scopes; ++i) functions.end(functions.begin[8](where, params));
     cost[b] = Clock::now() - before;
@@ -16665,8 +16689,8 @@ class KPROF_DETAIL_LOCAL device_session {
 
   explicit device_session(recorder& threads) : attribution_(threads, threads.budget()) {}
 
-  /// Makes this module the owner.
-  void own() noexcept { own_device = this; }
+  /// Makes this module the owner of `session`; nullptr: of none.
+  static void own(device_session* session) noexcept { own_device = session; }
   static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
             {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,
@@ -16981,41 +17005,12 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/notes.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <string>
+// <kprof/session/preloaded.hpp>
+#ifndef KPROF_SESSION_PRELOADED_HPP
+#define KPROF_SESSION_PRELOADED_HPP
 
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class environment_settings {
- public:
-  /// Reads KPROF at the first call. Mistakes go to standard error and to `notes`, which all reports
-  /// show.
-  const settings& read(session_notes& notes) {
-    const char* const text = read_ ? nullptr : std::getenv("KPROF");
-    read_ = true;
-    if (text == nullptr) return value_;
-    parsed_settings parsed = settings::parse(text);
-    value_ = parsed.value;
-    for (const std::string& e : parsed.errors) {
-      notes.add("KPROF: " + e);
-      std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
-    }
-    return value_;
-  }
-  /// What read() has read.
-  const settings& value() const noexcept { return value_; }
-
- private:
-  settings value_;
-  bool read_ = false;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/environment.hpp>
+// A session that was preloaded (libkprof.so) comes into every process that the program starts:
+// shells, compilers, whatever their output is used for. Where no guard ran, it prints no report.
 
 // <kprof/session/exit_report.hpp>
 #ifndef KPROF_SESSION_EXIT_REPORT_HPP
@@ -17067,6 +17062,101 @@ class exit_report {
 KPROF_DETAIL_END
 
 #endif  // <kprof/session/exit_report.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Set by libkprof.so while it is loaded.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> session_is_preloaded{false};
+
+/// The variable by which `kprof run` names the process that becomes the program.
+inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
+
+/// Whether this process is the program that `kprof run` started.
+inline bool is_program_of_kprof_run() {
+  const char* program = std::getenv(program_variable);
+  return program != nullptr && std::to_string(getpid()) == program;
+}
+
+/// Whether a module with guards has left the process, as all do before the report at exit.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> guards_have_left{false};
+
+/// Whether another module of the process has or had guards.
+KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
+  bool found = guards_have_left;
+  for_each_module([&found](const module_record& m) { found = found || &m != &this_module; });
+  return found;
+}
+
+/// Whether the report at exit is left out because nothing ran under a preloaded session. In the
+/// program that `kprof run` started, a line on standard error says so.
+KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
+  if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
+    return false;
+  if (!is_program_of_kprof_run()) return true;
+  std::fprintf(stderr, "kprof: no report: %s\n",
+               others_have_guards()
+                   ? "the program has guards, but none of them ran"
+                   : "no module of the program has guards; include <kprof/guard.hpp> and guard a "
+                     "scope with KPROF_OP or KPROF_REGION");
+  return true;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/preloaded.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class environment_settings {
+ public:
+  /// Reads KPROF at the first call. Mistakes go to `notes`, which all reports show, and to standard
+  /// error: at once, but where the session was preloaded into a process that the program started,
+  /// which may have no guards, only when its first scope begins.
+  const settings& read(session_notes& notes) {
+    const char* const text = read_ ? nullptr : std::getenv("KPROF");
+    read_ = true;
+    if (text == nullptr) return value_;
+    parsed_settings parsed = settings::parse(text);
+    value_ = parsed.value;
+    for (const std::string& e : parsed.errors) {
+      notes.add("KPROF: " + e);
+      mistakes_ += "kprof: KPROF: " + e + '\n';
+    }
+    if (!session_is_preloaded || is_program_of_kprof_run()) tell_mistakes();
+    return value_;
+  }
+  /// Tells the mistakes that have not been told.
+  void tell_mistakes() {
+    std::fputs(mistakes_.c_str(), stderr);
+    mistakes_.clear();
+  }
+  /// What read() has read.
+  const settings& value() const noexcept { return value_; }
+
+ private:
+  settings value_;
+  std::string mistakes_;
+  bool read_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/environment.hpp>
 
 // <kprof/session/owner_functions.hpp>
 #ifndef KPROF_SESSION_OWNER_FUNCTIONS_HPP
@@ -17298,59 +17388,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/precedence.hpp>
 
-// <kprof/session/preloaded.hpp>
-#ifndef KPROF_SESSION_PRELOADED_HPP
-#define KPROF_SESSION_PRELOADED_HPP
-
-// A session that was preloaded (libkprof.so) comes into every process that the program starts:
-// shells, compilers, whatever their output is used for. Where no guard ran, it prints no report.
-
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Set by libkprof.so while it is loaded.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> session_is_preloaded{false};
-
-/// The variable by which `kprof run` tells the process that it becomes the program.
-inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
-
-/// Whether a module with guards has left the process, as all do before the report at exit.
-KPROF_DETAIL_LOCAL inline constinit std::atomic<bool> guards_have_left{false};
-
-/// Whether another module of the process has or had guards.
-KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
-  bool found = guards_have_left;
-  for_each_module([&found](const module_record& m) { found = found || &m != &this_module; });
-  return found;
-}
-
-/// Whether the report at exit is left out because nothing ran under a preloaded session. In the
-/// program that `kprof run` started, a line on standard error says so.
-KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
-  if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
-    return false;
-  const char* program = std::getenv(program_variable);
-  if (program == nullptr || std::to_string(getpid()) != program) return true;
-  std::fprintf(stderr, "kprof: no report: %s\n",
-               others_have_guards()
-                   ? "the program has guards, but none of them ran"
-                   : "no module of the program has guards; include <kprof/guard.hpp> and guard a "
-                     "scope with KPROF_OP or KPROF_REGION");
-  return true;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/preloaded.hpp>
-
 #include <unistd.h>
 
 #include <cstddef>
@@ -17377,12 +17414,12 @@ class KPROF_DETAIL_LOCAL session_state {
     device_.set_owner(device_session::functions_of_this_module(cupti_api()));
   }
 
-  /// Makes this module the session's owner.
-  void own() noexcept {
-    own_session = this;
-    own_recorder = &recorder_;
+  /// Makes this module the owner of `session`; nullptr: of none.
+  static void own(session_state* session) noexcept {
+    own_session = session;
+    own_recorder = session == nullptr ? nullptr : &session->recorder_;
     own_start_recording = [] { own_session->start_if_armed(); };
-    device_.own();
+    device_session::own(session == nullptr ? nullptr : &session->device_);
   }
 
   /// Waits for the first scope, with the settings in KPROF.
@@ -17568,6 +17605,7 @@ class KPROF_DETAIL_LOCAL session_state {
       phases_.turn_off(wanted.off_reason);
       return {};
     }
+    environment_.tell_mistakes();
     settings_ = wanted.value;
     if (!settings_.outputs.empty()) exit_report_.request(owner_.at_exit);
     choose_clock();
@@ -17691,9 +17729,11 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
     found = load(hub.session);
     if (found == nullptr) {
       auto* made = new session_state;
+      // Another module may arm the session as soon as it finds it, and a guard then calls the
+      // owner's code: the owner must be ready before.
+      session_state::own(made);
       if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        made->own();
         found = made;
         keep_loaded();
         made->previous_detach_ =
@@ -17702,6 +17742,7 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
                        [] { session_state::own_session->after_fork(); },
                        [] { session_state::own_session->in_child(); });
       } else {
+        session_state::own(nullptr);
         delete made;
       }
     }
