@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -30,14 +31,14 @@ class environment_settings {
     value_ = parsed.value;
     for (const std::string& e : parsed.errors) {
       notes.add("KPROF: " + e);
-      mistakes_ += "kprof: KPROF: " + e + '\n';
+      mistakes_.push_back(e);
     }
     if (!session_is_preloaded || is_program_of_kprof_run()) tell_mistakes();
     return value_;
   }
   /// Tells the mistakes that have not been told.
   void tell_mistakes() {
-    std::fputs(mistakes_.c_str(), stderr);
+    for (const std::string& e : mistakes_) std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
     mistakes_.clear();
   }
   /// What read() has read.
@@ -45,7 +46,7 @@ class environment_settings {
 
  private:
   settings value_;
-  std::string mistakes_;
+  std::vector<std::string> mistakes_;
   bool read_ = false;
 };
 
