@@ -278,3 +278,19 @@ TEST_CASE("settings.any_text_is_survived") {
     for (const std::string& error : p.errors) CHECK(fit_to_print(error));
   }
 }
+
+TEST_CASE("settings.a_further_report_is_not_the_sessions_own") {
+  const parsed_settings p = settings::parse("report(path=a.txt,top=3),report()");
+  CHECK(p.errors.empty());
+  REQUIRE(p.value.outputs.size() == 2);
+  CHECK(p.value.outputs[0].options.empty());
+  CHECK_FALSE(p.value.outputs[1].options.empty());
+  CHECK(p.value.report.path == "a.txt");
+}
+
+TEST_CASE("settings.a_further_output_of_mistakes_alone_is_left_out") {
+  const parsed_settings p = settings::parse("report(top=3),report(tpo=3)");
+  CHECK(p.errors.size() == 1);
+  CHECK(p.value.outputs.size() == 1);
+  CHECK(settings::parse("report(tpo=3)").value.outputs.size() == 1);
+}

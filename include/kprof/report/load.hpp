@@ -14,18 +14,22 @@
 #include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #if defined(__cpp_exceptions)
 #include <new>
+#include <stdexcept>
 #endif
 
 KPROF_DETAIL_BEGIN
@@ -78,42 +82,57 @@ inline loaded_profile load_unguarded(std::string_view text, const load_options& 
   return out;
 }
 
-/// The same where memory may not be had.
-inline loaded_profile load_guarded(std::string_view text, const load_options& options) {
+/// `work()`, or that there is not enough memory for it.
+template <class Work>
+loaded_profile with_enough_memory(Work work) {
 #if defined(__cpp_exceptions)
   try {
-    return load_unguarded(text, options);
-  } catch (const std::bad_alloc&) { return {{}, {"takes more memory than there is"}}; }
+    return work();
+  } catch (const std::bad_alloc&) {
+    return {{}, {"takes more memory than there is; load it where there is more"}};
+  } catch (const std::length_error&) {
+    return {{}, {"takes more memory than there is; load it where there is more"}};
+  }
 #else
-  return load_unguarded(text, options);
+  return work();
 #endif
 }
 
-/// false: errno says why, 0 where the file is larger than `most`.
-inline bool read_file(const std::string& path, std::uint64_t most, std::string& text) {
-  std::FILE* const file = std::fopen(path.c_str(), "re");
-  if (file == nullptr) return false;
-  std::size_t size = 0;
-  bool good = true;
-  for (;;) {
-    text.resize(std::max<std::size_t>(std::size_t{1} << 16U, 2 * size));
+/// Bytes of a regular file; 0 of anything else.
+inline std::uint64_t size_of_file(std::FILE* file) noexcept {
+  struct stat info {};
+  if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+/// Reads the rest of `file`; false: errno says why, 0 where that is more than `most` bytes.
+inline bool read_all(std::FILE* file, std::uint64_t most, std::string& text) {
+  const std::uint64_t expected = size_of_file(file);
+  std::size_t size = 0, room = std::size_t{1} << 16U;
+  if (expected >= room) room = static_cast<std::size_t>(std::min(expected, most)) + 1;
+  for (errno = 0; expected <= most; room = 2 * size) {
+    text.resize(room);
     const std::size_t read = std::fread(text.data() + size, 1, text.size() - size, file);
     size += read;
-    if (size > most) {
-      errno = 0;
-      good = false;
-      break;
-    }
-    if (read == 0) {
-      good = std::ferror(file) == 0;
-      break;
-    }
+    if (size > most) return errno = 0, false;
+    if (read != 0 && size == text.size()) continue;
+    text.resize(size);
+    return std::ferror(file) == 0;
   }
-  const int error = errno;
-  std::fclose(file);
-  errno = error;
-  text.resize(size);
-  return good;
+  return false;
+}
+
+inline loaded_profile load_file(const std::string& path, const load_options& options) {
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closes(file, &std::fclose);
+  std::string text;
+  const std::uint64_t most = std::min<std::uint64_t>(options.max_file, 0xFFFFFFFFU);
+  if (file != nullptr && read_all(file, most, text)) return load_unguarded(text, options);
+  if (errno == 0)
+    return {{}, {"is larger than allowed; raise load_options::max_file, up to 4 GiB"}};
+  return {{},
+          {"cannot be read (" + std::string(std::strerror(errno)) +
+           "); check the path and its permissions"}};
 }
 
 }  // namespace detail
@@ -121,7 +140,8 @@ inline bool read_file(const std::string& path, std::uint64_t most, std::string& 
 /// Loads a profile from what saved_text() gave. Time and memory are linear in the text. No
 /// exception leaves it. Any number of threads may load.
 inline loaded_profile load_text(std::string_view text, const load_options& options = {}) {
-  loaded_profile out = detail::load_guarded(text, options);
+  loaded_profile out =
+      detail::with_enough_memory([&] { return detail::load_unguarded(text, options); });
   if (!out) out.result.message.insert(0, "the saved profile ");
   return out;
 }
@@ -131,17 +151,8 @@ inline loaded_profile load_text(std::string_view text, const load_options& optio
 ///     if (!before) std::fprintf(stderr, "%s\n", before.result.message.c_str());
 ///     else kprof::report(before.run);
 inline loaded_profile load(const std::string& path, const load_options& options = {}) {
-  std::string text;
-  const std::string name = '"' + detail::printable(path, 300) + "\" ";
-  if (!detail::read_file(path, std::min<std::uint64_t>(options.max_file, 0xFFFFFFFFU), text)) {
-    const int error = errno;
-    return {{},
-            {error == 0 ? name + "is larger than allowed; raise load_options::max_file, up to 4 GiB"
-                        : "cannot read " + name + "(" + std::strerror(error) +
-                              "); check the path and its permissions"}};
-  }
-  loaded_profile out = detail::load_guarded(text, options);
-  if (!out) out.result.message.insert(0, name);
+  loaded_profile out = detail::with_enough_memory([&] { return detail::load_file(path, options); });
+  if (!out) out.result.message.insert(0, '"' + detail::printable(path, 300) + "\" ");
   return out;
 }
 
