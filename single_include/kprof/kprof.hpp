@@ -9747,15 +9747,18 @@ class KPROF_DETAIL_LOCAL settings_parser {
     if (what == nullptr) complain(unknown_output(name).message);
     output_request request{name};
     std::vector<option_value> values;
+    bool has_options = false;
     while (!in_.at_end() && !in_.take(')')) {
       const pair p = read_pair();
       if (!in_.stands_at(",)"))
         skip_unexpected(p.written, " in " + shown(written), "options", ",)");
       else if (what != nullptr) read_output_option(*what, p, request, values);
+      has_options = true;
       if (in_.take(')')) break;
       if (!in_.take(',')) complain(shown(name) + "( has no closing ')'");
     }
-    if (what != nullptr) add(std::move(request), values);
+    const bool only_mistakes = has_options && request.options.empty();
+    if (what != nullptr) add(std::move(request), values, only_mistakes);
     return written;
   }
 
@@ -9771,13 +9774,19 @@ class KPROF_DETAIL_LOCAL settings_parser {
     values.push_back(std::move(reading.value));
   }
 
-  /// The first report is the session's own: what report() prints without being told how.
-  [[gnu::cold]] void add(output_request request, const std::vector<option_value>& values) {
+  /// The first report is the session's own: what report() prints without being told how. It comes
+  /// all the same where its options are mistakes; other requests of this kind are left out.
+  [[gnu::cold]] void add(output_request request, const std::vector<option_value>& values,
+                         bool only_mistakes) {
     std::vector<output_request>& all = out_.value.outputs;
     const bool is_main = request.output == report_output.name &&
                          std::none_of(all.begin(), all.end(), [](const output_request& r) {
                            return r.output == report_output.name;
                          });
+    if (only_mistakes && !is_main) return;
+    // A request without options stands for the session's own report: another says where it goes.
+    if (!is_main && request.output == report_output.name && request.options.empty())
+      request.options.push_back({path_option.name, ""});
     std::vector<std::string> paths;
     for (const output_request& r : all)
       static_cast<void>(take_path(paths, is_main_report(r) ? out_.value.report.path : path_of(r)));
@@ -17117,6 +17126,7 @@ KPROF_DETAIL_END
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -17134,14 +17144,14 @@ class environment_settings {
     value_ = parsed.value;
     for (const std::string& e : parsed.errors) {
       notes.add("KPROF: " + e);
-      mistakes_ += "kprof: KPROF: " + e + '\n';
+      mistakes_.push_back(e);
     }
     if (!session_is_preloaded || is_program_of_kprof_run()) tell_mistakes();
     return value_;
   }
   /// Tells the mistakes that have not been told.
   void tell_mistakes() {
-    std::fputs(mistakes_.c_str(), stderr);
+    for (const std::string& e : mistakes_) std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
     mistakes_.clear();
   }
   /// What read() has read.
@@ -17149,7 +17159,7 @@ class environment_settings {
 
  private:
   settings value_;
-  std::string mistakes_;
+  std::vector<std::string> mistakes_;
   bool read_ = false;
 };
 
