@@ -36,12 +36,12 @@ struct option_value;
 struct option {
   const char* name;
   option_kind kind = option_kind::text;
-  const char* form = "";                           ///< how a value is written: "ROWS", "op|thread"
-  const char* fallback = "";                       ///< the value, as text, where none is given
-  std::uint64_t least = 0;                         ///< smallest number or size
-  std::uint64_t most = ~0ULL;                      ///< largest number
-  const char* meaning = "";                        ///< for people
-  status (*validate)(const option_value&) = nullptr;  ///< what else must hold of a value
+  const char* form = "";       ///< how a value is written: "ROWS", "op|thread"
+  const char* fallback = "";   ///< the value, as text, where none is given
+  std::uint64_t least = 0;     ///< smallest number or size
+  std::uint64_t most = ~0ULL;  ///< largest number
+  const char* meaning = "";    ///< for people
+  status (*validate)(const option_value&) = nullptr;         ///< what else must hold of a value
   void (*store)(void* into, const option_value&) = nullptr;  ///< &store_member<&options::top>
 };
 
