@@ -6,6 +6,7 @@
 
 #include <kprof/kprof.hpp>
 #include <kprof/session/preloaded.hpp>
+#include <kprof/write/printable.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -24,7 +25,7 @@ constexpr int cannot_run = 126;  // as a shell says that a program cannot be sta
 constexpr int not_found = 127;
 
 int complain(int code, const std::string& what) {
-  std::fprintf(stderr, "kprof run: %s\n", what.c_str());
+  std::fprintf(stderr, "kprof run: %s\n", kprof::detail::one_line(what).c_str());
   return code;
 }
 

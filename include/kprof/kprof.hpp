@@ -7,11 +7,13 @@
 // A library that only declares and guards includes guard.hpp instead, which is light and arms
 // nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
 
-#include <kprof/attach/build_name.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/guard.hpp>
 #include <kprof/op.hpp>
 #include <kprof/registry.hpp>
+// Under no condition, before headers that include it under one: kprof as one header has it once.
+#include <kprof/session/build_name.hpp>
+
 #include <kprof/session.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/version.hpp>
@@ -28,15 +30,17 @@ KPROF_DETAIL_SESSION void arm_session(this_build) noexcept;
 
 #if !KPROF_SESSION_ELSEWHERE
 KPROF_DETAIL_SESSION void arm_session(this_build) noexcept {
-  std::string why;
-  if (session_state* s = find_session(why)) s->arm();
+  tell_session([](const owner_functions& s) { s.arm(); });
 }
 #endif
 
 struct arming {
   arming() noexcept { arm_session({}); }
 };
-KPROF_DETAIL_LOCAL inline arming armed_by_including_kprof;
+// Before other static objects, whose constructors may have guards, and after the outputs, which
+// KPROF may name. So the report at exit comes after those objects' destructors.
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(102)]] inline arming armed_by_including_kprof;
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -25,16 +25,17 @@ enum class scope_kind : std::uint8_t {
   root,    ///< a thread: the parent of what it ran outside any scope
   op,      ///< calls of one operator with the same parameters from the same call site
   region,  ///< runs of one region
-  graph,   ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in
-           ///< which they were captured
+  /// Replays of CUDA graphs launched in the scope around it; below it are the scopes in which they
+  /// were captured.
+  graph,
 };
 
 /// Work of one call by the operator's own formulas.
 struct work_per_call {
   bool has_flops = false;  ///< flops() is declared
   bool has_bytes = false;  ///< bytes() is declared
-  bool valid = true;  ///< false: valid() fails, or a formula overflowed or was negative; there are
-                      ///< no numbers then
+  /// False: valid() fails, or a formula overflowed or was negative; there are no numbers then.
+  bool valid = true;
   std::uint64_t flops = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
@@ -46,29 +47,32 @@ struct work_per_call {
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  std::uint32_t parent = none;  ///< index in profile::nodes, always smaller than the node's own;
-                                ///< none for a root
-  std::uint32_t thread = 0;     ///< index in profile::threads
+  /// Index in profile::nodes, always smaller than the node's own; none for a root.
+  std::uint32_t parent = none;
+  std::uint32_t thread = 0;  ///< index in profile::threads
   scope_kind kind = scope_kind::root;
-  bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
-                        ///< memory
-  std::string name;     ///< operator or region
+  /// Stands for calls with differing parameters, kept together for want of memory.
+  bool merged = false;
+  std::string name;         ///< operator or region
   std::uint32_t op = none;  ///< of a call: index in profile::operators
   parameter_values values;  ///< of its parameters; none where `merged`
   std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
 
-  std::uint64_t calls = 0;       ///< finished
-  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it
-                                 ///< into a CUDA graph
-  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on
-                                 ///< a device nor captured any
-  std::uint64_t replays = 0;  ///< calls made by replaying a graph; of a graph node: its launches.
-                              ///< They are not in `calls`,
-                              ///< and take no host time
-  std::uint64_t open = 0;     ///< still open; not in the times below
-  double open_ns = 0;         ///< how long those have been open, summed
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that did no work on the device but captured it into a CUDA graph.
+  std::uint64_t captured = 0;
+  /// Of these, calls in which this thread neither launched work on a device nor captured any.
+  std::uint64_t unlaunched = 0;
+  /// Calls made by replaying a graph; of a graph node: its launches. They are not in `calls`, and
+  /// take no host time.
+  std::uint64_t replays = 0;
+  /// Launches in it of whose work on a device not all records have come: of a graph node, of the
+  /// graphs; else of kernels, copies and memsets.
+  std::uint64_t unrecorded = 0;
+  std::uint64_t open = 0;  ///< still open; not in the times below
+  double open_ns = 0;      ///< how long those have been open, summed
   double total_ns = 0;
   double self_ns = 0;  ///< total less the time in child scopes of the same thread
   double min_ns = 0;
@@ -80,8 +84,8 @@ struct thread_info {
   std::uint64_t id = 0;  ///< the operating system's; 0 for the threads kept together
   std::string name;      ///< as the operating system has it
   bool ended = false;
-  std::uint64_t merged = 0;  ///< how many ended threads this entry stands for; 0 for a single
-                             ///< thread
+  /// How many ended threads this entry stands for; 0 for a single thread.
+  std::uint64_t merged = 0;
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
@@ -95,11 +99,11 @@ struct timeline_scope {
 struct clock_info {
   std::string source;  ///< "tsc", "cntvct" or "clock_gettime"
   double ns_per_tick = 1;
-  double residual_ns = 0;  ///< largest distance of a calibration point from the line through the
-                           ///< first and
-                           ///< the last; negative: unknown, there are only these two
-  std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
-                                        ///< CUPTI's records
+  /// Largest distance of a calibration point from the line through the first and the last;
+  /// negative: unknown, there are only these two.
+  double residual_ns = 0;
+  /// The session's start in CLOCK_REALTIME, the clock of CUPTI's records.
+  std::uint64_t start_realtime_ns = 0;
 
   double to_ns(std::int64_t ticks) const noexcept {
     return static_cast<double>(ticks) * ns_per_tick;
@@ -111,21 +115,21 @@ struct clock_info {
 
 /// What was seen and what was not. Every count is of scopes unless it says otherwise.
 struct completeness {
-  std::uint64_t recorded = 0;          ///< finished and in the totals
-  std::uint64_t open = 0;              ///< open at the snapshot
-  std::uint64_t never_closed = 0;      ///< open when their thread ended
-  std::uint64_t dropped = 0;           ///< not recorded for want of memory
-  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was
-                                       ///< at work on that thread, in
-                                       ///< an allocator for instance
+  std::uint64_t recorded = 0;      ///< finished and in the totals
+  std::uint64_t open = 0;          ///< open at the snapshot
+  std::uint64_t never_closed = 0;  ///< open when their thread ended
+  std::uint64_t dropped = 0;       ///< not recorded for want of memory
+  /// Not recorded: a guard opened them while kprof itself was at work on that thread, in an
+  /// allocator for instance.
+  std::uint64_t dropped_inside = 0;
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
-  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after
-                                       ///< their scope was gone
-  std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
-  std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
-  std::uint64_t imprecise = 0;  ///< calls whose duration counts in sums and extremes, but near the
-                                ///< truth in quantiles,
-                                ///< for want of memory
+  /// Guards destroyed on another thread, or again after their scope was gone.
+  std::uint64_t closed_elsewhere = 0;
+  std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
+  std::uint64_t merged = 0;   ///< calls kept without their parameters for want of memory
+  /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
+  /// memory.
+  std::uint64_t imprecise = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot
 };

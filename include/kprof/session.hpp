@@ -5,7 +5,8 @@
 // Start, stop and read a recording. There is one session a process, whichever binary made it;
 // including kprof.hpp arms it so that it starts with the first scope. Every function may be called
 // from any thread at any time, also while other threads are inside guards, from an atexit handler,
-// and in the child of a fork, whose profile is its own.
+// and in the child of a fork, whose profile is its own. Want of memory is the error "out of memory"
+// and harms nothing; functions that return nothing then do nothing.
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
@@ -14,13 +15,16 @@
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
+#include <kprof/record/attempt.hpp>
+#include <kprof/record/hold_cancellation.hpp>
 #include <kprof/session/exit_outputs.hpp>
 #if KPROF_ENABLE
 #include <kprof/session/find_session.hpp>
 #endif
+#include <kprof/write/message.hpp>
 
-#include <cstdio>
 #include <string>
+#include <utility>
 #endif
 
 KPROF_DETAIL_BEGIN
@@ -47,7 +51,8 @@ struct snapshot_options {
   bool timeline = false;  ///< single scopes, as far back as the memory reaches
 };
 
-/// The run so far. Without a session the profile is empty and its `state` says why. Takes time in
+/// The run so far. Without a session the profile is empty and its `state` says why; it is "out of
+/// memory" where there was none for the profile, and what was recorded stays. Takes time in
 /// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
 /// the profile, and to the timeline where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
@@ -65,54 +70,55 @@ KPROF_DETAIL_SESSION status report();
 
 #if KPROF_ENABLE
 
-KPROF_DETAIL_SESSION status start(const settings& wanted) {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(wanted);
-}
-KPROF_DETAIL_SESSION status start() {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start();
-}
-
-KPROF_DETAIL_SESSION void stop() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->stop();
-}
-KPROF_DETAIL_SESSION void pause() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->pause();
-}
-KPROF_DETAIL_SESSION void resume() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->resume();
-}
-
-KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
-  profile none;
-  none.state = why;
-  return none;
-}
-
 namespace detail {
+/// For functions of the session that return nothing.
+template <class Use>
+KPROF_DETAIL_LOCAL void tell_session(Use use) {
+  static_cast<void>(with_session([&](const owner_functions& s) {
+    use(s);
+    return status{};
+  }));
+}
+KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, profile& out) {
+  return with_session([&](const owner_functions& s) {
+    out = s.snapshot(options.timeline);
+    return status{};
+  });
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
-  std::string why;
-  const session_state* s = find_session(why);
-  return s == nullptr ? report_options{} : s->report_settings();
+  report_options out;
+  tell_session([&](const owner_functions& s) { out = s.report_settings(); });
+  return out;
 }
 KPROF_DETAIL_LOCAL inline void reported(const profile& run) {
-  std::string why;
-  if (session_state* s = find_session(why)) s->reported(run);
+  tell_session([&](const owner_functions& s) { s.reported(run); });
 }
 }  // namespace detail
+
+KPROF_DETAIL_SESSION status start(const settings& wanted) {
+  return detail::with_session(
+      [&](const detail::owner_functions& s) { return s.start_with(wanted); });
+}
+KPROF_DETAIL_SESSION status start() {
+  return detail::with_session([](const detail::owner_functions& s) { return s.start(); });
+}
+KPROF_DETAIL_SESSION void stop() {
+  detail::tell_session([](const detail::owner_functions& s) { s.stop(); });
+}
+KPROF_DETAIL_SESSION void pause() {
+  detail::tell_session([](const detail::owner_functions& s) { s.pause(); });
+}
+KPROF_DETAIL_SESSION void resume() {
+  detail::tell_session([](const detail::owner_functions& s) { s.resume(); });
+}
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
 
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
+KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
+  return {compiled_out};
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -122,25 +128,42 @@ KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}
 KPROF_DETAIL_SESSION void resume() {}
-KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
-  profile none;
-  none.state = detail::compiled_out;
-  return none;
-}
 
 #endif
 
-KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
-  status s = detail::write_report_to_its_path(run, options);
-  if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
+  profile run;
+  if (status s = detail::take_snapshot(options, run); !s) {
+    run = {};
+    run.state = std::move(s.message);
+  }
+  return run;
+}
+
+namespace detail {
+/// Prints what options() are for, unless there was no memory for the profile itself.
+template <class Options>
+KPROF_DETAIL_LOCAL status report_as(const profile& run, Options options) {
+  const hold_cancellation hold;
+  status s;
+  const bool had_memory = run.state != out_of_memory && attempt([&] {
+                            s = write_report_to_its_path(run, options(), write_time::now);
+                          });
+  if (!had_memory) s = {out_of_memory};
+  if (!s) tell({"no report: ", s.message});
   return s;
+}
+}  // namespace detail
+
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
+  return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
   return report(snapshot(), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
-  status s = report(run, detail::default_report_options());
+  status s = detail::report_as(run, [] { return detail::default_report_options(); });
   if (s) detail::reported(run);
   return s;
 }

@@ -23,6 +23,8 @@
 //                          CUDA, always, or never (default auto)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
+//   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
+//                          or std::terminate() does (default on)
 //
 //   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
 //   are written when the program ends; NAME=off takes back what was said of NAME. Every output has

@@ -14,13 +14,6 @@
 // A library that only declares and guards includes guard.hpp instead, which is light and arms
 // nothing. It takes seconds to compile, but for KPROF_SESSION_ELSEWHERE=1 (build_options.hpp).
 
-// <kprof/attach/build_name.hpp>
-#ifndef KPROF_ATTACH_BUILD_NAME_HPP
-#define KPROF_ATTACH_BUILD_NAME_HPP
-
-// The name of this build of the session. Modules share a session only if theirs is the same; a file
-// that leaves the session to a library is linked only with a library of the same build.
-
 // <kprof/build_options.hpp>
 #ifndef KPROF_BUILD_OPTIONS_HPP
 #define KPROF_BUILD_OPTIONS_HPP
@@ -116,61 +109,6 @@
 #endif
 
 #endif  // <kprof/build_options.hpp>
-
-// <kprof/version.hpp>
-#ifndef KPROF_VERSION_HPP
-#define KPROF_VERSION_HPP
-
-// The version of these headers. CMakeLists.txt and the single header read it from here.
-// Include it to test for a feature; it costs nothing.
-
-#define KPROF_VERSION_MAJOR 0
-#define KPROF_VERSION_MINOR 1
-#define KPROF_VERSION_PATCH 0
-
-#endif  // <kprof/version.hpp>
-
-#include <string>  // with it the standard library's own macros
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-// What lays out std::string and std::vector, and with them a profile.
-#if defined(_LIBCPP_VERSION)
-#define KPROF_DETAIL_LIBRARY "libc++"
-using standard_library = struct libcxx;
-#elif defined(_GLIBCXX_DEBUG)
-#define KPROF_DETAIL_LIBRARY "libstdc++ in debug mode"
-using standard_library = struct libstdcxx_in_debug_mode;
-#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
-#define KPROF_DETAIL_LIBRARY "libstdc++"
-using standard_library = struct libstdcxx;
-#else
-#define KPROF_DETAIL_LIBRARY "libstdc++ with the old string"
-using standard_library = struct libstdcxx_with_the_old_string;
-#endif
-
-/// The build as a type: in the name of a function that one file calls and a library defines, it
-/// makes the linker tell which builds were mixed.
-template <class StandardLibrary, int Major, int Minor, int Patch>
-struct build {};
-using this_build =
-    build<standard_library, KPROF_VERSION_MAJOR, KPROF_VERSION_MINOR, KPROF_VERSION_PATCH>;
-
-#define KPROF_DETAIL_TEXT_(x) #x
-#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
-/// Builds that agree on this lay out the session's classes alike.
-inline constexpr const char* session_build =
-    "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
-        KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH) " " KPROF_DETAIL_LIBRARY;
-#undef KPROF_DETAIL_TEXT
-#undef KPROF_DETAIL_TEXT_
-#undef KPROF_DETAIL_LIBRARY
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attach/build_name.hpp>
 
 // <kprof/guard.hpp>
 #ifndef KPROF_GUARD_HPP
@@ -1724,8 +1662,8 @@ struct hub_record {
   std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
   // nullptr: no tool is attached; a recorder calls it beside its own work
   const emitter_api* emitter;
-  // the session's own state; it begins with a `const char*` that names the build it is of
-  void* session;
+  // the functions of the session's owner; before them a `const char*` that names its build
+  const void* session;
   // the session takes what it needs before a module goes
   void (*detach)(const module_record& leaving) noexcept;
   const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
@@ -1742,7 +1680,7 @@ struct op_node {
 };
 
 struct module_record {
-  std::uint32_t version;
+  std::uint32_t version;  // abi_layout; 0 while the module is unloaded
   std::uint32_t size;
   const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
   // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
@@ -1751,6 +1689,54 @@ struct module_record {
   hub_record* hub;
   op_node* ops;
 };
+
+/// One number of many. 32 bits of FNV-1a.
+template <class... Number>
+constexpr std::uint32_t hash_of(Number... numbers) noexcept {
+  std::uint32_t hash = 2166136261U;
+  ((hash = (hash ^ static_cast<std::uint32_t>(numbers)) * 16777619U), ...);
+  return hash;
+}
+
+/// Where the members lie that modules read of each other, and how large they are: commits of one
+/// version may differ in it.
+#define KPROF_DETAIL_AT(type, member) __builtin_offsetof(type, member), sizeof(type::member)
+inline constexpr std::uint32_t abi_layout = hash_of(
+    sizeof(text_view), KPROF_DETAIL_AT(text_view, data), KPROF_DETAIL_AT(text_view, size),
+    sizeof(enumerator), KPROF_DETAIL_AT(enumerator, value), KPROF_DETAIL_AT(enumerator, name),
+    sizeof(enum_desc), KPROF_DETAIL_AT(enum_desc, name), KPROF_DETAIL_AT(enum_desc, is_signed),
+    KPROF_DETAIL_AT(enum_desc, size), KPROF_DETAIL_AT(enum_desc, list), sizeof(field_desc),
+    KPROF_DETAIL_AT(field_desc, name), KPROF_DETAIL_AT(field_desc, offset),
+    KPROF_DETAIL_AT(field_desc, size), KPROF_DETAIL_AT(field_desc, extent),
+    KPROF_DETAIL_AT(field_desc, kind), KPROF_DETAIL_AT(field_desc, nested),
+    KPROF_DETAIL_AT(field_desc, enumerators), sizeof(struct_desc),
+    KPROF_DETAIL_AT(struct_desc, name), KPROF_DETAIL_AT(struct_desc, size),
+    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields), sizeof(work),
+    KPROF_DETAIL_AT(work, flops), KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written),
+    KPROF_DETAIL_AT(work, has_flops), KPROF_DETAIL_AT(work, has_bytes),
+    KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type), KPROF_DETAIL_AT(work, on),
+    sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, name),
+    KPROF_DETAIL_AT(op_desc, params), KPROF_DETAIL_AT(op_desc, evaluate), sizeof(site),
+    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
+    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
+    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
+    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
+    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
+    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
+    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
+    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
+    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
+    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
+    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
+    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
+    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
+    sizeof(op_node), KPROF_DETAIL_AT(op_node, op), KPROF_DETAIL_AT(op_node, next),
+    sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
+    KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
+    KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
+    KPROF_DETAIL_AT(module_record, ops));
+#undef KPROF_DETAIL_AT
+static_assert(abi_layout != 0);
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -1782,26 +1768,98 @@ void store(T& to, T value) noexcept {
   __atomic_store_n(&to, value, __ATOMIC_SEQ_CST);
 }
 
-/// The module_record a note segment names, or nullptr.
-inline module_record* record_in_notes(const char* from, const char* to,
-                                      std::size_t alignment) noexcept {
-  const auto up = [alignment](std::size_t n) { return (n + alignment - 1) & ~(alignment - 1); };
-  while (to - from >= 12) {
-    std::uint32_t head[3];  // name size, contents size, type
-    __builtin_memcpy(head, from, sizeof head);
-    const char* contents = from + up(12 + std::size_t{head[0]});
-    if (static_cast<std::size_t>(to - from) < up(12 + std::size_t{head[0]}) + head[1])
-      return nullptr;
-    if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
-        __builtin_memcmp(from + 12, "kprof-scope", 12) == 0) {
-      std::int64_t distance = 0;
-      __builtin_memcpy(&distance, contents, sizeof distance);
-      return reinterpret_cast<module_record*>(reinterpret_cast<std::uintptr_t>(contents) +
-                                              static_cast<std::uintptr_t>(distance));
+/// The addresses from `from` up to `to`.
+struct address_range {
+  std::uintptr_t from = 0;
+  std::uintptr_t to = 0;
+};
+
+/// One loaded module, as the loader describes it. A description may be wrong in any way, such as
+/// that of a damaged library or of one that a tool has rewritten: the loader checks only what it
+/// needs itself.
+class loaded_module {
+ public:
+  explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
+
+  /// The record that a note of the module names, in the module's own writable memory; or nullptr.
+  module_record* record() const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_NOTE) continue;
+      const address_range notes = mapped_part(range_of(segment), PF_R);
+      const std::uintptr_t at = named_record(notes, segment.p_align == 8 ? 8 : 4);
+      if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
     }
-    from = contents + up(head[1]);
+    return nullptr;
   }
-  return nullptr;
+
+ private:
+  /// Up to the end of the address space, where the size leads past it.
+  address_range range_of(const ElfW(Phdr) & segment) const noexcept {
+    const std::uintptr_t from = info_.dlpi_addr + segment.p_vaddr;
+    const std::uintptr_t to = from + segment.p_memsz;
+    return {from, to < from ? ~std::uintptr_t{0} : to};
+  }
+  /// What of the range the loader maps from its beginning on, with these rights at least; empty
+  /// where it begins elsewhere.
+  address_range mapped_part(address_range wanted, ElfW(Word) rights) const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD || (segment.p_flags & rights) != rights) continue;
+      const address_range mapped = range_of(segment);
+      if (mapped.from <= wanted.from && wanted.from < mapped.to)
+        return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
+    }
+    return {};
+  }
+  /// Whether the loader has made any of it read-only after it relocated the module.
+  bool is_sealed(address_range wanted) const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_GNU_RELRO) continue;
+      const address_range sealed = range_of(segment);
+      if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
+    }
+    return false;
+  }
+  bool is_record(std::uintptr_t at) const noexcept {
+    const address_range whole{at, at + sizeof(module_record)};
+    const address_range mapped = mapped_part(whole, PF_R | PF_W);
+    return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
+           !is_sealed(whole);
+  }
+
+  /// The address that the notes name, whatever is there, or 0.
+  static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
+    const auto up = [alignment](std::uintptr_t n) {
+      return (n + alignment - 1) & ~(alignment - 1);
+    };
+    while (notes.to - notes.from >= 12) {
+      const char* const note = reinterpret_cast<const char*>(notes.from);
+      std::uint32_t head[3];  // name size, contents size, type
+      __builtin_memcpy(head, note, sizeof head);
+      const std::uintptr_t left = notes.to - notes.from;
+      const std::uintptr_t contents = up(12 + std::uintptr_t{head[0]});
+      const std::uintptr_t next = contents + up(head[1]);
+      if (left < contents + head[1]) return 0;
+      if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
+          __builtin_memcmp(note + 12, "kprof-scope", 12) == 0) {
+        std::int64_t distance = 0;
+        __builtin_memcpy(&distance, note + contents, sizeof distance);
+        return notes.from + contents + static_cast<std::uintptr_t>(distance);
+      }
+      if (left < next) return 0;
+      notes.from += next;
+    }
+    return 0;
+  }
+
+  const dl_phdr_info& info_;
+};
+
+/// Whether the record is laid out as those of this build.
+inline bool is_of_this_layout(const module_record& m) noexcept {
+  return m.version == abi_layout && m.size == sizeof(module_record);
 }
 
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
@@ -1809,16 +1867,22 @@ inline module_record* record_in_notes(const char* from, const char* to,
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-      const auto& segment = info->dlpi_phdr[i];
-      if (segment.p_type != PT_NOTE) continue;
-      const char* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
-      if (module_record* m =
-              record_in_notes(notes, notes + segment.p_memsz, segment.p_align == 8 ? 8 : 4)) {
-        if (m->version == 1 && m->size == sizeof(module_record)) (*static_cast<Visit*>(data))(*m);
-        break;
-      }
-    }
+    module_record* const m = loaded_module(*info).record();
+    if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
+    return 0;
+  };
+  dl_iterate_phdr(each, &visit);
+}
+
+/// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
+/// program is empty. The loader's lock is held.
+template <class Visit>
+KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) {
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    const module_record* const m = loaded_module(*info).record();
+    const bool is_leaving = m != nullptr && m->version == 0;
+    if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
+      (*static_cast<Visit*>(data))(info->dlpi_name);
     return 0;
   };
   dl_iterate_phdr(each, &visit);
@@ -1844,7 +1908,7 @@ KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
 
 [[gnu::visibility("hidden"),
   gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
-    1, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
+    abi_layout, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
 
 // The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
 // whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
@@ -1963,7 +2027,9 @@ struct attachment {
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
 };
-KPROF_DETAIL_LOCAL inline attachment attached;
+// Lives longer than other static objects, whose constructors and destructors may have guards.
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline attachment attached;
 
 /// Puts an operator on this module's list, once.
 template <class Op>
@@ -2524,14 +2590,22 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/registry.hpp>
 
-// <kprof/session.hpp>
-#ifndef KPROF_SESSION_HPP
-#define KPROF_SESSION_HPP
+// Under no condition, before headers that include it under one: kprof as one header has it once.
 
-// Start, stop and read a recording. There is one session a process, whichever binary made it;
-// including kprof.hpp arms it so that it starts with the first scope. Every function may be called
-// from any thread at any time, also while other threads are inside guards, from an atexit handler,
-// and in the child of a fork, whose profile is its own.
+// <kprof/session/build_name.hpp>
+#ifndef KPROF_SESSION_BUILD_NAME_HPP
+#define KPROF_SESSION_BUILD_NAME_HPP
+
+// The name of this build of the session. Modules share a session only if theirs is the same; a file
+// that leaves the session to a library is linked only with a library of the same build.
+
+// <kprof/session/shared_layout.hpp>
+#ifndef KPROF_SESSION_SHARED_LAYOUT_HPP
+#define KPROF_SESSION_SHARED_LAYOUT_HPP
+
+// How this build lays out what modules hand to the session and get from it, as one number: commits
+// of one version may differ in it, and so may a copy that somebody has changed. Included by
+// build_name.hpp. Compile time only.
 
 // <kprof/profile.hpp>
 #ifndef KPROF_PROFILE_HPP
@@ -2576,34 +2650,34 @@ enum class memory_place : std::uint8_t { unknown, pageable, pinned, device, arra
 struct device_work {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  std::uint32_t scope = none;  ///< index in profile::nodes of the innermost scope; a root:
-                               ///< launched outside all scopes;
-                               ///< none: whose launch is not known
+  /// Index in profile::nodes of the innermost scope; a root: launched outside all scopes; none:
+  /// whose launch is not known.
+  std::uint32_t scope = none;
   device_task task = device_task::kernel;
   bool merged = false;  ///< several kernels or configurations, kept together for want of memory
-  std::uint32_t kernel = none;  ///< index in device_profile::kernels; none for copies, memsets and
-                                ///< merged work
-  std::uint32_t device = 0;     ///< CUDA's ordinal, as in device_info::id
-  std::uint32_t stream = 0;     ///< CUPTI's number of the stream
-  std::uint32_t grid[3] = {};   ///< blocks
-  std::uint32_t block[3] = {};  ///< threads
-  std::uint32_t registers = 0;  ///< a thread
+  /// Index in device_profile::kernels; none for copies, memsets and merged work.
+  std::uint32_t kernel = none;
+  std::uint32_t device = 0;                            ///< CUDA's ordinal, as in device_info::id
+  std::uint32_t stream = 0;                            ///< CUPTI's number of the stream
+  std::uint32_t grid[3] = {};                          ///< blocks
+  std::uint32_t block[3] = {};                         ///< threads
+  std::uint32_t registers = 0;                         ///< a thread
   std::uint32_t static_shared = 0;                     ///< bytes a block
   std::uint32_t dynamic_shared = 0;                    ///< bytes a block
   copy_direction direction = copy_direction::unknown;  ///< of a copy
   memory_place from = memory_place::unknown;           ///< of a copy
   memory_place to = memory_place::unknown;             ///< of a copy or a memset
 
-  std::uint64_t calls = 0;    ///< runs; those without timing are in no time below
-  std::uint64_t untimed = 0;  ///< of these, runs for which CUPTI gave no time, or an end before
-                              ///< the beginning
-  double total_ns = 0;        ///< run times, summed: concurrent runs count each
+  std::uint64_t calls = 0;  ///< runs; those without timing are in no time below
+  /// Of these, runs for which CUPTI gave no time, or an end before the beginning.
+  std::uint64_t untimed = 0;
+  double total_ns = 0;  ///< run times, summed: concurrent runs count each
   double min_ns = 0;
   double max_ns = 0;
   std::uint64_t gaps = 0;  ///< runs whose launch was seen
-  double gap_ns = 0;  ///< from the call that launched them to their start, summed over these; of a
-                      ///< graph's work
-                      ///< from the graph's launch
+  /// From the call that launched them to their start, summed over these; of a graph's work from the
+  /// graph's launch.
+  double gap_ns = 0;
   std::uint64_t bytes = 0;  ///< copied or set, summed
 };
 
@@ -2620,34 +2694,39 @@ struct device_info {
   std::uint64_t clock_hz = 0;            ///< highest core clock
   double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
   double sum_ns = 0;   ///< their times, summed
-  bool busy_is_exact = true;  ///< false: records came too far out of order, and busy_ns is at
-                              ///< least this
+  /// False: records came too far out of order, and busy_ns is at least this.
+  bool busy_is_exact = true;
 };
 
 /// What was seen of the device's work and what was not.
 struct device_completeness {
-  std::uint64_t launches = 0;    ///< calls that launch a kernel, a copy, a memset or a graph, seen
-                                 ///< to succeed
-  std::uint64_t attributed = 0;  ///< of these, launches with work on the device, made in an
-                                 ///< operator
-  std::uint64_t outside = 0;     ///< the same, made in no operator
-  std::uint64_t open = 0;     ///< launches of which no work on the device is known: in flight, or
-                              ///< without any
+  /// Calls that launch a kernel, a copy, a memset or a graph, seen to succeed.
+  std::uint64_t launches = 0;
+  /// Of these, launches with work on the device, made in an operator.
+  std::uint64_t attributed = 0;
+  std::uint64_t outside = 0;  ///< the same, made in no operator
+  /// Launches of which no work on the device is known: in flight, or without any.
+  std::uint64_t open = 0;
   std::uint64_t unknown = 0;  ///< records whose launch was not seen
   std::uint64_t records = 0;  ///< kernels, copies and memsets that were received
-  std::uint64_t launches_lost = 0;  ///< launches that could not be noted for want of memory; their
-                                    ///< records are of unknown launch
-  std::uint64_t dropped = 0;        ///< records that CUPTI, or kprof for want of memory, dropped
-  std::uint64_t untimed = 0;        ///< records without timing
-  std::uint64_t ignored = 0;  ///< records of launches made before the recording began or while it
-                              ///< was paused
-  std::uint64_t odd = 0;      ///< records of a kind that kprof does not know
-  std::uint64_t merged = 0;   ///< records kept without their launch configuration for want of
-                              ///< memory
-  std::uint64_t foreign_graphs = 0;    ///< records of graph nodes made before the recording began,
-                                       ///< or forgotten
-  std::uint64_t forgotten_graphs = 0;  ///< graphs of whose nodes kprof forgot the operators for
-                                       ///< want of memory
+  /// Launches that could not be noted for want of memory; their records are of unknown launch.
+  std::uint64_t launches_lost = 0;
+  std::uint64_t dropped = 0;  ///< records that CUPTI, or kprof for want of memory, dropped
+  /// Buffers of records of which CUPTI could not read the rest.
+  std::uint64_t cut_buffers = 0;
+  /// Buffers of records that another user of CUPTI's activity API asked for, and which came to
+  /// kprof.
+  std::uint64_t foreign_buffers = 0;
+  std::uint64_t untimed = 0;  ///< records without timing
+  /// Records of launches made before the recording began or while it was paused.
+  std::uint64_t ignored = 0;
+  std::uint64_t odd = 0;  ///< records of a kind that kprof does not know
+  /// Records kept without their launch configuration for want of memory.
+  std::uint64_t merged = 0;
+  /// Records of graph nodes made before the recording began, or forgotten.
+  std::uint64_t foreign_graphs = 0;
+  /// Graphs of whose nodes kprof forgot the operators for want of memory.
+  std::uint64_t forgotten_graphs = 0;
   std::uint64_t synchronizations = 0;
   double synchronizing_ns = 0;  ///< host time in synchronising calls, as CUPTI gives it
   double overhead_ns = 0;       ///< time that CUPTI says it took itself
@@ -2656,9 +2735,9 @@ struct device_completeness {
 /// What the device did in a run.
 struct device_profile {
   bool collecting = false;  ///< a collector is or was at work
-  std::string state;  ///< "CUPTI 13.0 (API 130001)", or why there is none and what to do; empty:
-                      ///< the program
-                      ///< does not use CUDA
+  /// "CUPTI 13.0 (API 130001)", or why there is none and what to do; empty: the program does not
+  /// use CUDA.
+  std::string state;
   std::vector<device_info> devices;
   std::vector<std::string> kernels;  ///< names as the compiler mangled them
   std::vector<device_work> work;
@@ -2716,8 +2795,8 @@ struct enumerator_name {
 struct operator_field {
   std::string name;
   parameter_kind kind = parameter_kind::none;
-  std::uint32_t bits = 0;    ///< of one element: 8 to 64; floating: 32, 64, 80 (x87) or 128; 0 for
-                             ///< text and aggregates
+  /// Of one element: 8 to 64; floating: 32, 64, 80 (x87) or 128; 0 for text and aggregates.
+  std::uint32_t bits = 0;
   std::uint32_t extent = 0;  ///< elements of an array, all its dimensions; 0 for a single value
   bool is_signed = false;    ///< of an integer or enumeration
   std::vector<operator_field> fields;        ///< of an aggregate
@@ -2748,13 +2827,14 @@ struct parameter_values {
 /// One value. Its text is a view of the profile it is from, which must outlive it.
 struct parameter_value {
   parameter_kind kind = parameter_kind::none;
-  std::uint32_t bits = 0;     ///< as operator_field::bits
-  bool is_signed = false;     ///< of an integer or enumeration
-  std::uint64_t integer = 0;  ///< of a boolean 0 or 1; of an integer or enumeration its value, of
-                              ///< a signed one in two's complement: see as_signed()
-  long double floating = 0;   ///< of a floating field, exact whatever its width
-  std::string_view text;      ///< of a text field; of an enumeration the enumerator's name, empty
-                              ///< where it has none
+  std::uint32_t bits = 0;  ///< as operator_field::bits
+  bool is_signed = false;  ///< of an integer or enumeration
+  /// Of a boolean 0 or 1; of an integer or enumeration its value, of a signed one in two's
+  /// complement: see as_signed().
+  std::uint64_t integer = 0;
+  long double floating = 0;  ///< of a floating field, exact whatever its width
+  /// Of a text field; of an enumeration the enumerator's name, empty where it has none.
+  std::string_view text;
 
   /// Whether there is a value.
   explicit operator bool() const noexcept { return kind != parameter_kind::none; }
@@ -3099,19 +3179,43 @@ KPROF_DETAIL_END
 
 // A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is
 // within 0.8 % of the value that was counted, at any scale. Only the range of buckets in use is
-// stored. Not thread-safe.
+// stored. Counting never fails: without memory it counts at the nearest bucket. Not thread-safe.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
+
+namespace detail {
+template <class T>
+struct shared_layout;
+}
 
 /// Counts of values, exact in number, within 0.8 % in value. Values below 128 are exact.
 class histogram {
  public:
+  histogram() noexcept = default;
+  /// Throws std::bad_alloc where there is no memory.
+  histogram(const histogram& other)
+      : first_(other.first_),
+        gathered_size_(other.gathered_size_),
+        counts_(other.size_ > 1 ? new std::uint64_t[other.size_] : nullptr),
+        size_(other.size_),
+        capacity_(counts_ != nullptr ? size_ : 0),
+        only_count_(other.only_count_) {
+    std::copy_n(other.gathered_, gathered_size_, gathered_);
+    std::copy_n(other.begin(), size_, begin());
+  }
+  histogram(histogram&& other) noexcept { swap(other); }
+  histogram& operator=(histogram other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~histogram() { delete[] counts_; }
+
   /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     const auto shift = static_cast<std::uint32_t>(57 - __builtin_clzll(value | per_octave));
@@ -3141,9 +3245,9 @@ class histogram {
   template <class MayGrow>
   std::uint64_t merge(const histogram& other, MayGrow may_grow) {
     std::uint64_t moved = 0;
-    for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
-      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow))
-        moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.size_; ++i)
+      if (other.begin()[i] != 0 && !count_at(other.first_ + i, other.begin()[i], may_grow))
+        moved += other.begin()[i];
     for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
       moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
     return moved;
@@ -3167,9 +3271,9 @@ class histogram {
       for (; next < gathered_size_ && sorted[next] == bucket; ++next) ++count;
       if (count != 0) f(bucket, count);
     };
-    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < size_; ++i) {
       while (next < gathered_size_ && sorted[next] < first_ + i) take(sorted[next], 0);
-      take(first_ + i, counts_[i]);
+      take(first_ + i, begin()[i]);
     }
     while (next < gathered_size_) take(sorted[next], 0);
   }
@@ -3184,7 +3288,7 @@ class histogram {
   /// Number of values counted.
   std::uint64_t count() const noexcept {
     std::uint64_t n = gathered_size_;
-    for (const std::uint64_t c : counts_) n += c;
+    for (std::uint32_t i = 0; i < size_; ++i) n += begin()[i];
     return n;
   }
 
@@ -3202,17 +3306,17 @@ class histogram {
     std::sort(sorted, sorted + gathered_size_);
     std::uint32_t next = 0;  // of `sorted`
     std::uint64_t seen = 0;
-    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < size_; ++i) {
       for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
         if (++seen == rank) return value_of(sorted[next]);
-      seen += counts_[i];
+      seen += begin()[i];
       if (seen >= rank) return value_of(first_ + i);
     }
     return value_of(sorted[next + (rank - seen) - 1]);
   }
 
   /// Bytes allocated.
-  std::size_t memory() const noexcept { return counts_.capacity() * sizeof(std::uint64_t); }
+  std::size_t memory() const noexcept { return capacity_ * sizeof(std::uint64_t); }
 
  private:
   static constexpr std::uint32_t per_octave = 64;
@@ -3225,51 +3329,90 @@ class histogram {
   [[gnu::noinline]] std::uint32_t count_gathered(MayGrow may_grow) {
     const std::uint32_t n = std::exchange(gathered_size_, 0U);
     std::uint32_t moved = 0;
-    for (std::uint32_t i = 0; i < n; ++i) moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+    std::uint64_t* counts = begin();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (gathered_[i] - first_ < size_) {
+        ++counts[gathered_[i] - first_];
+      } else {
+        moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+        counts = begin();
+      }
+    }
     return moved;
   }
 
   template <class MayGrow>
   bool count_at(std::uint32_t index, std::uint64_t times, MayGrow may_grow) {
-    const bool precise = index - first_ < counts_.size() || make_room(index, may_grow);
-    counts_[index - first_] += times;
+    const bool precise = index - first_ < size_ || make_room(index, may_grow);
+    begin()[index - first_] += times;
     return precise;
   }
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is
-  /// always given room.
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
-    if (counts_.empty()) {
-      static_cast<void>(may_grow(sizeof(std::uint64_t)));
+    if (size_ == 0) {
       first_ = index;
-      counts_.assign(1, 0);
+      size_ = 1;
       return true;
     }
-    const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
-    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1,
-                      held = counts_.capacity();
-    const std::size_t wanted = size <= held             ? held
-                               : size < held + held / 2 ? held + held / 2
-                                                        : size;
-    if (wanted > held && !may_grow((wanted - held) * sizeof(std::uint64_t))) {
+    const std::uint32_t last = first_ + size_ - 1;
+    const std::uint32_t size = index < first_ ? last - index + 1 : index - first_ + 1;
+    const std::uint32_t wanted = size <= capacity_                  ? capacity_
+                                 : size < capacity_ + capacity_ / 2 ? capacity_ + capacity_ / 2
+                                                                    : size;
+    if (wanted > capacity_ && !grow_to(wanted, may_grow)) {
       index = index < first_ ? first_ : last;
       return false;
     }
-    counts_.reserve(wanted);
     if (index < first_) {
-      counts_.insert(counts_.begin(), first_ - index, 0);
+      std::copy_backward(counts_, counts_ + size_, counts_ + size);
+      std::fill(counts_, counts_ + (first_ - index), 0);
       first_ = index;
     } else {
-      counts_.resize(size, 0);
+      std::fill(counts_ + size_, counts_ + size, 0);
     }
+    size_ = size;
     return true;
   }
+  template <class MayGrow>
+  bool grow_to(std::uint32_t wanted, MayGrow may_grow) {
+    auto* const more = new (std::nothrow) std::uint64_t[wanted];
+    // Asked last: what may_grow() has granted counts as taken.
+    if (more == nullptr || !may_grow((wanted - capacity_) * sizeof(std::uint64_t))) {
+      delete[] more;
+      return false;
+    }
+    std::copy_n(begin(), size_, more);
+    delete[] counts_;
+    counts_ = more;
+    capacity_ = wanted;
+    return true;
+  }
+
+  std::uint64_t* begin() noexcept { return counts_ != nullptr ? counts_ : &only_count_; }
+  const std::uint64_t* begin() const noexcept {
+    return counts_ != nullptr ? counts_ : &only_count_;
+  }
+  void swap(histogram& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(gathered_size_, other.gathered_size_);
+    std::swap(gathered_, other.gathered_);
+    std::swap(counts_, other.counts_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(only_count_, other.only_count_);
+  }
+
+  friend struct detail::shared_layout<histogram>;
 
   std::uint32_t first_ = 0;
   std::uint32_t gathered_size_ = 0;
   std::uint16_t gathered_[gather] = {};  // buckets of values that are not in counts_ yet
-  std::vector<std::uint64_t> counts_;    // of buckets first_, first_ + 1, ...
+  std::uint64_t* counts_ = nullptr;      // of buckets first_, first_ + 1, ...
+  std::uint32_t size_ = 0;               // of counts_, or 1: a single bucket has only_count_
+  std::uint32_t capacity_ = 0;
+  std::uint64_t only_count_ = 0;
 };
 
 KPROF_DETAIL_END
@@ -3288,16 +3431,17 @@ enum class scope_kind : std::uint8_t {
   root,    ///< a thread: the parent of what it ran outside any scope
   op,      ///< calls of one operator with the same parameters from the same call site
   region,  ///< runs of one region
-  graph,   ///< replays of CUDA graphs launched in the scope around it; below it are the scopes in
-           ///< which they were captured
+  /// Replays of CUDA graphs launched in the scope around it; below it are the scopes in which they
+  /// were captured.
+  graph,
 };
 
 /// Work of one call by the operator's own formulas.
 struct work_per_call {
   bool has_flops = false;  ///< flops() is declared
   bool has_bytes = false;  ///< bytes() is declared
-  bool valid = true;  ///< false: valid() fails, or a formula overflowed or was negative; there are
-                      ///< no numbers then
+  /// False: valid() fails, or a formula overflowed or was negative; there are no numbers then.
+  bool valid = true;
   std::uint64_t flops = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
@@ -3309,29 +3453,32 @@ struct work_per_call {
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
-  std::uint32_t parent = none;  ///< index in profile::nodes, always smaller than the node's own;
-                                ///< none for a root
-  std::uint32_t thread = 0;     ///< index in profile::threads
+  /// Index in profile::nodes, always smaller than the node's own; none for a root.
+  std::uint32_t parent = none;
+  std::uint32_t thread = 0;  ///< index in profile::threads
   scope_kind kind = scope_kind::root;
-  bool merged = false;  ///< stands for calls with differing parameters, kept together for want of
-                        ///< memory
-  std::string name;     ///< operator or region
+  /// Stands for calls with differing parameters, kept together for want of memory.
+  bool merged = false;
+  std::string name;         ///< operator or region
   std::uint32_t op = none;  ///< of a call: index in profile::operators
   parameter_values values;  ///< of its parameters; none where `merged`
   std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
 
-  std::uint64_t calls = 0;       ///< finished
-  std::uint64_t captured = 0;    ///< of these, calls that did no work on the device but captured it
-                                 ///< into a CUDA graph
-  std::uint64_t unlaunched = 0;  ///< of these, calls in which this thread neither launched work on
-                                 ///< a device nor captured any
-  std::uint64_t replays = 0;  ///< calls made by replaying a graph; of a graph node: its launches.
-                              ///< They are not in `calls`,
-                              ///< and take no host time
-  std::uint64_t open = 0;     ///< still open; not in the times below
-  double open_ns = 0;         ///< how long those have been open, summed
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that did no work on the device but captured it into a CUDA graph.
+  std::uint64_t captured = 0;
+  /// Of these, calls in which this thread neither launched work on a device nor captured any.
+  std::uint64_t unlaunched = 0;
+  /// Calls made by replaying a graph; of a graph node: its launches. They are not in `calls`, and
+  /// take no host time.
+  std::uint64_t replays = 0;
+  /// Launches in it of whose work on a device not all records have come: of a graph node, of the
+  /// graphs; else of kernels, copies and memsets.
+  std::uint64_t unrecorded = 0;
+  std::uint64_t open = 0;  ///< still open; not in the times below
+  double open_ns = 0;      ///< how long those have been open, summed
   double total_ns = 0;
   double self_ns = 0;  ///< total less the time in child scopes of the same thread
   double min_ns = 0;
@@ -3343,8 +3490,8 @@ struct thread_info {
   std::uint64_t id = 0;  ///< the operating system's; 0 for the threads kept together
   std::string name;      ///< as the operating system has it
   bool ended = false;
-  std::uint64_t merged = 0;  ///< how many ended threads this entry stands for; 0 for a single
-                             ///< thread
+  /// How many ended threads this entry stands for; 0 for a single thread.
+  std::uint64_t merged = 0;
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
@@ -3358,11 +3505,11 @@ struct timeline_scope {
 struct clock_info {
   std::string source;  ///< "tsc", "cntvct" or "clock_gettime"
   double ns_per_tick = 1;
-  double residual_ns = 0;  ///< largest distance of a calibration point from the line through the
-                           ///< first and
-                           ///< the last; negative: unknown, there are only these two
-  std::uint64_t start_realtime_ns = 0;  ///< the session's start in CLOCK_REALTIME, the clock of
-                                        ///< CUPTI's records
+  /// Largest distance of a calibration point from the line through the first and the last;
+  /// negative: unknown, there are only these two.
+  double residual_ns = 0;
+  /// The session's start in CLOCK_REALTIME, the clock of CUPTI's records.
+  std::uint64_t start_realtime_ns = 0;
 
   double to_ns(std::int64_t ticks) const noexcept {
     return static_cast<double>(ticks) * ns_per_tick;
@@ -3374,21 +3521,21 @@ struct clock_info {
 
 /// What was seen and what was not. Every count is of scopes unless it says otherwise.
 struct completeness {
-  std::uint64_t recorded = 0;          ///< finished and in the totals
-  std::uint64_t open = 0;              ///< open at the snapshot
-  std::uint64_t never_closed = 0;      ///< open when their thread ended
-  std::uint64_t dropped = 0;           ///< not recorded for want of memory
-  std::uint64_t dropped_inside = 0;    ///< not recorded: a guard opened them while kprof itself was
-                                       ///< at work on that thread, in
-                                       ///< an allocator for instance
+  std::uint64_t recorded = 0;      ///< finished and in the totals
+  std::uint64_t open = 0;          ///< open at the snapshot
+  std::uint64_t never_closed = 0;  ///< open when their thread ended
+  std::uint64_t dropped = 0;       ///< not recorded for want of memory
+  /// Not recorded: a guard opened them while kprof itself was at work on that thread, in an
+  /// allocator for instance.
+  std::uint64_t dropped_inside = 0;
   std::uint64_t closed_by_parent = 0;  ///< closed because a scope around them ended first
-  std::uint64_t closed_elsewhere = 0;  ///< guards destroyed on another thread, or again after
-                                       ///< their scope was gone
-  std::uint64_t invalid = 0;           ///< calls whose parameters are invalid
-  std::uint64_t merged = 0;            ///< calls kept without their parameters for want of memory
-  std::uint64_t imprecise = 0;  ///< calls whose duration counts in sums and extremes, but near the
-                                ///< truth in quantiles,
-                                ///< for want of memory
+  /// Guards destroyed on another thread, or again after their scope was gone.
+  std::uint64_t closed_elsewhere = 0;
+  std::uint64_t invalid = 0;  ///< calls whose parameters are invalid
+  std::uint64_t merged = 0;   ///< calls kept without their parameters for want of memory
+  /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
+  /// memory.
+  std::uint64_t imprecise = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot
 };
@@ -3443,14 +3590,6 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/profile.hpp>
 
-// <kprof/report/text.hpp>
-#ifndef KPROF_REPORT_TEXT_HPP
-#define KPROF_REPORT_TEXT_HPP
-
-// The report for people: a profile as a page of text, with the tables of operators, kernels and
-// copies, the call tree and an account of what was not seen. Include it to print a profile; it is
-// the output "report". No line is wider than asked. Linear in the profile, sorting aside.
-
 // <kprof/report/options.hpp>
 #ifndef KPROF_REPORT_OPTIONS_HPP
 #define KPROF_REPORT_OPTIONS_HPP
@@ -3479,7 +3618,9 @@ enum class absence : std::uint8_t {
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  not_all_records,  ///< records of work on the device have not come
   untimed,          ///< CUPTI gave no time for some of the work on the device
+  lost,             ///< launches of work on the device were not noted, for want of memory
   dropped,          ///< records of work on the device were dropped
   several_kernels,  ///< a formula's value is shared by several kernels
   zero_bytes,       ///< a division by the bytes of calls that move none
@@ -3523,21 +3664,20 @@ KPROF_DETAIL_BEGIN
 ///     o.filter = "^(Gemm|Conv)";
 ///     o.columns = {"operator", "calls", "p99", "gflops"};
 struct report_options {
-  int width = 0;  ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100.
-                  ///< Less than
-                  ///< 40 is 40, more than 1000 is 1000
+  /// Columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than 40 is
+  /// 40, more than 1000 is 1000.
+  int width = 0;
   std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
-  std::string sort{};    ///< a column, by its name as in `columns`; "name" is "operator". Texts
-                         ///< rise, numbers fall.
-                         ///< Empty: "device" where the run has work on a device, else "self"
+  /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
+  /// "device" where the run has work on a device, else "self".
+  std::string sort{};
   grouping by = grouping::parameters;
-  std::string filter{};  ///< POSIX extended regular expression, searched in "name parameters"; in
-                         ///< the tree what is
-  ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
-  std::vector<std::string> columns{};  ///< operator parameters call_site thread calls replays open
-                                       ///< device device_share
-  ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
-  ///< intensity flops bytes dtype; empty: those that fit the width
+  /// POSIX extended regular expression, searched in "name parameters"; in the tree what is around
+  /// and inside a scope that matches is shown with it, and a kernel whose name matches.
+  std::string filter{};
+  /// Columns by name, in this order, such as "operator", "calls", "gflops"; empty: those that fit
+  /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
+  std::vector<std::string> columns{};
   bool table = true;        ///< show the operator table
   bool tree = true;         ///< show the call tree
   bool kernels = true;      ///< show the table of kernels, if the run has any
@@ -3840,6 +3980,348 @@ KPROF_DETAIL_LOCAL inline const output* find_output(std::string_view name) noexc
 KPROF_DETAIL_END
 
 #endif  // <kprof/report/output.hpp>
+
+// <kprof/session/owner_functions.hpp>
+#ifndef KPROF_SESSION_OWNER_FUNCTIONS_HPP
+#define KPROF_SESSION_OWNER_FUNCTIONS_HPP
+
+// How modules call the session of the process: by functions of the module that owns it. The others,
+// perhaps of other commits and compilers, touch nothing of the session's own: copies of its code
+// would use their own static data, and would disappear when their module is unloaded.
+
+// <kprof/session/settings_value.hpp>
+#ifndef KPROF_SESSION_SETTINGS_VALUE_HPP
+#define KPROF_SESSION_SETTINGS_VALUE_HPP
+
+// The settings of a session as a value. Included by settings.hpp, which explains them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What scopes are timed with.
+enum class clock_choice : std::uint8_t { automatic, system };
+
+/// Whether CUPTI is asked for the GPU's work.
+enum class cupti_choice : std::uint8_t {
+  automatic,  ///< when the program is found to use CUDA
+  on,
+  off,
+};
+
+struct parsed_settings;
+
+/// The settings of a session.
+struct settings {
+  bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
+  bool nvtx = true;     ///< send scopes to an attached NVTX tool
+  cupti_choice cupti = cupti_choice::automatic;  ///< attribute the GPU's work to operators
+  /// Bytes for logs and totals of the whole process; 1 MiB or more.
+  std::size_t memory = std::size_t{64} * 1024 * 1024;
+  clock_choice clock = clock_choice::automatic;
+  bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
+  report_options report{};  ///< what report() shows when it is not told otherwise
+  /// Written when the program ends. The request {"report"}, without options, is what `report` says;
+  /// it is left out when the program has printed just that.
+  std::vector<output_request> outputs{};
+
+  static constexpr std::size_t smallest_memory =
+      std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
+
+  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
+  /// holds.
+  KPROF_DETAIL_SESSION static parsed_settings parse(std::string_view text);
+};
+
+/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
+/// are fit to print, whatever the text holds, and no more than 20.
+struct parsed_settings {
+  settings value{};
+  std::vector<std::string> errors{};
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/settings_value.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The session as all modules see it. What hub_record::session points to.
+struct owner_functions {
+  // First, so that every build can read it. A module calls the functions if its own is the same.
+  const char* build;
+  void (*arm)();
+  status (*start_with)(const settings& wanted);
+  status (*start)();
+  void (*stop)();
+  void (*pause)();
+  void (*resume)();
+  profile (*snapshot)(bool timeline);
+  report_options (*report_settings)();
+  void (*reported)(const profile& run);
+  bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/owner_functions.hpp>
+
+#if !KPROF_SESSION_ELSEWHERE
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct shared_member {
+  std::size_t offset;
+  std::size_t size;
+  std::size_t initialisers;  // 1, or the elements of a C array
+};
+
+/// Specialised for a struct that modules share: all its members.
+template <class T>
+struct shared_layout;
+
+#define KPROF_DETAIL_AT(member)                                                                \
+  shared_member {                                                                              \
+    __builtin_offsetof(type, member), sizeof(type::member),                                    \
+        std::extent_v<decltype(type::member)> == 0 ? 1 : std::extent_v<decltype(type::member)> \
+  }
+#define KPROF_DETAIL_SHARED(T, ...)                           \
+  template <>                                                 \
+  struct shared_layout<T> {                                   \
+    using type = T;                                           \
+    static constexpr shared_member members[] = {__VA_ARGS__}; \
+  };
+KPROF_DETAIL_SHARED(status, KPROF_DETAIL_AT(message))
+KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top),
+                    KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(filter),
+                    KPROF_DETAIL_AT(columns), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
+                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
+KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
+KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
+                    KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
+KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
+                    KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
+                    KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(enumerators))
+KPROF_DETAIL_SHARED(operator_info, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(declared_name),
+                    KPROF_DETAIL_AT(fields))
+KPROF_DETAIL_SHARED(parameter_values, KPROF_DETAIL_AT(packed))
+KPROF_DETAIL_SHARED(histogram, KPROF_DETAIL_AT(first_), KPROF_DETAIL_AT(gathered_size_),
+                    KPROF_DETAIL_AT(gathered_), KPROF_DETAIL_AT(counts_), KPROF_DETAIL_AT(size_),
+                    KPROF_DETAIL_AT(capacity_), KPROF_DETAIL_AT(only_count_))
+KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(has_bytes),
+                    KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
+                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on))
+KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
+                    KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
+                    KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
+                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
+                    KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
+                    KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(durations))
+KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
+                    KPROF_DETAIL_AT(merged))
+KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
+                    KPROF_DETAIL_AT(duration))
+KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
+                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns))
+KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(open),
+                    KPROF_DETAIL_AT(never_closed), KPROF_DETAIL_AT(dropped),
+                    KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
+                    KPROF_DETAIL_AT(closed_elsewhere), KPROF_DETAIL_AT(invalid),
+                    KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(imprecise),
+                    KPROF_DETAIL_AT(in_timeline), KPROF_DETAIL_AT(timeline_ns))
+KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
+                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
+                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
+KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
+                    KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
+                    KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(grid), KPROF_DETAIL_AT(block),
+                    KPROF_DETAIL_AT(registers), KPROF_DETAIL_AT(static_shared),
+                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(direction),
+                    KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(min_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps), KPROF_DETAIL_AT(gap_ns),
+                    KPROF_DETAIL_AT(bytes))
+KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described),
+                    KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
+                    KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
+                    KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(memory_bytes_per_s),
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(sum_ns),
+                    KPROF_DETAIL_AT(busy_is_exact))
+KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL_AT(attributed),
+                    KPROF_DETAIL_AT(outside), KPROF_DETAIL_AT(open), KPROF_DETAIL_AT(unknown),
+                    KPROF_DETAIL_AT(records), KPROF_DETAIL_AT(launches_lost),
+                    KPROF_DETAIL_AT(dropped), KPROF_DETAIL_AT(cut_buffers),
+                    KPROF_DETAIL_AT(foreign_buffers), KPROF_DETAIL_AT(untimed),
+                    KPROF_DETAIL_AT(ignored), KPROF_DETAIL_AT(odd), KPROF_DETAIL_AT(merged),
+                    KPROF_DETAIL_AT(foreign_graphs), KPROF_DETAIL_AT(forgotten_graphs),
+                    KPROF_DETAIL_AT(synchronizations), KPROF_DETAIL_AT(synchronizing_ns),
+                    KPROF_DETAIL_AT(overhead_ns))
+KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT(state),
+                    KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
+KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
+                    KPROF_DETAIL_AT(wall_ns), KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
+                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
+                    KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
+                    KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
+                    KPROF_DETAIL_AT(report_settings), KPROF_DETAIL_AT(reported),
+                    KPROF_DETAIL_AT(is_stream))
+#undef KPROF_DETAIL_SHARED
+#undef KPROF_DETAIL_AT
+
+template <class... T>
+struct shared_structs {
+  /// Changes with the place and the size of every member. 32 bits of FNV-1a.
+  static constexpr std::uint32_t layout_number() noexcept {
+    std::uint32_t hash = 2166136261U;
+    const auto mix = [&hash](std::size_t n) {
+      hash = (hash ^ static_cast<std::uint32_t>(n)) * 16777619U;
+    };
+    const auto mix_all = [&mix](std::size_t size, const auto& members) {
+      mix(size);
+      for (const shared_member& m : members) {
+        mix(m.offset);
+        mix(m.size);
+      }
+    };
+    (mix_all(sizeof(T), shared_layout<T>::members), ...);
+    return hash;
+  }
+
+#if !KPROF_SESSION_ELSEWHERE
+  /// Whether shared_layout has every member of `S`. Not known of a class that is no aggregate.
+  template <class S>
+  static constexpr bool is_complete() noexcept {
+    std::size_t initialisers = 0;
+    for (const shared_member& m : shared_layout<S>::members) initialisers += m.initialisers;
+    return !std::is_aggregate_v<S> || initialisers == count_initialisers<S>();
+  }
+  static constexpr bool are_complete() noexcept { return (is_complete<T>() && ...); }
+#endif
+};
+using all_shared_structs =
+    shared_structs<status, report_options, option_setting, output_request, settings,
+                   enumerator_name, operator_field, operator_info, parameter_values, histogram,
+                   work_per_call, scope_node, thread_info, timeline_scope, clock_info, completeness,
+                   own_cost, device_work, device_info, device_completeness, device_profile, profile,
+                   owner_functions>;
+inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
+#if !KPROF_SESSION_ELSEWHERE
+static_assert(all_shared_structs::are_complete(),
+              "shared_layout.hpp lacks a member of a struct that modules share");
+#endif
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/shared_layout.hpp>
+
+// <kprof/version.hpp>
+#ifndef KPROF_VERSION_HPP
+#define KPROF_VERSION_HPP
+
+// The version of these headers. CMakeLists.txt and the single header read it from here.
+// Include it to test for a feature; it costs nothing.
+
+#define KPROF_VERSION_MAJOR 0
+#define KPROF_VERSION_MINOR 1
+#define KPROF_VERSION_PATCH 0
+
+#endif  // <kprof/version.hpp>
+
+#include <cstdint>
+#include <string>  // with it the standard library's own macros
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+// What lays out std::string and std::vector, and with them a profile.
+#if defined(_LIBCPP_VERSION)
+#define KPROF_DETAIL_LIBRARY "libc++"
+using standard_library = struct libcxx;
+#elif defined(_GLIBCXX_DEBUG)
+#define KPROF_DETAIL_LIBRARY "libstdc++ in debug mode"
+using standard_library = struct libstdcxx_in_debug_mode;
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+#define KPROF_DETAIL_LIBRARY "libstdc++"
+using standard_library = struct libstdcxx;
+#else
+#define KPROF_DETAIL_LIBRARY "libstdc++ with the old string"
+using standard_library = struct libstdcxx_with_the_old_string;
+#endif
+
+/// The build as a type: in the name of a function that one file calls and a library defines, it
+/// makes the linker tell which builds were mixed.
+template <class StandardLibrary, int Major, int Minor, int Patch, std::uint32_t Layout>
+struct build {};
+using this_build = build<standard_library, KPROF_VERSION_MAJOR, KPROF_VERSION_MINOR,
+                         KPROF_VERSION_PATCH, session_layout>;
+
+#define KPROF_DETAIL_TEXT_(x) #x
+#define KPROF_DETAIL_TEXT(x) KPROF_DETAIL_TEXT_(x)
+/// The build as text, with the layout in hexadecimal at the end. Commits of one version differ in
+/// it if they lay out differently what modules pass to each other.
+struct build_text {
+  char text[96] = "kprof " KPROF_DETAIL_TEXT(KPROF_VERSION_MAJOR) "." KPROF_DETAIL_TEXT(
+      KPROF_VERSION_MINOR) "." KPROF_DETAIL_TEXT(KPROF_VERSION_PATCH) " " KPROF_DETAIL_LIBRARY
+                                                                      " layout ";
+
+  constexpr build_text() noexcept {
+    std::uint32_t end = 0;
+    while (text[end] != '\0') ++end;
+    for (std::uint32_t digit = 0; digit < 8; ++digit)
+      text[end + digit] = "0123456789abcdef"[session_layout >> (28 - 4 * digit) & 15U];
+  }
+};
+inline constexpr build_text build_of_this_file{};
+inline constexpr const char* session_build = build_of_this_file.text;
+#undef KPROF_DETAIL_TEXT
+#undef KPROF_DETAIL_TEXT_
+#undef KPROF_DETAIL_LIBRARY
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/build_name.hpp>
+
+// <kprof/session.hpp>
+#ifndef KPROF_SESSION_HPP
+#define KPROF_SESSION_HPP
+
+// Start, stop and read a recording. There is one session a process, whichever binary made it;
+// including kprof.hpp arms it so that it starts with the first scope. Every function may be called
+// from any thread at any time, also while other threads are inside guards, from an atexit handler,
+// and in the child of a fork, whose profile is its own. Want of memory is the error "out of memory"
+// and harms nothing; functions that return nothing then do nothing.
+
+// <kprof/report/text.hpp>
+#ifndef KPROF_REPORT_TEXT_HPP
+#define KPROF_REPORT_TEXT_HPP
+
+// The report for people: a profile as a page of text, with the tables of operators, kernels and
+// copies, the call tree and an account of what was not seen. Include it to print a profile; it is
+// the output "report". No line is wider than asked. Linear in the profile, sorting aside.
 
 #if !KPROF_SESSION_ELSEWHERE
 
@@ -4423,12 +4905,14 @@ KPROF_DETAIL_BEGIN
 
 /// Kernels, copies and memsets, summed.
 struct device_sum {
-  std::uint64_t kernels = 0;  ///< runs
-  std::uint64_t copies = 0;   ///< copies and memsets
-  std::uint64_t untimed = 0;  ///< of both, those without timing
-  std::uint64_t gaps = 0;     ///< of both, those whose launch was seen
-  double ns = 0;              ///< run times, summed: concurrent runs count each
-  double gap_ns = 0;          ///< from launch to start, summed over `gaps`
+  std::uint64_t kernels = 0;     ///< runs
+  std::uint64_t copies = 0;      ///< copies and memsets
+  std::uint64_t untimed = 0;     ///< of both, those without timing
+  std::uint64_t gaps = 0;        ///< of both, those whose launch was seen
+  std::uint64_t in_graphs = 0;   ///< of both, those that graphs ran
+  std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
+  double ns = 0;                 ///< run times, summed: concurrent runs count each
+  double gap_ns = 0;             ///< from launch to start, summed over `gaps`
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -4436,6 +4920,8 @@ struct device_sum {
     copies += more.copies;
     untimed += more.untimed;
     gaps += more.gaps;
+    in_graphs += more.in_graphs;
+    unrecorded += more.unrecorded;
     ns += more.ns;
     gap_ns += more.gap_ns;
   }
@@ -4472,27 +4958,59 @@ inline absence device_time_known(const device_sum& sum) noexcept {
   return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none;
 }
 
-/// The same of all rates that need every record: not known where more than one in a thousand was
-/// dropped.
-inline absence all_records_known(const profile& p) noexcept {
+/// The same of all that needs every record of some work: not known where more than one in a
+/// thousand may be missing. A kernel's launch shows by itself whether its record is missing; a
+/// graph and a copy, which may leave many, do not, so each record that was dropped may be of their
+/// work.
+inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   const device_completeness& c = p.device.complete;
-  return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
+  const std::uint64_t of_many = sum.in_graphs + sum.copies;
+  const bool lost_buffers = c.cut_buffers + c.foreign_buffers > 0;  // of unknown many records
+  if (of_many > 0 && (lost_buffers || c.dropped > of_many / 1000)) return absence::dropped;
+  if (sum.unrecorded > sum.runs() / 1000)
+    return lost_buffers || c.dropped > 0 ? absence::dropped : absence::not_all_records;
+  // nobody knows whose they are
+  return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
 }
 
-/// By node: what was launched right in it, and that with all below it. Both are empty where there
-/// is no work at all.
+/// By node: what was launched right in it, and that with all below it. Both are empty where no work
+/// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
   std::vector<device_sum> own, whole;
 
   explicit device_sums(const profile& p) {
-    if (!has_device_work(p)) return;
+    const auto lacks_records = [](const scope_node& n) { return n.unrecorded != 0; };
+    if (!has_device_work(p) && std::none_of(p.nodes.begin(), p.nodes.end(), lacks_records)) return;
     own.resize(p.nodes.size());
-    for (const device_work& w : p.device.work)
-      if (const std::uint32_t node = scope_of(p, w); node != scope_node::none) own[node].add(w);
+    for (std::size_t i = 0; i < own.size(); ++i) own[i].unrecorded = p.nodes[i].unrecorded;
+    const std::vector<std::uint32_t> graphs = graphs_around(p);
+    for (const device_work& w : p.device.work) {
+      const std::uint32_t node = scope_of(p, w);
+      if (node == scope_node::none) continue;
+      own[node].add(w);
+      if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
+    }
     whole = own;
     for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
       if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
         whole[parent].add(whole[i]);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (graphs[i] != scope_node::none && graphs[i] != i)
+        whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;
+  }
+
+ private:
+  /// For each node the outermost graph around it, which may be the node itself; none where there is
+  /// none.
+  static std::vector<std::uint32_t> graphs_around(const profile& p) {
+    std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const std::uint32_t parent = parent_of(p, i);
+      if (parent != scope_node::none) around[i] = around[parent];
+      if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
+        around[i] = static_cast<std::uint32_t>(i);
+    }
+    return around;
   }
 };
 
@@ -4601,52 +5119,55 @@ KPROF_DETAIL_BEGIN
 /// Work on the device counts in the same way, and by thread to the thread that launched it. Times
 /// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
 /// work on the device, in the row or in operators nested in it, rates are what these calls'
-/// formulas say over `device_total_ns`; else they are over `total_ns`.
+/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
+/// they are over `total_ns`.
 struct operator_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
-                          ///< rows of a table have the same
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
   std::string name;
-  std::string parameters;                 ///< their text; empty where variants > 1
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first call: its
-                                          ///< operator and, where variants is 1, its typed values
-  std::uint64_t variants = 0;             ///< sets of parameters in this row
-  bool merged = false;                    ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;        ///< finished calls whose parameters are invalid
+  std::string parameters;  ///< their text; empty where variants > 1
+  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
+  /// typed values.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool merged = false;              ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
   bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
   std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
   bool several_sites = false;
-  std::uint32_t thread = scope_node::none;  ///< index in profile::threads; none where several
-                                            ///< threads ran it
-  dtype type = dtype::unknown;              ///< unknown also where it differs from call to call
+  /// Index in profile::threads; none where several threads ran it.
+  std::uint32_t thread = scope_node::none;
+  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
   bool several_types = false;
 
-  std::uint64_t calls = 0;     ///< finished
-  std::uint64_t captured = 0;  ///< of these, calls that captured their work into a CUDA graph and
-                               ///< did none
-  std::uint64_t replays = 0;   ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that captured their work into a CUDA graph and did none.
+  std::uint64_t captured = 0;
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;  ///< of the calls and the regions in them, up to the operators nested in
-                       ///< them
+  /// Of the calls and the regions in them, up to the operators nested in them.
+  double self_ns = 0;
   double total_ns = 0;
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;  ///< of a call's duration; median and p99
-                                                      ///< within 0.8 %
-  figure flops, bytes;                                ///< of the calls in total_ns, summed
-  figure flops_per_call, bytes_per_call;              ///< their means
-  figure flops_per_s, bytes_per_s;                    ///< flops and bytes over time, see above
-  figure flops_per_byte;                              ///< arithmetic intensity
+  /// Of a call's duration; median and p99 within 0.8 %.
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure flops, bytes;                    ///< of the calls in total_ns, summed
+  figure flops_per_call, bytes_per_call;  ///< their means
+  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
+  figure flops_per_byte;                  ///< arithmetic intensity
 
-  bool on_device = false;      ///< launched work, or operators nested in it did
-  std::uint64_t kernels = 0;   ///< runs launched in the calls, and in regions and graphs in them,
-                               ///< up to nested operators
+  bool on_device = false;  ///< launched work, or operators nested in it did
+  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
+  std::uint64_t kernels = 0;
   std::uint64_t copies = 0;    ///< copies and memsets, the same
   double device_ns = 0;        ///< of both, the run times; concurrent runs count each
   double device_total_ns = 0;  ///< that with nested operators
   double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
-  figure gap_ns{0, absence::no_launch};  ///< mean time from the launch of the row's own work to
-                                         ///< its start on the device
+  /// Mean time from the launch of the row's own work to its start on the device.
+  figure gap_ns{0, absence::no_launch};
 };
 
 namespace detail {
@@ -4691,7 +5212,7 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
   }
-  void finish(operator_row& row, double all_device_ns, absence complete) const {
+  void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
     row.kernels = own.kernels;
     row.copies = own.copies;
@@ -4699,9 +5220,9 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    if (!row.on_device) return;
-    const absence timed = std::max(
-        {device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
+    if (!row.on_device && total.unrecorded == 0) return;
+    const absence timed = std::max({device_time_known(total), records_known(p, total),
+                                    calls > 0 ? absence::none : absence::no_calls});
     row.flops_per_s =
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =
@@ -5100,7 +5621,11 @@ inline const char* explain(absence why) noexcept {
       return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
+    case absence::not_all_records:
+      return "not all records of the work on the device have come: it had not ended, or could not "
+             "be waited for";
     case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::lost: return "launches could not be noted, for want of memory";
     case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
     case absence::no_operator: return "outside any operator";
@@ -5275,29 +5800,30 @@ KPROF_DETAIL_BEGIN
 
 /// A node of the call tree of all threads together.
 struct tree_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). Made of
-                          ///< the whole path; no two rows have the same
+  /// The same in every run of the program: see row_key_text(). Made of the whole path; no two rows
+  /// have the same.
+  std::uint64_t key = 0;
   scope_kind kind = scope_kind::region;
   std::string name;
-  std::string parameters;                 ///< their text
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first node: its
-                                          ///< operator and typed values
-  bool merged = false;                    ///< its calls' parameters were not kept
+  std::string parameters;  ///< their text
+  /// Index in profile::nodes of the row's first node: its operator and typed values.
+  std::uint32_t node = scope_node::none;
+  bool merged = false;  ///< its calls' parameters were not kept
   bool invalid = false;
-  std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
-                                            ///< the top
+  /// Index of the row above, always smaller; none at the top.
+  std::uint32_t parent = scope_node::none;
   std::uint32_t depth = 0;
   std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;    ///< finished; 0 also where all calls are of a thread that handed its
-                              ///< path to this one
-  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`; of a graph, its
-                              ///< launches
+  /// Finished; 0 also where all calls are of a thread that handed its path to this one.
+  std::uint64_t calls = 0;
+  /// Calls made by replaying graphs, not in `calls`; of a graph, its launches.
+  std::uint64_t replays = 0;
   std::uint64_t open = 0;
   double open_ns = 0;
   double total_ns = 0;
-  double self_ns = 0;      ///< of the scope alone: regions in an operator keep their own
-  double largest_ns = 0;   ///< the largest total, that of open calls included, of the row and all
-                           ///< rows below it
+  double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
+  /// The largest total, that of open calls included, of the row and all rows below it.
+  double largest_ns = 0;
   double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
   double device_ns = 0;        ///< work on the devices that was launched in the scope alone
@@ -5535,7 +6061,6 @@ class row_summing {
   std::vector<operator_row> finish() {
     for (const variant_sum& v : variants_)
       if (v.row != scope_node::none) on_device_[v.row].add(v);
-    const absence complete = all_records_known(p_);
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
@@ -5544,7 +6069,7 @@ class row_summing {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
       table.back().key = keys.row(p_.nodes[table.back().node], by_);
       if (on_device_.empty()) continue;
-      on_device_[i].finish(table.back(), all_device, complete);
+      on_device_[i].finish(table.back(), all_device, p_);
     }
     make_keys_differ(table);
     return table;
@@ -5577,7 +6102,7 @@ class row_summing {
     const std::uint32_t row = numbers_.row_of[node];
     variant_sum& variant = variants_[numbers_.variant_of.empty() ? row : numbers_.variant_of[node]];
     variant.row = row;
-    if (device_.whole[node].runs() > 0) {
+    if (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0) {
       variant.on_device = true;
       variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
     }
@@ -5648,11 +6173,17 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_FORMAT_HPP
 #define KPROF_REPORT_TEXT_FORMAT_HPP
 
-// Numbers and foreign text as a terminal can show them. Included by the text reports. Pure; no
-// locale: what a program sets with setlocale() changes nothing.
+// Numbers as a terminal can show them, and with them foreign text (printable.hpp). Included by the
+// text reports. Pure; no locale: what a program sets with setlocale() changes nothing.
+
+// <kprof/write/printable.hpp>
+#ifndef KPROF_WRITE_PRINTABLE_HPP
+#define KPROF_WRITE_PRINTABLE_HPP
+
+// Foreign text as a terminal can show it: names, paths and messages that kprof did not make itself.
+// Included by reports and messages. Pure; no locale.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -5661,7 +6192,179 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-// ---- numbers
+struct code_point {
+  char32_t value = 0;
+  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
+};
+
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
+/// 10FFFF are not valid.
+inline code_point first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (unsigned i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    value = value << 6U | (byte(i) & 0x3FU);
+  }
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, size};
+}
+
+struct character_range {
+  char32_t from, to;
+};
+template <std::size_t N>
+constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
+  for (const character_range& r : ranges)
+    if (c <= r.to) return c >= r.from;
+  return false;
+}
+
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
+/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
+constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
+  constexpr character_range zero[] = {
+      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
+      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
+      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
+      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+  constexpr character_range wide[] = {
+      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
+      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
+      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
+      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
+      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
+      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
+      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
+      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
+      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
+      {0x20000, 0x3FFFD}};
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+}
+
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators, all of
+/// Unicode's format characters (Cf: direction marks, joiners, tags, those of single scripts), those
+/// that it calls ignorable by default, and letters that are blank.
+constexpr bool is_unsafe(char32_t c) noexcept {
+  constexpr character_range unsafe[] = {
+      {0, 0x1F},          {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},
+      {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},
+      {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},   {0x17B4, 0x17B5},
+      {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
+      {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
+      {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+      {0x13430, 0x1343F}, {0x16FE4, 0x16FE4}, {0x1BCA0, 0x1BCA3}, {0x1D159, 0x1D159},
+      {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return is_in(unsafe, c);
+}
+
+[[gnu::cold]] inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
+  std::string out(digits, '0');
+  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
+  return out;
+}
+
+[[gnu::cold]] inline std::string escaped(char32_t c) {
+  switch (c) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\\': return "\\\\";
+    default: break;
+  }
+  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
+  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
+}
+
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
+/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
+/// backslash and "…" for what is cut off.
+inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  // nearly every text
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
+    return std::string{text};
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t ellipsis_width = ascii ? 3 : 1;
+  std::string out;
+  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
+  // combining marks on the last character; none may go on a space, nor on what is before the text
+  unsigned marks = 3;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    std::string piece;
+    std::size_t piece_width = 0;
+    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
+             (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
+    else piece_width = width_of(c.value);
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
+    if (piece.empty()) piece = text.substr(0, c.size);
+    else piece_width = piece.size();
+    if (used + piece_width > width) {
+      out.resize(cut_size);
+      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
+    }
+    out += piece;
+    used += piece_width;
+    if (used + ellipsis_width <= width) cut_size = out.size();
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return out;
+}
+
+/// Calls add(piece) for each character of a message, made fit to print in one line. Unlike
+/// printable(), it leaves backslashes alone: a message has its foreign parts escaped already, and
+/// this is for what was forgotten. Needs no memory: what it escapes fits into a std::string itself.
+template <class Add>
+[[gnu::cold]] void each_printable(std::string_view text, Add add) {
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    if (c.size == 0) add("\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2));
+    else if (is_unsafe(c.value)) add(escaped(c.value));
+    else add(text.substr(0, c.size));
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+}
+[[gnu::cold]] inline std::string one_line(std::string_view text) {
+  std::string out;
+  each_printable(text, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+/// Columns of printable text.
+inline std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    width += c.size == 0 ? 1 : width_of(c.value);
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return width;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/printable.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 /// 1234567 as "1,234,567".
 inline std::string format_count(std::uint64_t n) {
@@ -5761,145 +6464,6 @@ inline const char* dtype_name(dtype type) noexcept {
   return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
              ? names[static_cast<std::size_t>(type)]
              : "unknown";
-}
-
-// ---- text
-
-struct code_point {
-  char32_t value = 0;
-  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
-};
-
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
-/// 10FFFF are not valid.
-inline code_point first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (unsigned i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    value = value << 6U | (byte(i) & 0x3FU);
-  }
-  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, size};
-}
-
-struct character_range {
-  char32_t from, to;
-};
-template <std::size_t N>
-constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
-  for (const character_range& r : ranges)
-    if (c <= r.to) return c >= r.from;
-  return false;
-}
-
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
-/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
-constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
-  constexpr character_range zero[] = {
-      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
-      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
-      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
-      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
-  constexpr character_range wide[] = {
-      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
-      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
-      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
-      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
-      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
-      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
-      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
-      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
-      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
-      {0x20000, 0x3FFFD}};
-  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
-}
-
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators,
-/// direction marks, joiners, tags.
-constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {
-      {0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},   {0x61C, 0x61C},
-      {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},
-      {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0},
-      {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
-  return is_in(unsafe, c);
-}
-
-inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
-  std::string out(digits, '0');
-  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
-  return out;
-}
-
-inline std::string escaped(char32_t c) {
-  switch (c) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\\': return "\\\\";
-    default: break;
-  }
-  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
-  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
-}
-
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
-/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
-/// backslash and "…" for what is cut off.
-inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
-  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  // nearly every text
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
-    return std::string{text};
-  const std::string_view ellipsis = ascii ? "..." : "\u2026";
-  const std::size_t ellipsis_width = ascii ? 3 : 1;
-  std::string out;
-  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
-  // combining marks on the last character; none may go on a space, nor on what is before the text
-  unsigned marks = 3;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    std::string piece;
-    std::size_t piece_width = 0;
-    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
-             (width_of(c.value) == 0 && marks >= 3))
-      piece = escaped(c.value);
-    else piece_width = width_of(c.value);
-    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
-    if (piece.empty()) piece = text.substr(0, c.size);
-    else piece_width = piece.size();
-    if (used + piece_width > width) {
-      out.resize(cut_size);
-      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
-    }
-    out += piece;
-    used += piece_width;
-    if (used + ellipsis_width <= width) cut_size = out.size();
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return out;
-}
-
-/// Columns of printable text.
-inline std::size_t display_width(std::string_view text) noexcept {
-  std::size_t width = 0;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    width += c.size == 0 ? 1 : width_of(c.value);
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return width;
 }
 
 }  // namespace detail
@@ -6458,12 +7022,437 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_FILTER_HPP
 #define KPROF_REPORT_TEXT_FILTER_HPP
 
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
-// Included by the reports.
+// Chooses names by a POSIX extended regular expression. Included by the reports.
 
-#include <regex.h>
+// <kprof/report/text/expression.hpp>
+#ifndef KPROF_REPORT_TEXT_EXPRESSION_HPP
+#define KPROF_REPORT_TEXT_EXPRESSION_HPP
+
+// POSIX extended regular expressions, matched in time proportional to the text and to the
+// expression. A filter may come from the environment, and <regex.h> takes hours, gigabytes or the
+// whole stack for some expressions of a few bytes: it writes repetitions out, recurses into
+// parentheses and tries all ways to match a back reference. Texts are bytes, as in the C locale.
+// Included by filter.hpp. Pure.
+
+// <kprof/report/text/expression_program.hpp>
+#ifndef KPROF_REPORT_TEXT_EXPRESSION_PROGRAM_HPP
+#define KPROF_REPORT_TEXT_EXPRESSION_PROGRAM_HPP
+
+// A regular expression as the steps of a machine that follows all ways to match at once: each step
+// is visited at most once for each byte of the text. Included by expression.hpp, which writes the
+// steps. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class byte_set {
+ public:
+  void add(unsigned char low, unsigned char high) noexcept {
+    for (unsigned c = low; c <= high; ++c) words_[c / 64] |= std::uint64_t{1} << c % 64;
+  }
+  void add(const byte_set& more) noexcept {
+    for (std::size_t i = 0; i < 4; ++i) words_[i] |= more.words_[i];
+  }
+  byte_set others() const noexcept {
+    byte_set out;
+    for (std::size_t i = 0; i < 4; ++i) out.words_[i] = ~words_[i];
+    return out;
+  }
+  bool has(unsigned char c) const noexcept { return (words_[c / 64] >> c % 64 & 1U) != 0; }
+
+  static byte_set all() noexcept { return byte_set{}.others(); }
+  static byte_set words() noexcept {
+    byte_set out = of_class("alnum");
+    out.add('_', '_');
+    return out;
+  }
+  static constexpr bool is_word(unsigned char c) noexcept {
+    return is(c, 'a', 'z') || is(c, 'A', 'Z') || is(c, '0', '9') || c == '_';
+  }
+  static bool has_class(std::string_view name) noexcept { return find_class(name) != nullptr; }
+  /// ASCII only, whatever the program's locale is.
+  static byte_set of_class(std::string_view name) noexcept {
+    byte_set out;
+    for (unsigned char c = 0; c < 128; ++c)
+      if (find_class(name)(c)) out.add(c, c);
+    return out;
+  }
+
+ private:
+  using test = bool (*)(unsigned char);
+  static test find_class(std::string_view name) noexcept {
+    static constexpr struct {
+      std::string_view name;
+      test holds;
+    } classes[] = {
+        {"alpha", [](unsigned char c) { return is(c, 'a', 'z') || is(c, 'A', 'Z'); }},
+        {"digit", [](unsigned char c) { return is(c, '0', '9'); }},
+        {"alnum",
+         [](unsigned char c) { return is(c, 'a', 'z') || is(c, 'A', 'Z') || is(c, '0', '9'); }},
+        {"upper", [](unsigned char c) { return is(c, 'A', 'Z'); }},
+        {"lower", [](unsigned char c) { return is(c, 'a', 'z'); }},
+        {"space", [](unsigned char c) { return c == ' ' || is(c, '\t', '\r'); }},
+        {"blank", [](unsigned char c) { return c == ' ' || c == '\t'; }},
+        {"punct",
+         [](unsigned char c) {
+           return is(c, '!', '/') || is(c, ':', '@') || is(c, '[', '`') || is(c, '{', '~');
+         }},
+        {"print", [](unsigned char c) { return is(c, ' ', '~'); }},
+        {"graph", [](unsigned char c) { return is(c, '!', '~'); }},
+        {"cntrl", [](unsigned char c) { return c < ' ' || c == 127; }},
+        {"xdigit",
+         [](unsigned char c) { return is(c, '0', '9') || is(c, 'a', 'f') || is(c, 'A', 'F'); }},
+    };
+    for (const auto& one : classes)
+      if (one.name == name) return one.holds;
+    return nullptr;
+  }
+  static constexpr bool is(unsigned char c, char low, char high) noexcept {
+    return c >= static_cast<unsigned char>(low) && c <= static_cast<unsigned char>(high);
+  }
+
+  std::uint64_t words_[4] = {};
+};
+
+enum class step_kind : std::uint8_t {
+  byte,   // takes this byte
+  set,    // takes a byte of set `first`
+  split,  // goes on at both distances
+  jump,   // goes on at distance `first`
+  text_begin,
+  text_end,
+  word_edge,
+  no_word_edge,
+  word_begin,
+  word_end,
+  match,
+};
+
+struct expression_step {
+  step_kind kind;
+  unsigned char byte = 0;
+  std::int32_t first = 0;
+  std::int32_t second = 0;
+};
+
+class expression_program {
+ public:
+  std::size_t size() const noexcept { return steps_.size(); }
+  expression_step& operator[](std::size_t i) noexcept { return steps_[i]; }
+  void add(expression_step step) { steps_.push_back(step); }
+  void insert(std::size_t at, expression_step step) {
+    steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(at), step);
+  }
+  /// The number of the set.
+  std::int32_t keep(const byte_set& set) {
+    sets_.push_back(set);
+    return static_cast<std::int32_t>(sets_.size() - 1);
+  }
+  /// Takes the steps from `begin` on away, without their sets, which stay here.
+  expression_program cut(std::size_t begin) {
+    expression_program out;
+    const auto from = steps_.begin() + static_cast<std::ptrdiff_t>(begin);
+    out.steps_.assign(from, steps_.end());
+    steps_.erase(from, steps_.end());
+    return out;
+  }
+  /// Adds steps whose sets are here.
+  void append(const expression_program& more) {
+    steps_.insert(steps_.end(), more.steps_.begin(), more.steps_.end());
+  }
+
+  /// Whether the text has a part that matches.
+  bool found_in(std::string_view text) const {
+    run r{text, std::vector<std::size_t>(steps_.size(), 0), {}, {}, {}};
+    for (std::size_t at = 0;; ++at) {
+      if (enter(r, 0, at)) return true;
+      if (at == text.size()) return false;
+      r.now.swap(r.next);
+      r.next.clear();
+      const auto c = static_cast<unsigned char>(text[at]);
+      for (const std::size_t i : r.now)
+        if (takes(steps_[i], c) && enter(r, i + 1, at + 1)) return true;
+    }
+  }
+
+ private:
+  /// Where a run stands. `next` are the steps that wait for the byte at the current place.
+  struct run {
+    std::string_view text;
+    std::vector<std::size_t> entered;  // for each step: the last place + 1 at which it was entered
+    std::vector<std::size_t> now, next, open;
+  };
+
+  bool takes(const expression_step& s, unsigned char c) const noexcept {
+    return s.kind == step_kind::byte ? s.byte == c
+                                     : sets_[static_cast<std::size_t>(s.first)].has(c);
+  }
+  /// Goes on from a step as far as no byte is taken; true at a match.
+  bool enter(run& r, std::size_t begin, std::size_t at) const {
+    r.open.assign(1, begin);
+    while (!r.open.empty()) {
+      const std::size_t i = r.open.back();
+      r.open.pop_back();
+      if (r.entered[i] == at + 1) continue;
+      r.entered[i] = at + 1;
+      const expression_step& s = steps_[i];
+      const auto step_at = [i](std::int32_t distance) {
+        return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(i) + distance);
+      };
+      switch (s.kind) {
+        case step_kind::match: return true;
+        case step_kind::byte:
+        case step_kind::set: r.next.push_back(i); break;
+        case step_kind::split:
+          r.open.push_back(step_at(s.second));
+          r.open.push_back(step_at(s.first));
+          break;
+        case step_kind::jump: r.open.push_back(step_at(s.first)); break;
+        default:
+          if (holds(s.kind, r.text, at)) r.open.push_back(i + 1);
+      }
+    }
+    return false;
+  }
+  static bool holds(step_kind kind, std::string_view text, std::size_t at) noexcept {
+    const auto is_word = [text](std::size_t i) {
+      return i < text.size() && byte_set::is_word(static_cast<unsigned char>(text[i]));
+    };
+    const bool before = at > 0 && is_word(at - 1), behind = is_word(at);
+    switch (kind) {
+      case step_kind::text_begin: return at == 0;
+      case step_kind::text_end: return at == text.size();
+      case step_kind::word_edge: return before != behind;
+      case step_kind::no_word_edge: return before == behind;
+      case step_kind::word_begin: return !before && behind;
+      case step_kind::word_end: return before && !behind;
+      default: return false;
+    }
+  }
+
+  std::vector<expression_step> steps_;
+  std::vector<byte_set> sets_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/expression_program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Translates an expression into a program. Recurses into parentheses, as deep as `deepest`.
+class expression_parser {
+ public:
+  static constexpr std::size_t longest = 2000;  // bytes
+  static constexpr std::size_t deepest = 50;    // parentheses
+  static constexpr std::size_t largest = 4000;  // steps of the program
+
+  expression_parser(std::string_view text, expression_program& out) noexcept
+      : text_(text), out_(out) {}
+
+  /// What is wrong, or nullptr.
+  const char* parse() {
+    if (text_.size() > longest) return "it has more than 2000 bytes";
+    parse_alternatives(0);
+    out_.add({step_kind::match});
+    return error_;
+  }
+
+ private:
+  bool at_end() const noexcept { return at_ == text_.size() || error_ != nullptr; }
+  bool next_is(char c) const noexcept { return !at_end() && text_[at_] == c; }
+  bool take(char c) noexcept { return next_is(c) && (++at_, true); }
+  void fail(const char* why) noexcept {
+    if (error_ == nullptr) error_ = why;
+  }
+  void add(expression_step step) {
+    out_.add(step);
+    if (out_.size() > largest) fail("it is too long with its repetitions written out");
+  }
+
+  /// alternative { "|" alternative }
+  void parse_alternatives(std::size_t depth) {
+    const std::size_t begin = out_.size();
+    parse_pieces(depth);
+    while (take('|')) {
+      const auto left = static_cast<std::int32_t>(out_.size() - begin);
+      out_.insert(begin, {step_kind::split, 0, 1, left + 2});
+      const std::size_t jump = out_.size();
+      add({step_kind::jump});
+      parse_pieces(depth);
+      out_[jump].first = static_cast<std::int32_t>(out_.size() - jump);
+    }
+  }
+  void parse_pieces(std::size_t depth) {
+    while (!at_end() && !next_is('|') && !(next_is(')') && depth > 0)) {
+      const std::size_t begin = out_.size();
+      parse_atom(depth);
+      while (!at_end() && parse_repetition(begin)) {}
+    }
+  }
+
+  void parse_atom(std::size_t depth) {
+    const char c = text_[at_++];
+    switch (c) {
+      case '(':
+        if (depth == deepest) return fail("it nests deeper than 50 parentheses");
+        parse_alternatives(depth + 1);
+        if (!take(')')) fail("a parenthesis is not closed");
+        break;
+      case '*':
+      case '+':
+      case '?':
+      case '{': fail("there is nothing to repeat"); break;
+      case '^': add({step_kind::text_begin}); break;
+      case '$': add({step_kind::text_end}); break;
+      case '.': add_set(byte_set::all()); break;
+      case '[': parse_brackets(); break;
+      case '\\': parse_escape(); break;
+      default: add({step_kind::byte, static_cast<unsigned char>(c)});
+    }
+  }
+
+  void parse_escape() {
+    if (at_end()) return fail("it ends with a backslash");
+    const char c = text_[at_++];
+    switch (c) {
+      case 'w': return add_set(byte_set::words());
+      case 'W': return add_set(byte_set::words().others());
+      case 's': return add_set(byte_set::of_class("space"));
+      case 'S': return add_set(byte_set::of_class("space").others());
+      case 'b': return add({step_kind::word_edge});
+      case 'B': return add({step_kind::no_word_edge});
+      case '<': return add({step_kind::word_begin});
+      case '>': return add({step_kind::word_end});
+      case '`': return add({step_kind::text_begin});
+      case '\'': return add({step_kind::text_end});
+      default: break;
+    }
+    if (c >= '1' && c <= '9') fail("back references such as \\1 take too long");
+    add({step_kind::byte, static_cast<unsigned char>(c)});
+  }
+
+  /// Behind "[".
+  void parse_brackets() {
+    byte_set set;
+    const bool inverted = take('^');
+    bool is_first = true;
+    while (!at_end() && (is_first || !next_is(']'))) {
+      is_first = false;
+      if (text_.substr(at_, 2) == "[:") {
+        const std::string_view name = take_named(':');
+        if (!byte_set::has_class(name))
+          return fail("a class such as [:alpha:] has an unknown name");
+        set.add(byte_set::of_class(name));
+        continue;
+      }
+      const unsigned char low = take_bracketed();
+      unsigned char high = low;
+      if (next_is('-') && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
+        ++at_;
+        high = take_bracketed();
+        if (high < low) return fail("a range ends before it begins");
+      }
+      set.add(low, high);
+    }
+    if (!take(']')) return fail("a bracket is not closed");
+    add_set(inverted ? set.others() : set);
+  }
+  unsigned char take_bracketed() {
+    if (at_end()) return 0;
+    const std::string_view two = text_.substr(at_, 2);
+    if (two != "[." && two != "[=") return static_cast<unsigned char>(text_[at_++]);
+    const std::string_view name = take_named(two[1]);
+    if (name.size() != 1) fail("[. .] and [= =] take one character");
+    return name.empty() ? '\0' : static_cast<unsigned char>(name[0]);
+  }
+  /// What stands between "[:" and ":]".
+  std::string_view take_named(char kind) {
+    const char close[] = {kind, ']'};
+    const std::size_t from = at_ + 2;
+    const std::size_t to = text_.find(std::string_view{close, 2}, from);
+    if (to == std::string_view::npos) {
+      fail("a bracket is not closed");
+      return {};
+    }
+    at_ = to + 2;
+    return text_.substr(from, to - from);
+  }
+  void add_set(const byte_set& set) { add({step_kind::set, 0, out_.keep(set)}); }
+
+  /// Applies a repetition to the steps from `begin` on; false where there is none.
+  bool parse_repetition(std::size_t begin) {
+    constexpr std::size_t no_end = ~std::size_t{0};
+    if (take('*')) repeat(begin, 0, no_end);
+    else if (take('+')) repeat(begin, 1, no_end);
+    else if (take('?')) repeat(begin, 0, 1);
+    else if (take('{')) {
+      if (!is_digit() && !next_is(',')) fail("a repetition is not of the form {2,5}");
+      const std::size_t least = take_number();
+      std::size_t most = least;
+      if (take(',')) most = is_digit() ? take_number() : no_end;
+      if (!take('}') || most < least) fail("a repetition is not of the form {2,5}");
+      if (error_ == nullptr) repeat(begin, least, most);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool is_digit() const noexcept { return !at_end() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  /// No more than what is too much anyway.
+  std::size_t take_number() noexcept {
+    std::size_t n = 0;
+    for (; is_digit(); ++at_)
+      if (n <= largest) n = 10 * n + static_cast<std::size_t>(text_[at_] - '0');
+    return n;
+  }
+  /// Steps refer to each other by distance, so that copies need no change.
+  void repeat(std::size_t begin, std::size_t least, std::size_t most) {
+    const expression_program once = out_.cut(begin);
+    const auto length = static_cast<std::int32_t>(once.size());
+    const bool is_open = most == ~std::size_t{0};
+    const std::size_t copies = is_open ? (least == 0 ? 1 : least) : most;
+    if (copies * (once.size() + 2) > largest)
+      return fail("it is too long with its repetitions written out");
+    for (std::size_t i = 0; i < least; ++i) out_.append(once);
+    if (is_open && least != 0) {
+      add({step_kind::split, 0, -length, 1});
+    } else if (is_open) {
+      add({step_kind::split, 0, 1, length + 2});
+      out_.append(once);
+      add({step_kind::jump, 0, -(length + 1)});
+    } else {
+      for (std::size_t i = least; i < most; ++i) {
+        add({step_kind::split, 0, 1, length + 1});
+        out_.append(once);
+      }
+    }
+  }
+
+  std::string_view text_;
+  expression_program& out_;
+  std::size_t at_ = 0;
+  const char* error_ = nullptr;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/expression.hpp>
 
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -6471,22 +7460,14 @@ namespace detail {
 /// Matches everything until it is given an expression.
 class name_filter {
  public:
-  name_filter() = default;
-  name_filter(const name_filter&) = delete;
-  name_filter& operator=(const name_filter&) = delete;
-  ~name_filter() {
-    if (active_) regfree(&regex_);
-  }
-
   status set(const std::string& expression) {
     if (expression.empty()) return {};
-    if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
-      char reason[128] = "";
-      regerror(error, &regex_, reason, sizeof(reason));
+    expression_program program;
+    if (const char* const error = expression_parser(expression, program).parse())
       return {"filter \"" + printable(expression, 200) +
-              "\" is not a POSIX extended regular expression (" + reason +
+              "\" is not a POSIX extended regular expression that kprof takes (" + error +
               "); write \\( for a literal parenthesis"};
-    }
+    program_ = std::move(program);
     active_ = true;
     return {};
   }
@@ -6499,12 +7480,10 @@ class name_filter {
   }
 
   /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const {
-    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
-  }
+  bool found_in(const std::string& text) const { return program_.found_in(text); }
 
  private:
-  regex_t regex_{};
+  expression_program program_;
   bool active_ = false;
 };
 
@@ -6583,31 +7562,275 @@ KPROF_DETAIL_END
 #define KPROF_REPORT_DESTINATION_HPP
 
 // Where outputs go: standard output or a file, and how wide the terminal is. Include it to write
-// text of your own beside them. Blocks until all is written; several threads may write at a time,
-// each to a file of its own.
+// text of your own beside them. Blocks until all is written; several threads may write at a time.
+//
+// A file is written aside and takes its name when it is complete. Standard output gets what the
+// program has printed first; it is waited for as the program's own prints wait.
 
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
+// <kprof/attach/environment_variable.hpp>
+#ifndef KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+#define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+
+// The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
+// file-capability program has rights that its caller lacks, and the caller chooses the environment:
+// to such a process every variable is unset, or its caller could have it load any library and write
+// any file. Included by whatever reads a variable. Any thread.
+
+#include <sys/auxv.h>
+
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
-/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
-/// are taken away. Handlers are not touched.
+/// Whether the process has rights that whoever started it lacks. It stays so when the process gives
+/// these rights up.
+inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
+
+/// The variable's value; nullptr where it is unset, and always where the environment is foreign.
+inline const char* environment_variable(const char* name) noexcept {
+  return environment_is_foreign() ? nullptr : std::getenv(name);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/environment_variable.hpp>
+
+// <kprof/write/descriptor.hpp>
+#ifndef KPROF_WRITE_DESCRIPTOR_HPP
+#define KPROF_WRITE_DESCRIPTOR_HPP
+
+// What descriptors lead to, and writing to them past interruptions and full pipes. Included by
+// whatever writes, which holds quiet_writes meanwhile.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a descriptor leads to: the same file, pipe or terminal has the same numbers.
+struct descriptor_target {
+  bool is_open = false;
+  dev_t device = 0;
+  ino_t file = 0;
+
+  friend bool operator==(const descriptor_target&, const descriptor_target&) = default;
+};
+[[gnu::cold]] inline descriptor_target target_of(int descriptor) noexcept {
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0) return {};
+  return {true, there.st_dev, there.st_ino};
+}
+
+/// How long a write waits for a reader that takes nothing.
+inline constexpr int reader_patience_ms = 5000;
+
+inline std::int64_t monotonic_ms() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// Waits until the descriptor takes more, or has an error that the next write tells. False: it took
+/// nothing for so many milliseconds; below 0, it waits for ever.
+[[gnu::cold]] inline bool wait_for_room(int descriptor, int patience_ms) noexcept {
+  const std::int64_t end = monotonic_ms() + patience_ms;
+  for (std::int64_t left = patience_ms;;) {
+    pollfd waiting{descriptor, POLLOUT, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) return true;
+    if (patience_ms < 0) continue;
+    left = end - monotonic_ms();
+    if (left <= 0) return false;
+  }
+}
+
+inline bool is_non_blocking(int descriptor) noexcept {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
+/// Writes from the front of `text`, and removes what was written. 0, or the number of the error:
+/// EAGAIN where a descriptor in non-blocking mode takes nothing for so many milliseconds. One in
+/// blocking mode waits as long as its reader does.
+[[gnu::cold]] inline int write_front(int descriptor, std::string_view& text,
+                                     int patience_ms = reader_patience_ms) noexcept {
+  std::int64_t last_progress = -1;  // unknown
+  while (!text.empty()) {
+    const ssize_t size = ::write(descriptor, text.data(), text.size());
+    if (size > 0) {
+      text.remove_prefix(static_cast<std::size_t>(size));
+      last_progress = -1;
+    } else if (size == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {
+      const std::int64_t now = monotonic_ms();
+      if (last_progress < 0) last_progress = now;
+      const std::int64_t left = last_progress + patience_ms - now;
+      if (left <= 0 || !wait_for_room(descriptor, static_cast<int>(left))) return EAGAIN;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+inline int write_all(int descriptor, std::string_view text,
+                     int patience_ms = reader_patience_ms) noexcept {
+  return write_front(descriptor, text, patience_ms);
+}
+
+/// Opens a file, past interruptions. It does not survive exec and becomes no controlling terminal.
+[[gnu::cold]] inline int open_file(const char* path, int flags, mode_t mode = 0666) noexcept {
+  for (;;) {
+    const int descriptor = ::open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    if (descriptor >= 0 || errno != EINTR) return descriptor;
+  }
+}
+/// 0, or what the system says on closing that it could not write.
+inline int close_file(int descriptor) noexcept {
+  return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/descriptor.hpp>
+
+// <kprof/write/file_place.hpp>
+#ifndef KPROF_WRITE_FILE_PLACE_HPP
+#define KPROF_WRITE_FILE_PLACE_HPP
+
+// What a path leads to, before it is written. Included by output_file.hpp.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What a path leads to.
+struct file_place {
+  std::string path;      // links at its end followed, also one to what is not there yet
+  struct stat there {};  // of what is there
+  bool exists = false;
+  bool can_be_replaced = true;  // by another file that takes its name
+  int descriptor = -1;          // of this process, where the path names one as /dev/stdout does
+  int error = 0;                // it cannot be followed
+};
+
+/// The number of the descriptor that /proc/self/fd/NUMBER leads to; -1: it is another process's.
+[[gnu::cold]] inline int descriptor_named(const std::string& link) noexcept {
+  const std::size_t at = link.rfind('/') + 1;  // 0 where there is none
+  int number = 0;
+  if (at == link.size() || link.size() - at > 7) return -1;
+  for (const char c : std::string_view{link}.substr(at)) {
+    if (c < '0' || c > '9') return -1;
+    number = number * 10 + (c - '0');
+  }
+  struct stat there {};
+  const descriptor_target own = target_of(number);
+  const bool same =
+      stat(link.c_str(), &there) == 0 && own == descriptor_target{true, there.st_dev, there.st_ino};
+  return same ? number : -1;
+}
+
+/// A path beside `file`, unless it begins at the root.
+[[gnu::cold]] inline std::string relative_to(const std::string& file, const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  return file.substr(0, file.rfind('/') + 1) + path;
+}
+
+[[gnu::cold]] inline bool is_in_proc(const struct stat& there) noexcept {
+  struct stat proc {};
+  return stat("/proc/self", &proc) == 0 && proc.st_dev == there.st_dev;
+}
+
+[[gnu::cold]] inline file_place find_place(std::string path) {
+  file_place place{.path = std::move(path)};
+  for (int links = 0; lstat(place.path.c_str(), &place.there) == 0; ++links) {
+    // The links in /proc/PID/fd lead to open files, not to where they seem to.
+    const bool leads_to_open_file = S_ISLNK(place.there.st_mode) && is_in_proc(place.there);
+    if (leads_to_open_file) {
+      place.descriptor = descriptor_named(place.path);
+      if (stat(place.path.c_str(), &place.there) != 0) place.error = errno;
+    }
+    if (leads_to_open_file || !S_ISLNK(place.there.st_mode)) {
+      place.exists = true;
+      // A file with a second name would lose it.
+      place.can_be_replaced =
+          !leads_to_open_file && S_ISREG(place.there.st_mode) && place.there.st_nlink == 1;
+      return place;
+    }
+    char target[PATH_MAX];
+    const ssize_t size = readlink(place.path.c_str(), target, sizeof target);
+    if (size < 0 || links == 40) {
+      place.error = size < 0 ? errno : ELOOP;
+      return place;
+    }
+    place.path = relative_to(place.path, std::string(target, static_cast<std::size_t>(size)));
+  }
+  const int error = errno;
+  const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
+  if (error != ENOENT) place.error = error;
+  else if (stat(folder.c_str(), &place.there) == 0 && is_in_proc(place.there)) place.error = EBADF;
+  return place;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/file_place.hpp>
+
+// <kprof/write/message.hpp>
+#ifndef KPROF_WRITE_MESSAGE_HPP
+#define KPROF_WRITE_MESSAGE_HPP
+
+// Lines on standard error, the only way in which kprof speaks of its own accord. Included by
+// whatever has something to say.
+
+// <kprof/write/quiet_writes.hpp>
+#ifndef KPROF_WRITE_QUIET_WRITES_HPP
+#define KPROF_WRITE_QUIET_WRITES_HPP
+
+// Keeps a write from harming the thread that makes it. Included by whatever writes.
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <initializer_list>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// While it lives, this thread's writes do not kill the program: a closed pipe raises SIGPIPE and a
+/// file-size limit SIGXFSZ, in the writing thread. Both are held back, and those raised meanwhile
+/// are taken away, but not those that were pending before. Nor does a cancellation of the thread
+/// take effect, which would unwind functions of kprof that do not throw. Handlers are not touched;
+/// errno is afterwards as before.
 class quiet_writes {
  public:
-  quiet_writes() noexcept {
+  [[gnu::cold]] quiet_writes() noexcept : error_(errno) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_);
     sigset_t pending;
     sigpending(&pending);
     sigemptyset(&ours_);
@@ -6617,17 +7840,176 @@ class quiet_writes {
   }
   quiet_writes(const quiet_writes&) = delete;
   quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
+  [[gnu::cold]] ~quiet_writes() {
     const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
+    while (sigtimedwait(&ours_, nullptr, &at_once) > 0 || errno == EINTR) {}
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
+    int disabled = 0;
+    pthread_setcancelstate(cancellation_, &disabled);
+    errno = error_;
   }
 
  private:
   sigset_t ours_{}, before_{};
+  int cancellation_ = PTHREAD_CANCEL_ENABLE;
+  int error_;
 };
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/quiet_writes.hpp>
+
+// <kprof/write/standard_streams.hpp>
+#ifndef KPROF_WRITE_STANDARD_STREAMS_HPP
+#define KPROF_WRITE_STANDARD_STREAMS_HPP
+
+// Whether the descriptors 1 and 2 are still the program's standard output and standard error. A
+// program that closes one of them, as daemons do, may get its number for a file or a connection of
+// its own, which must not get kprof's text. Included by whatever writes to them.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <atomic>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A terminal or /dev/null, which cannot be damaged.
+[[gnu::cold]] inline bool is_harmless(int descriptor) noexcept {
+  struct stat there {};
+  if (fstat(descriptor, &there) != 0 || !S_ISCHR(there.st_mode)) return false;
+  return there.st_rdev == gnu_dev_makedev(1, 3) || isatty(descriptor) != 0;
+}
+
+[[gnu::cold]] inline bool closes_on_exec(int descriptor) noexcept {
+  return (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
+}
+
+/// Whether both were made from one opening of a file, pipe or socket, by dup2(): they have flags
+/// and place in common, and a file was written through them from its beginning to its end.
+[[gnu::cold]] inline bool are_one_log(int a, int b) noexcept {
+  struct stat there {};
+  const int flags = fcntl(a, F_GETFL);
+  if (flags < 0 || flags != fcntl(b, F_GETFL) || (flags & O_ACCMODE) == O_RDONLY) return false;
+  if (!(target_of(a) == target_of(b)) || closes_on_exec(a) || closes_on_exec(b)) return false;
+  if (fstat(a, &there) != 0 || !S_ISREG(there.st_mode))
+    return S_ISFIFO(there.st_mode) || S_ISSOCK(there.st_mode);
+  const off_t place = lseek(a, 0, SEEK_CUR);
+  return place == there.st_size && place == lseek(b, 0, SEEK_CUR);
+}
+
+/// What descriptors 1 and 2 led to when the session was made.
+class standard_streams {
+ public:
+  standard_streams() noexcept
+      : output_(target_of(STDOUT_FILENO)), errors_(target_of(STDERR_FILENO)) {}
+
+  /// Whether 1 or 2 is a standard stream as far as can be told: it leads where it led, or where the
+  /// other one did, or to a terminal or /dev/null, or both lead to one log. `for_program`: for what
+  /// the program itself asks for, which may have another file capture its output; then only a
+  /// descriptor that was closed at first, or that exec would close, is surely no stream.
+  [[gnu::cold]] bool has(int descriptor, bool for_program) const noexcept {
+    const descriptor_target now = target_of(descriptor);
+    if (!now.is_open) return false;
+    const bool was_open = (descriptor == STDOUT_FILENO ? output_ : errors_).is_open;
+    return now == output_ || now == errors_ || is_harmless(descriptor) ||
+           are_one_log(STDOUT_FILENO, STDERR_FILENO) ||
+           (for_program && was_open && !closes_on_exec(descriptor));
+  }
+
+ private:
+  descriptor_target output_, errors_;
+};
+
+using stream_test = bool (*)(int descriptor, bool for_program) noexcept;
+/// standard_streams::has() of the session that this binary has found; nullptr: of none.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<stream_test> known_streams{nullptr};
+
+inline bool is_standard_stream(int descriptor, bool for_program = false) noexcept {
+  const stream_test test = known_streams;
+  return test == nullptr || test(descriptor, for_program);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/standard_streams.hpp>
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line for standard error, of a length that a pipe takes in one piece.
+class message_line {
+ public:
+  [[gnu::cold]] void add(std::string_view text) noexcept {
+    each_printable(text, [this](std::string_view piece) {
+      if (is_cut_ || size_ + piece.size() + room_for_end > sizeof text_) is_cut_ = true;
+      else size_ += piece.copy(text_ + size_, piece.size());
+    });
+  }
+  std::string_view end() noexcept {
+    for (const char c : std::string_view{is_cut_ ? "...\n" : "\n"}) text_[size_++] = c;
+    return {text_, size_};
+  }
+
+ private:
+  static constexpr std::size_t room_for_end = 4;
+  char text_[PIPE_BUF];
+  std::size_t size_ = 0;
+  bool is_cut_ = false;
+};
+
+/// Prints "kprof: " and the parts as one line, past the program's streams and their buffers. Needs
+/// no memory, and harms nothing: a reader that has ended does not kill the program, one that takes
+/// nothing has it wait for a second or two, and a file that is not standard error gets nothing; the
+/// line is lost then.
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline void tell(
+    std::initializer_list<std::string_view> parts) noexcept {
+  const quiet_writes quiet;
+  if (!is_standard_stream(STDERR_FILENO)) return;
+  message_line line;
+  line.add("kprof: ");
+  for (const std::string_view part : parts) line.add(part);
+  if (wait_for_room(STDERR_FILENO, 1000))
+    static_cast<void>(write_all(STDERR_FILENO, line.end(), 1000));
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/message.hpp>
+
+// <kprof/write/output_file.hpp>
+#ifndef KPROF_WRITE_OUTPUT_FILE_HPP
+#define KPROF_WRITE_OUTPUT_FILE_HPP
+
+// A file that is written beside its place and takes it when it is complete, so that no half file
+// lies under the name, not even after a crash, and a failure leaves what was there. Included by
+// destination.hpp, which holds quiet_writes meanwhile. Used by one thread.
+
+// <kprof/write/write_error.hpp>
+#ifndef KPROF_WRITE_WRITE_ERROR_HPP
+#define KPROF_WRITE_WRITE_ERROR_HPP
+
+// What kprof says when it cannot write, and what to do about it. Included by whatever writes.
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 inline const char* remedy_for(int error) noexcept {
   switch (error) {
@@ -6639,20 +8021,18 @@ inline const char* remedy_for(int error) noexcept {
     case EISDIR: return "it is a folder: add a file name";
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
-      return "no space left: free some, or choose another disk; what has been written is not "
-             "complete";
+    case EFBIG: return "no space left: free some, or choose another disk";
     case EPIPE: return "its reader has ended: keep it running, or write to a file";
+    case ENXIO: return "nobody reads from it: start its reader first, or write to a file";
+    case EAGAIN: return "its reader took nothing for 5 s: keep it reading, or write to a file";
     case EBADF: return "it is closed: write to a file, or report before it is closed";
     case EMFILE:
     case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN:
-      return "it is in non-blocking mode and full: write to a file; what has been written is not "
-             "complete";
     default: return nullptr;
   }
 }
 
+/// `where` is fit to print.
 [[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
   const char* remedy = remedy_for(error);
   return {"cannot write to " + where + ": " +
@@ -6660,70 +8040,355 @@ inline const char* remedy_for(int error) noexcept {
                              : std::string{std::strerror(error)} + "; write to a file elsewhere")};
 }
 
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written =
-      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
+/// A path for an error line.
+[[gnu::cold]] inline std::string quoted_path(const std::string& path) {
+  return '"' + printable(path, 300) + '"';
 }
 
-/// A file, opened and emptied by the first piece of text, or standard output. Used by one thread.
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/write_error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Opens what is no file, such as a pipe or a device. A pipe without a reader gets a second for one
+/// to come; it would take a plain open() for ever.
+[[gnu::cold]] inline int open_special(const std::string& path) noexcept {
+  constexpr timespec pause{0, 10'000'000};
+  for (int attempt = 0;; ++attempt) {
+    const int descriptor = open_file(path.c_str(), O_WRONLY | O_NONBLOCK);
+    if (descriptor >= 0 || errno != ENXIO || attempt == 100) return descriptor;
+    nanosleep(&pause, nullptr);
+  }
+}
+
+/// Copies one file into another, which exists. 0, or the number of the error.
+[[gnu::cold]] inline int copy_file(const std::string& from, const std::string& to) {
+  const int source = open_file(from.c_str(), O_RDONLY);
+  if (source < 0) return errno;
+  const int target = open_file(to.c_str(), O_WRONLY | O_TRUNC);
+  int error = target < 0 ? errno : 0;
+  std::string block(target < 0 ? 0 : 64 * 1024, '\0');
+  while (error == 0) {
+    const ssize_t size = ::read(source, block.data(), block.size());
+    if (size == 0) break;
+    if (size < 0) error = errno == EINTR ? 0 : errno;
+    else error = write_all(target, {block.data(), static_cast<std::size_t>(size)});
+  }
+  close_file(source);
+  const int at_close = target < 0 ? 0 : close_file(target);
+  return error != 0 ? error : at_close;
+}
+
+/// A file is replaced by one of the same owner and permissions. What cannot be replaced is written
+/// in place: what is no file, as a pipe or a device; a file with several names; one in a folder
+/// that does not let kprof make files, or whose owner kprof cannot give to another file.
+class output_file {
+ public:
+  /// `shown` is the path for messages.
+  [[gnu::cold]] output_file(file_place place, std::string shown)
+      : shown_(std::move(shown)), place_(std::move(place)) {
+    if (!place_.can_be_replaced) open_in_place();
+    else if (place_.exists && faccessat(AT_FDCWD, place_.path.c_str(), W_OK, AT_EACCESS) != 0)
+      error_ = errno;
+    else open_aside();
+  }
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+  [[gnu::cold]] ~output_file() {
+    if (descriptor_ >= 0) close_file(descriptor_);
+    if (!aside_.empty()) unlink(aside_.c_str());
+  }
+
+  [[gnu::cold]] void write(std::string_view text) noexcept {
+    if (error_ == 0) error_ = write_all(descriptor_, text);
+  }
+  /// What went wrong so far.
+  [[gnu::cold]] status so_far() const {
+    if (error_ == 0) return {};
+    status s = cannot_write(shown_, error_);
+    if (is_half_written_) s.message += "; what has been written is not complete";
+    return s;
+  }
+  /// Closes the file and gives it its name.
+  [[gnu::cold]] status finish() {
+    if (descriptor_ >= 0) {
+      const int error = close_file(std::exchange(descriptor_, -1));
+      if (error_ == 0) error_ = error;
+    }
+    if (error_ == 0 && !aside_.empty()) take_place();
+    if (error_ == 0) is_half_written_ = false;
+    return so_far();
+  }
+
+ private:
+  [[gnu::cold]] void open_in_place() {
+    if (!place_.exists) descriptor_ = open_file(place_.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+    else if (!S_ISREG(place_.there.st_mode)) descriptor_ = open_special(place_.path);
+    else descriptor_ = open_file(place_.path.c_str(), O_WRONLY | O_TRUNC);
+    if (descriptor_ < 0) error_ = errno;
+    is_half_written_ = descriptor_ >= 0;
+  }
+
+  [[gnu::cold]] void open_aside() {
+    make_aside(place_.path + '.');
+    // The name may be too long with more behind it.
+    if (descriptor_ < 0 && errno == ENAMETOOLONG)
+      make_aside(place_.path.substr(0, place_.path.rfind('/') + 1) + "kprof.");
+    if (descriptor_ >= 0) {
+      if (!place_.exists || takes_after(place_.there)) return;
+      close_file(std::exchange(descriptor_, -1));
+      unlink(aside_.c_str());
+      errno = EPERM;
+    }
+    aside_.clear();
+    const bool may_be_written =
+        errno == ENAMETOOLONG ||
+        (place_.exists && (errno == EACCES || errno == EPERM || errno == EROFS));
+    if (may_be_written) open_in_place();
+    else error_ = errno;
+  }
+  /// Other threads and processes that write to the same path have files of their own.
+  [[gnu::cold]] void make_aside(const std::string& beginning) {
+    static std::atomic<unsigned> number{0};
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      aside_ = beginning + std::to_string(getpid()) + '.' + std::to_string(++number) + ".part";
+      descriptor_ = open_file(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+      if (descriptor_ >= 0 || errno != EEXIST) return;
+    }
+  }
+  /// Gives the new file the owner and the permissions of the one that it replaces.
+  [[gnu::cold]] bool takes_after(const struct stat& old) const noexcept {
+    struct stat made {};
+    if (fstat(descriptor_, &made) != 0) return false;
+    if ((made.st_uid != old.st_uid || made.st_gid != old.st_gid) &&
+        fchown(descriptor_, old.st_uid, old.st_gid) != 0)
+      return false;
+    return ((made.st_mode ^ old.st_mode) & 07777U) == 0 ||
+           fchmod(descriptor_, old.st_mode & 07777U) == 0;
+  }
+
+  [[gnu::cold]] void take_place() {
+    if (std::rename(aside_.c_str(), place_.path.c_str()) == 0) {
+      aside_.clear();
+      return;
+    }
+    error_ = errno;
+    // A file that a container has mounted, or another user's in a folder such as /tmp.
+    if (!place_.exists || (error_ != EBUSY && error_ != EXDEV && error_ != EPERM)) return;
+    error_ = copy_file(aside_, place_.path);
+    is_half_written_ = true;
+  }
+
+  std::string shown_;
+  file_place place_;
+  std::string aside_;  // empty: it is written in place
+  int descriptor_ = -1;
+  int error_ = 0;
+  bool is_half_written_ = false;  // under its name
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/output_file.hpp>
+
+// <kprof/write/program_text.hpp>
+#ifndef KPROF_WRITE_PROGRAM_TEXT_HPP
+#define KPROF_WRITE_PROGRAM_TEXT_HPP
+
+// What the program has printed to stdout and the stream still holds: it comes before what kprof
+// writes to the same descriptor. Included by destination.hpp.
+
+#include <stdio_ext.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Holds stdout's lock, unless another thread keeps it for a second: exit() does not wait for one
+/// that is stuck in a write either.
+class stdout_lock {
+ public:
+  [[gnu::cold]] stdout_lock() noexcept {
+    constexpr timespec pause{0, 1'000'000};
+    for (int attempt = 0; !held_ && attempt < 1000; ++attempt) {
+      held_ = ftrylockfile(stdout) == 0;
+      if (!held_) nanosleep(&pause, nullptr);
+    }
+  }
+  stdout_lock(const stdout_lock&) = delete;
+  stdout_lock& operator=(const stdout_lock&) = delete;
+  ~stdout_lock() {
+    if (held_) funlockfile(stdout);
+  }
+  explicit operator bool() const noexcept { return held_; }
+
+ private:
+  bool held_ = false;
+};
+
+/// Writes what stdout holds to the descriptor, which is its own. 0, or the number of the error;
+/// then the stream still holds what could not be written, and its error indicator is as before: the
+/// program finds the error itself.
+///
+/// fflush() would throw the text away when it fails, and when a signal interrupts it. It is used
+/// where kprof cannot see the stream's buffer: for wide characters, and in other C libraries than
+/// glibc.
+[[gnu::cold]] inline int write_program_text(int descriptor) {
+  if (__fpending(stdout) == 0) return 0;
+  if (!wait_for_room(descriptor, is_non_blocking(descriptor) ? reader_patience_ms : -1))
+    return EAGAIN;
+  const stdout_lock lock;
+  if (!lock) return 0;
+#if defined(__GLIBC__)
+  if (std::fwide(stdout, 0) <= 0) {
+    const std::string held(stdout->_IO_write_base, __fpending(stdout));
+    std::string_view left = held;
+    const int error = write_front(descriptor, left);
+    if (left.size() == held.size()) return error;
+    __fpurge(stdout);
+    if (!left.empty()) std::fwrite(left.data(), 1, left.size(), stdout);
+    return error;
+  }
+#endif
+  return std::fflush(stdout) == 0 ? 0 : errno;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/program_text.hpp>
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Who has something written: the program by a call, or kprof when the program ends.
+enum class write_time { now, at_exit };
+
+/// The descriptor for what is meant for the standard stream `wanted`; -1: the number leads to
+/// something of the program's own. At exit, what was meant for standard output then goes to
+/// standard error.
+[[gnu::cold]] inline int stream_for(int wanted, write_time when) {
+  if (wanted != STDOUT_FILENO && wanted != STDERR_FILENO) return wanted;
+  if (is_standard_stream(wanted, when == write_time::now)) return wanted;
+  if (when == write_time::now || wanted == STDERR_FILENO || !target_of(wanted).is_open ||
+      !is_standard_stream(STDERR_FILENO))
+    return -1;
+  tell({"standard output is another file than at the start; what is meant for it comes here"});
+  return STDERR_FILENO;
+}
+
+/// A file, opened by the first piece of text and replaced by close(), or standard output. Used by
+/// one thread.
 class destination {
  public:
-  explicit destination(std::string path) : path_(std::move(path)) {}
+  explicit destination(std::string path, write_time when = write_time::now)
+      : path_(std::move(path)), when_(when) {}
   destination(const destination&) = delete;
   destination& operator=(const destination&) = delete;
-  ~destination() { static_cast<void>(close()); }
+  ~destination() {
+    const quiet_writes quiet;
+    file_.reset();  // without close(), the file that was there stays
+  }
 
   /// After a failure everything further is dropped.
-  const status& append(std::string_view text) {
+  [[gnu::cold]] const status& append(std::string_view text) {
     const quiet_writes quiet;
+    if (failure_ && !std::exchange(is_open_, true)) open();
     if (!failure_) return failure_;
-    if (path_.empty()) append_to_stdout(text);
-    else if (!open()) fail(errno);
-    else if (!write_all(file_, text)) fail(errno);
+    if (!file_) {
+      append_to_stream(text);
+    } else {
+      file_->write(text);
+      failure_ = file_->so_far();
+    }
     return failure_;
   }
-  const status& close() {
-    if (file_ == nullptr) return failure_;
+  /// Puts the file into its place.
+  [[gnu::cold]] const status& close() {
     const quiet_writes quiet;
-    if (std::fclose(file_) != 0) fail(errno);
-    file_ = nullptr;
+    if (failure_ && file_) failure_ = file_->finish();
+    file_.reset();
     return failure_;
   }
 
  private:
-  bool open() {
-    if (file_ == nullptr) file_ = std::fopen(path_.c_str(), "we");
-    return file_ != nullptr;
+  std::string shown() const { return path_.empty() ? "standard output" : quoted_path(path_); }
+
+  [[gnu::cold]] void open() {
+    if (path_.empty()) {
+      open_stream(fileno(stdout));
+      return;
+    }
+    file_place place = find_place(path_);
+    if (place.error != 0) failure_ = cannot_write(shown(), place.error);
+    else if (place.descriptor >= 0) open_stream(place.descriptor);
+    else file_.emplace(std::move(place), shown());
   }
-  void append_to_stdout(std::string_view text) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (write_all(stdout, text)) return;
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    fail(error);
+  [[gnu::cold]] void open_stream(int wanted) {
+    stream_ = stream_for(wanted, when_);
+    if (!target_of(wanted).is_open) failure_ = cannot_write(shown(), EBADF);
+    else if (stream_ < 0)
+      failure_ = {"cannot write to " + shown() +
+                  ": it leads to a file or a connection of the program's own; write to a file, or "
+                  "keep standard output open"};
   }
-  /// The first failure is the one that is told.
-  void fail(int error) {
-    if (!failure_) return;
-    failure_ =
-        cannot_write(path_.empty() ? "standard output" : '"' + printable(path_, 300) + '"', error);
+  [[gnu::cold]] void append_to_stream(std::string_view text) {
+    if (text.empty()) return;
+    int error = stream_ == fileno(stdout) ? write_program_text(stream_) : 0;
+    if (error == 0) error = write_all(stream_, text);
+    if (error == 0) return;
+    failure_ = cannot_write(shown(), error);
+    failure_.message += "; what has been written is not complete";
   }
 
   std::string path_;
-  std::FILE* file_ = nullptr;
+  write_time when_;
+  bool is_open_ = false;
+  int stream_ = -1;
+  std::optional<output_file> file_;
   status failure_;
 };
 
 }  // namespace detail
 
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
-/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
-/// in the status and harms nothing else.
+/// Writes `text` to the file `path`, replacing it only when all is written, or to standard output
+/// where `path` is empty. A failure, also that of a full disk, a closed standard output or a pipe
+/// whose reader has ended, is in the status and harms nothing else. A pipe that `path` names is
+/// given up after 1 s without a reader, and after 5 s in which its reader takes nothing.
 [[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
   detail::destination to(path);
   static_cast<void>(to.append(text));
@@ -6745,7 +8410,7 @@ inline int output_width(const std::string& path) noexcept {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   }
-  if (const char* columns = std::getenv("COLUMNS")) {
+  if (const char* columns = detail::environment_variable("COLUMNS")) {
     char* end = nullptr;
     const long value = std::strtol(columns, &end, 10);
     if (end != columns && *end == '\0' && value > 0 && value <= 1000)
@@ -7277,6 +8942,22 @@ inline bool uses_device(const profile& p) noexcept {
     out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
 }
 
+/// What happens so seldom that it is told of only where it has.
+[[gnu::cold]] inline void add_rare_oddities(std::vector<oddity>& out,
+                                            const device_completeness& c) {
+  if (c.cut_buffers > 0)
+    out.push_back({c.cut_buffers, "cut buffers",
+                   "CUPTI could not read these buffers of records to their ends: what they held "
+                   "is in no table, and operators that lack records of their work have no rates. "
+                   "Use the libcupti of the CUDA Toolkit that the driver is of (KPROF_CUPTI)."});
+  if (c.foreign_buffers > 0)
+    out.push_back({c.foreign_buffers, "foreign buffers",
+                   "another part of the program uses CUPTI's activity API too, and buffers of "
+                   "records that it asked for came to kprof, which leaves them alone; others of "
+                   "kprof's may have gone there. Run without the other tool, or set "
+                   "KPROF=cupti=off."});
+}
+
 [[gnu::cold]] inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
@@ -7287,15 +8968,15 @@ inline bool uses_device(const profile& p) noexcept {
           : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
                 " that kprof forgot for want of memory, those not launched for longest (raise " +
                 limit + ")";
-  return {
+  std::vector<oddity> all = {
       {c.open, "open",
        "launches of which no work on the device is known: it had not ended when the profile was "
        "taken (synchronise before the report), or "
        "there was none, as in a copy of no bytes."},
       {c.dropped, "dropped",
        "records of kernels and copies that CUPTI or kprof had no memory for: device times and "
-       "counts above are too low, and where that is "
-       "more than one record in a thousand, rates of operators are n/a. Raise " +
+       "counts above are too low, and operators that lack records of their work have no rates. "
+       "Raise " +
            limit + ", or record a shorter run."},
       {c.untimed, "without timing",
        "records for which CUPTI gave no time; they count as runs and take none. Where they are "
@@ -7327,6 +9008,8 @@ inline bool uses_device(const profile& p) noexcept {
        "launches by which the count of all differs from the sum of its parts. This is a mistake in "
        "kprof: please report it."},
   };
+  add_rare_oddities(all, c);
+  return all;
 }
 
 /// Launches, their records and the collector.
@@ -7536,6 +9219,7 @@ struct work_place {
 struct operator_kernels {
   std::uint64_t calls = 0;  // that did the work, or may have begun it
   std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
+  device_sum work;          // all of it, the same
   std::uint32_t kernel = device_work::none;
   bool several = false;  // different kernels, or kernels in operators nested in them
   bool valid = true;
@@ -7637,6 +9321,9 @@ class launch_places {
   }
 
   void find_kernels() {
+    const device_sums sums(p_);
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i)
+      if (places_[i].op != scope_node::none) kernels_[places_[i].variant].work.add(sums.own[i]);
     for (const device_work& w : p_.device.work) {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
@@ -7822,25 +9509,27 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
 /// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
-                          ///< rows of a table have the same
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
   launch_place place = launch_place::unknown;
   std::string op;          ///< innermost operator around the launch; empty outside of all
   std::string parameters;  ///< of its calls, as text; empty where variants > 1
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the operator's first call
-                                          ///< in the row; none outside of all operators
-  std::uint64_t variants = 0;             ///< sets of parameters in this row
-  bool parameters_merged = false;         ///< calls whose parameters were not kept
-  bool invalid = false;                   ///< calls whose parameters are invalid
-  std::string region;         ///< innermost region around the launch, in the operator or around it;
-                              ///< empty: none
+  /// Index in profile::nodes of the operator's first call in the row; none outside of all
+  /// operators.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  /// Innermost region around the launch, in the operator or around it; empty: none.
+  std::string region;
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
   bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  std::string pass;  ///< value of the field `pass` of the innermost operator that has one; empty:
-                     ///< none
+  /// Value of the field `pass` of the innermost operator that has one; empty: none.
+  std::string pass;
   bool several_passes = false;
-  std::string kernel;  ///< as kernel_name() gives it; empty: kernels kept together for want of
-                       ///< memory
+  /// As kernel_name() gives it; empty: kernels kept together for want of memory.
+  std::string kernel;
   std::uint32_t device = 0;
   bool several_devices = false;
   std::uint32_t stream = 0;
@@ -7856,8 +9545,8 @@ struct kernel_row {
   double total_ns = 0;             ///< run times, summed: concurrent runs count each
   double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
   figure mean_ns, min_ns, max_ns;  ///< of a run
-  figure flops, bytes;  ///< by the operator's formulas, where each of its calls runs this kernel
-                        ///< and no other
+  /// By the operator's formulas, where each of its calls runs this kernel and no other.
+  figure flops, bytes;
   tensor_use tensor_core = tensor_use::unknown;
 };
 
@@ -7916,7 +9605,9 @@ struct kernel_sum {
       no_flops = no_bytes = absence::no_operator;
       return;
     }
-    const absence shared = of->only_one() ? absence::none : absence::several_kernels;
+    // Which kernels a call runs is known only where all records have come.
+    const absence shared = std::max(records_known(p, of->work),
+                                    of->only_one() ? absence::none : absence::several_kernels);
     no_flops = std::max({no_flops, of->no_flops, shared});
     no_bytes = std::max({no_bytes, of->no_bytes, shared});
     const work_per_call& work = p.nodes[at.op].work;
@@ -8378,7 +10069,8 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
   for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
   const concerned_names concerned(std::move(names));
   for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-                            absence::several_kernels, absence::untimed})
+                            absence::several_kernels, absence::dropped, absence::lost,
+                            absence::not_all_records, absence::untimed})
     concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
     });
@@ -8576,8 +10268,9 @@ class table_columns {
                                          const concerned_names& names) {
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-        absence::zero_bytes, absence::dropped, absence::untimed, absence::no_launch,
-        absence::no_time, absence::not_replayed, absence::graphs_only, absence::no_calls})
+        absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
+        absence::untimed, absence::no_launch, absence::no_time, absence::not_replayed,
+        absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(rows[i]).why == why;
@@ -9084,6 +10777,82 @@ KPROF_DETAIL_END
 
 // Defines what write.hpp declares, where the session is compiled.
 
+// <kprof/record/attempt.hpp>
+#ifndef KPROF_RECORD_ATTEMPT_HPP
+#define KPROF_RECORD_ATTEMPT_HPP
+
+// What happens where memory runs out. A guard that finds none counts its scope as dropped,
+// everything else returns an error: memory that has run out must not end the program. With
+// -fno-exceptions nothing can be caught, and a failed allocation ends the process as it does
+// everywhere in such a program.
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What functions without memory return as their error. Short, so that a std::string of it needs no
+/// memory either.
+inline constexpr const char* out_of_memory = "out of memory";
+
+/// Calls work(); false where its memory ran out, and it threw std::bad_alloc. Only that is caught:
+/// the cancellation of a thread must go on.
+template <class Work>
+bool attempt(Work work) {
+#if defined(__cpp_exceptions)
+  try {
+    work();
+    return true;
+  } catch (const std::bad_alloc&) { return false; }
+#else
+  work();
+  return true;
+#endif
+}
+
+/// Makes room for `more` elements, so that adding them cannot fail.
+template <class T>
+void reserve_more(std::vector<T>& v, std::size_t more) {
+  const std::size_t wanted = v.size() + more;
+  if (wanted > v.capacity()) v.reserve(wanted < 2 * v.capacity() ? 2 * v.capacity() : wanted);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/attempt.hpp>
+
+// <kprof/record/hold_cancellation.hpp>
+#ifndef KPROF_RECORD_HOLD_CANCELLATION_HPP
+#define KPROF_RECORD_HOLD_CANCELLATION_HPP
+
+// pthread_cancel() unwinds a thread from wherever it waits or writes, and that may be within kprof.
+
+#include <pthread.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Holds back the cancellation of this thread until the end of the block: unwinding from within
+/// kprof would pass through functions that are noexcept.
+class KPROF_DETAIL_LOCAL hold_cancellation {
+ public:
+  hold_cancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~hold_cancellation() { pthread_setcancelstate(before_, nullptr); }
+  hold_cancellation(const hold_cancellation&) = delete;
+  hold_cancellation& operator=(const hold_cancellation&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/hold_cancellation.hpp>
+
 // <kprof/report/output/read_request.hpp>
 #ifndef KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
 #define KPROF_REPORT_OUTPUT_READ_REQUEST_HPP
@@ -9356,15 +11125,17 @@ KPROF_DETAIL_END
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+namespace detail {
 
-[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                                const std::vector<option_setting>& options) {
-  const detail::request_reading request(name, options);
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
+    const profile& run, std::string_view name, const std::vector<option_setting>& options,
+    write_time when) {
+  const request_reading request(name, options);
   if (!request.error) return request.error;
-  detail::destination to(expand_path(request.values.text("path")));
+  destination to(expand_path(request.values.text("path")), when);
   text_sink sink(
       [](void* where, std::string_view text) -> status {
-        return static_cast<detail::destination*>(where)->append(text);
+        return static_cast<destination*>(where)->append(text);
       },
       &to);
   if (status s = request.what->write(run, request.values, sink); !s) return s;
@@ -9372,10 +11143,10 @@ KPROF_DETAIL_BEGIN
   return to.close();
 }
 
-[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                                const std::vector<option_setting>& options,
-                                                std::string& text) {
-  const detail::request_reading request(name, options);
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_text_of(
+    const profile& run, std::string_view name, const std::vector<option_setting>& options,
+    std::string& text) {
+  const request_reading request(name, options);
   if (!request.error) return request.error;
   std::string out;
   text_sink sink(
@@ -9388,6 +11159,30 @@ KPROF_DETAIL_BEGIN
   sink.flush();
   text = std::move(out);
   return {};
+}
+
+/// What write() returns; an error where it runs out of memory. The thread is not cancelled
+/// meanwhile.
+template <class Write>
+KPROF_DETAIL_LOCAL status write_within_memory(Write write) {
+  const hold_cancellation hold;
+  status s;
+  return attempt([&] { s = write(); }) ? s : status{out_of_memory};
+}
+
+}  // namespace detail
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options) {
+  return detail::write_within_memory(
+      [&] { return detail::write_to_its_path(run, name, options, detail::write_time::now); });
+}
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options,
+                                                std::string& text) {
+  return detail::write_within_memory(
+      [&] { return detail::write_text_of(run, name, options, text); });
 }
 
 KPROF_DETAIL_END
@@ -9442,70 +11237,14 @@ KPROF_DETAIL_END
 //                          CUDA, always, or never (default auto)
 //   clock=auto|system      time with the CPU's counter where it is reliable, or always with
 //                          clock_gettime (default auto)
+//   signals=on|off         write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program,
+//                          or std::terminate() does (default on)
 //
 //   And the outputs that the binary knows (report/output.hpp), such as report or report(...), which
 //   are written when the program ends; NAME=off takes back what was said of NAME. Every output has
 //   the option path.
 //
 //   KPROF="memory=256MiB,report(path=run-%p.txt,width=160,sort=total)"
-
-// <kprof/session/settings_value.hpp>
-#ifndef KPROF_SESSION_SETTINGS_VALUE_HPP
-#define KPROF_SESSION_SETTINGS_VALUE_HPP
-
-// The settings of a session as a value. Included by settings.hpp, which explains them.
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// What scopes are timed with.
-enum class clock_choice : std::uint8_t { automatic, system };
-
-/// Whether CUPTI is asked for the GPU's work.
-enum class cupti_choice : std::uint8_t {
-  automatic,  ///< when the program is found to use CUDA
-  on,
-  off,
-};
-
-struct parsed_settings;
-
-/// The settings of a session.
-struct settings {
-  bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
-  bool nvtx = true;     ///< send scopes to an attached NVTX tool
-  cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
-  std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
-                                                       ///< process; 1 MiB or more
-  clock_choice clock = clock_choice::automatic;
-  report_options report{};  ///< what report() shows when it is not told otherwise
-  /// Written when the program ends. The request {"report"}, without options, is what `report` says;
-  /// it is left out when the program has printed just that.
-  std::vector<output_request> outputs{};
-
-  static constexpr std::size_t smallest_memory =
-      std::size_t{1024} * 1024;  ///< bytes; parse() raises what is less
-
-  /// Reads settings as in the variable KPROF. What is wrong is skipped and described; what is right
-  /// holds.
-  KPROF_DETAIL_SESSION static parsed_settings parse(std::string_view text);
-};
-
-/// Settings, and one line for each mistake in the text: what is wrong and what is valid. The lines
-/// are fit to print, whatever the text holds, and no more than 20.
-struct parsed_settings {
-  settings value{};
-  std::vector<std::string> errors{};
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/settings_value.hpp>
 
 #if !KPROF_SESSION_ELSEWHERE
 
@@ -9562,6 +11301,12 @@ inline constexpr option settings_table[] = {
      .fallback = "auto",
      .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
      .store = &store_member<&settings::clock>},
+    {.name = "signals",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program, or "
+                "std::terminate() does",
+     .store = &store_member<&settings::signals>},
 };
 
 }  // namespace detail
@@ -9847,7 +11592,6 @@ KPROF_DETAIL_END
 // they are written. Included by the session. The session calls these without its lock.
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9875,15 +11619,40 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   return out;
 }
 
-inline status write_report_to_its_path(const profile& run, const report_options& options) {
+[[gnu::cold]] inline status write_report_to_its_path(const profile& run,
+                                                     const report_options& options,
+                                                     write_time when) {
   std::string text;
-  status s = write_text(run, options, text);
-  return s ? write_output(expand_path(options.path), text) : s;
+  if (status s = write_text(run, options, text); !s) return s;
+  destination to(expand_path(options.path), when);
+  static_cast<void>(to.append(text));
+  return to.close();
+}
+
+/// The child of a fork does not write over its parent's file: its path gets the process id, where
+/// the settings do not put it anywhere themselves. What is no file, such as a pipe, is shared.
+[[gnu::cold]] inline std::string path_in_child(std::string path) {
+  if (path.empty() || path.find("%p") != std::string::npos) return path;
+  const file_place place = find_place(path);
+  const bool is_file = place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
+  return is_file ? path + ".%p" : path;
+}
+[[gnu::cold]] inline void keep_apart_from_parent(settings& s) noexcept {
+  const bool had_memory = attempt([&] {
+    s.report.path = path_in_child(s.report.path);
+    for (output_request& request : s.outputs)
+      for (option_setting& given : request.options)
+        if (given.name == path_option.name) given.value = path_in_child(given.value);
+  });
+  if (had_memory) return;
+  s.report.path.clear();
+  s.outputs.clear();
 }
 
 /// Writes one output after the other. A mistake concerns its output alone and is a line on standard
 /// error: nobody is left to read a status.
-inline void write_at_exit(const profile& run, const exit_outputs& wanted, bool report_is_printed) {
+[[gnu::cold]] inline void write_at_exit(const profile& run, const exit_outputs& wanted,
+                                        bool report_is_printed) {
   std::vector<std::string> paths;
   for (const output_request& request : wanted.requests) {
     const bool is_main = is_main_report(request);
@@ -9891,10 +11660,9 @@ inline void write_at_exit(const profile& run, const exit_outputs& wanted, bool r
     status s = take_path(paths, path);
     if (s && is_main && report_is_printed) continue;
     if (s)
-      s = is_main ? write_report_to_its_path(run, wanted.report)
-                  : write(run, request.output, request.options);
-    if (!s)
-      std::fprintf(stderr, "kprof: %s: %s\n", shown(request.output).c_str(), s.message.c_str());
+      s = is_main ? write_report_to_its_path(run, wanted.report, write_time::at_exit)
+                  : write_to_its_path(run, request.output, request.options, write_time::at_exit);
+    if (!s) tell({shown(request.output), ": ", s.message});
   }
 }
 
@@ -9915,10 +11683,10 @@ KPROF_DETAIL_END
 #ifndef KPROF_SESSION_SESSION_STATE_HPP
 #define KPROF_SESSION_SESSION_STATE_HPP
 
-// The session of the process: made by the first module that asks for it, found by the others
-// through the hub, never freed. Any module may work on it; what must be the owner's own code is
-// called through owner_functions. Every function locks what it needs, in the order that
-// docs/architecture.md gives under "Locks".
+// The session of the process: made by the first module that asks for it, which owns it, and never
+// freed. The others find it through the hub and call the owner's functions. Every function locks
+// what it needs, in the order that docs/architecture.md gives under "Locks". Without memory they
+// throw std::bad_alloc; callers turn that into an error.
 
 // <kprof/attribute/build.hpp>
 #ifndef KPROF_ATTRIBUTE_BUILD_HPP
@@ -9937,104 +11705,6 @@ KPROF_DETAIL_END
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
 
-// <kprof/attribute/busy_time.hpp>
-#ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
-#define KPROF_ATTRIBUTE_BUSY_TIME_HPP
-
-// How long a device was busy: the length of the union of its intervals of work, which come in any
-// order. Memory is bounded: only the sum is kept of the oldest intervals.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class busy_time {
- public:
-  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
-  /// intervals takes three times as long.
-  void add(std::uint64_t start, std::uint64_t end) {
-    if (end <= start) return;
-    sum_ += end - start;
-    if (start < closed_) {  // it comes so late that a part of it may have been counted
-      exact_ = false;
-      start = closed_;
-      if (end <= start) return;
-    }
-    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
-      intervals_.back().end = std::max(intervals_.back().end, end);
-      return;
-    }
-    if (intervals_.size() == most_intervals) {
-      unite();
-      if (intervals_.size() > most_intervals / 2) close_oldest();
-      return add_again(start, end);
-    }
-    intervals_.push_back({start, end});
-  }
-
-  /// Nanoseconds in which there was work.
-  std::uint64_t busy() {
-    unite();
-    std::uint64_t open = 0;
-    for (const interval& i : intervals_) open += i.end - i.start;
-    return over_ + open;
-  }
-  std::uint64_t sum() const noexcept { return sum_; }
-  /// False: intervals came so far out of order that busy() is only a lower bound.
-  bool exact() const noexcept { return exact_; }
-
- private:
-  static constexpr std::size_t most_intervals = 32768;
-  struct interval {
-    std::uint64_t start, end;
-  };
-
-  void add_again(std::uint64_t start, std::uint64_t end) {
-    sum_ -= end - start;
-    add(start, end);
-  }
-
-  /// Makes the intervals disjoint and sorted.
-  void unite() {
-    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
-    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
-    std::sort(middle, intervals_.end(), earlier);
-    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
-    std::size_t kept = 0;
-    for (const interval& i : intervals_) {
-      if (kept != 0 && i.start <= intervals_[kept - 1].end)
-        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
-      else intervals_[kept++] = i;
-    }
-    intervals_.resize(kept);
-    united_ = kept;
-  }
-
-  void close_oldest() {
-    const std::size_t half = intervals_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
-    closed_ = intervals_[half - 1].end;
-    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
-    united_ = intervals_.size();
-  }
-
-  std::vector<interval> intervals_;
-  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
-  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
-  std::uint64_t closed_ = 0;
-  std::uint64_t sum_ = 0;
-  bool exact_ = true;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/attribute/busy_time.hpp>
-
 // <kprof/attribute/device_rows.hpp>
 #ifndef KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
 #define KPROF_ATTRIBUTE_DEVICE_ROWS_HPP
@@ -10052,6 +11722,7 @@ KPROF_DETAIL_END
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -10094,38 +11765,54 @@ struct device_description {
   const char* name = nullptr;
 };
 
+/// What a call launches.
+enum class launch_kind : std::uint8_t { kernel, transfer, graph };
+
+/// What a collector could not pass on.
+enum class loss : std::uint8_t {
+  records,          // dropped
+  cut_buffers,      // of records, each from the middle on
+  foreign_buffers,  // of records, which another client of the same source asked for
+  launch_ids,       // of launches with very many
+};
+
 /// What a collector calls. The first group is called on the program's own threads, from within its
 /// CUDA calls; the second on the thread that reads records, one thread at a time.
 struct device_listener {
   std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
   /// A call that launches work and began at `when` has succeeded. It may have several correlation
   /// ids: its own and those of the calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
-                   std::uint64_t when) noexcept;
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when,
+                   launch_kind what) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// A node of an executable graph runs what `original` does, from the next launch on.
+  void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
   void (*graph_node_destroyed)(std::uint64_t node) noexcept;
   void (*context_made)() noexcept;  // the program begins to use a device
 
   void (*begin_reading)() noexcept;
   void (*read)(const activity* some, std::size_t count) noexcept;
   void (*describe)(const device_description& device) noexcept;
-  void (*dropped)(std::uint64_t records) noexcept;
+  void (*lost)(loss what, std::uint64_t how_many) noexcept;
   void (*end_reading)() noexcept;
 };
 
-/// A source of activities. The caller lets no two of these functions run at once, but for version()
-/// and memory().
+/// A source of activities. The caller lets no two of these functions run at once, but for
+/// version(), notes() and memory().
 struct collector_api {
   /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
   /// final.
   status (*start)(const device_listener& listener, std::size_t memory);
-  void (*flush)();  // reads the records of all work launched so far, waiting for the devices
-  void (*stop)();
-  void (*end)();               // as stop, and for good: the program ends
+  /// Reads the records of all work launched so far, waiting for the devices. False where it could
+  /// not wait, so that some may be missing.
+  bool (*flush)();
+  bool (*stop)();              // the same, and ends collecting
+  bool (*end)();               // as stop, and for good: the program ends
   void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
   std::string (*version)();
+  std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
   std::size_t (*memory)() noexcept;
 };
 
@@ -10150,6 +11837,12 @@ KPROF_DETAIL_END
 // counts, sums, extremes and a histogram that stay exact for a run of any length. Folding a log
 // into it costs a comparison or two a scope. Guarded by its thread_log's lock.
 
+// <kprof/record/folded.hpp>
+#ifndef KPROF_RECORD_FOLDED_HPP
+#define KPROF_RECORD_FOLDED_HPP
+
+// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+
 // <kprof/record/log_words.hpp>
 #ifndef KPROF_RECORD_LOG_WORDS_HPP
 #define KPROF_RECORD_LOG_WORDS_HPP
@@ -10168,6 +11861,7 @@ KPROF_DETAIL_END
 // order looks further. For the thread itself; no other may touch it.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
@@ -10185,27 +11879,49 @@ constexpr std::uint16_t epoch_of(scope_token token) noexcept {
 
 class open_scopes {
  public:
+  /// Instead of the innermost scope's token while the log is being changed, and in a log that is
+  /// nobody's. No scope has it.
+  static constexpr scope_token changing = ~scope_token{0};
+
   constexpr open_scopes() noexcept = default;
   /// `innermost`: the token that the first scope's token comes after.
   constexpr explicit open_scopes(scope_token innermost) noexcept : innermost_(innermost) {}
 
   /// Begins anew for the log of this number, which all tokens carry.
   void restart(std::uint32_t log_number) noexcept {
-    innermost_ = scope_token{log_number} << 32U;
     cuts_size_ = 0;
+    set_innermost(scope_token{log_number} << 32U);
   }
 
-  scope_token innermost() const noexcept { return innermost_; }
-  std::uint16_t depth() const noexcept { return depth_of(innermost_); }
+  scope_token innermost() const noexcept { return __atomic_load_n(&innermost_, __ATOMIC_RELAXED); }
+  std::uint16_t depth() const noexcept { return depth_of(innermost()); }
 
-  scope_token open() noexcept { return ++innermost_; }
+  /// The thread is about to append to its log. Until it sets the innermost scope again, a signal's
+  /// handler that interrupts it has no scope to close and, at this depth, no room for another one.
+  void begin_change() noexcept {
+    __atomic_store_n(&innermost_, changing, __ATOMIC_RELAXED);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  bool is_changing() const noexcept { return innermost() == changing; }
+  /// Ends a change.
+  void set_innermost(scope_token innermost) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    __atomic_store_n(&innermost_, innermost, __ATOMIC_RELAXED);
+  }
+
+  /// Opens a scope in the one of token `around`.
+  scope_token open(scope_token around) noexcept {
+    set_innermost(around + 1);
+    return around + 1;
+  }
+  scope_token open() noexcept { return open(innermost()); }
   /// Closes the innermost scope, whose token is `innermost`.
-  void close_innermost(scope_token innermost) noexcept { innermost_ = innermost - 1; }
+  void close_innermost(scope_token innermost) noexcept { set_innermost(innermost - 1); }
 
   /// Whether `token` names a scope that is open. A scope that ended with the one around it is not
   /// open, whatever has been opened at its depth since.
   bool is_open(scope_token token) const noexcept {
-    if (token >> 32U != innermost_ >> 32U || depth_of(token) > depth() || depth_of(token) == 0)
+    if (token >> 32U != innermost() >> 32U || depth_of(token) > depth() || depth_of(token) == 0)
       return false;
     // Cuts are ordered by depth, so the first one after the token was given out cut the most.
     for (std::uint32_t i = 0; i < cuts_size_; ++i)
@@ -10218,9 +11934,10 @@ class open_scopes {
   /// become stale.
   void close_from(std::uint16_t depth_closed) noexcept {
     const bool scopes_inside = depth_closed < depth();
-    innermost_ -= depth() - depth_closed + 1U;
+    const scope_token around = innermost() - (depth() - depth_closed + 1U);
+    set_innermost(around);
     if (!scopes_inside) return;
-    const auto epoch = static_cast<std::uint16_t>(epoch_of(innermost_) + 1);
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(around) + 1);
     while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth_closed) --cuts_size_;
     // Epochs go round. A cut is forgotten, and with it which tokens are stale, before its own epoch
     // comes again.
@@ -10228,7 +11945,7 @@ class open_scopes {
         cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
     if (cuts_size_ == max_cuts || oldest_expires) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     cuts_[cuts_size_++] = {epoch, depth_closed};
-    innermost_ = (innermost_ & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+    set_innermost((around & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U);
   }
 
  private:
@@ -10265,12 +11982,14 @@ enum class record_kind : std::uint8_t {
   adopt,   // subject: path; what follows belongs under it
   // subject: correlation id of work launched on a device, under the innermost scope; payload: its
   // other ids
-  launch,
-  ignored_launch,  // the same, while nothing was being recorded
+  kernel_launch,
+  transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
+  graph_launch,
+  ignored_launch,  // of any of them, while nothing was being recorded
 };
 
 inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint32_t max_launch_ids = 8;
+inline constexpr std::uint32_t max_launch_ids = 32;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
 
 /// The first word of a record.
@@ -10327,6 +12046,84 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/log_words.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A scope that folding has seen begin and not end.
+struct open_frame {
+  std::uint32_t node;
+  bool adopted;               // an adopted context and not a scope
+  std::uint64_t start;        // ticks
+  std::uint64_t child_ticks;  // spent in scopes inside it
+  bool launched = false;      // work on a device
+  std::uint32_t path = 0;     // of its node; 0 until somebody asks
+  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
+};
+
+/// A call that launched work on a device, as folding found it.
+struct launch_note {
+  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
+
+  std::uint32_t correlation;
+  bool alias;            // another id of the call before it
+  record_kind kind;      // what it launched
+  std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
+  std::uint32_t thread;  // number of the thread's log
+  std::uint64_t ticks;   // when the call began
+};
+
+/// Adds a note for each id of the launch that is recorded at `at` in a log.
+inline void append_notes(const char* at, std::uint32_t path, std::uint32_t thread,
+                         std::vector<launch_note>& out) {
+  const std::uint64_t word = get(at);
+  launch_note note{
+      static_cast<std::uint32_t>(word), false, kind_of(word), path, thread, get(at + 8)};
+  out.push_back(note);
+  note.alias = true;
+  const std::uint32_t payload = payload_bytes_of(word);
+  for (std::uint32_t i = 0; i < payload; i += sizeof note.correlation) {
+    std::memcpy(&note.correlation, at + record_header + i, sizeof note.correlation);
+    out.push_back(note);
+  }
+}
+
+/// The place of a captured graph node in the call tree, as a plain value.
+struct captured_scope {
+  std::uint32_t path = 0;
+  // how many scopes, from the innermost outwards, have this node as their first work in the graph
+  std::uint32_t scopes_started_here = 0;
+};
+
+/// What a log has counted since the recording began.
+struct log_counts {
+  std::uint64_t finished = 0;          // scopes
+  std::uint64_t dropped = 0;           // scopes that found no room
+  std::uint64_t closed_by_parent = 0;  // scopes
+  std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
+  std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
+  std::uint64_t launches_lost = 0;     // that found no room
+
+  /// Adds what an ended thread's log has counted.
+  void add(const log_counts& other) noexcept {
+    finished += other.finished;
+    dropped += other.dropped;
+    closed_by_parent += other.closed_by_parent;
+    never_closed += other.never_closed;
+    merged_threads += other.merged_threads;
+    launches_lost += other.launches_lost;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/folded.hpp>
+
 // <kprof/record/op_info.hpp>
 #ifndef KPROF_RECORD_OP_INFO_HPP
 #define KPROF_RECORD_OP_INFO_HPP
@@ -10362,7 +12159,7 @@ class KPROF_DETAIL_LOCAL division_trap {
     const bool is_new = install(false);
     evaluate_or_recover(evaluate, params, out);
     const handler_lock lock;
-    if (is_new && !keeps_handler_) sigaction(SIGFPE, &previous_, nullptr);
+    if (is_new && !keeps_handler_) remove();
   }
   /// The same from any number of threads at once. Leaves the handler installed: for a module that
   /// is never unloaded.
@@ -10393,9 +12190,20 @@ class KPROF_DETAIL_LOCAL division_trap {
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
-    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
+    if (is_ours(before)) return false;
     previous_ = before;
     return true;
+  }
+  /// Puts the previous handler back, unless the program has installed another one meanwhile.
+  static void remove() noexcept {
+    struct sigaction current {};
+    sigaction(SIGFPE, nullptr, &current);
+    if (!is_ours(current)) return;
+    sigaction(SIGFPE, &previous_, &current);
+    if (!is_ours(current)) sigaction(SIGFPE, &current, nullptr);  // installed between the two calls
+  }
+  static bool is_ours(const struct sigaction& action) noexcept {
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &handler;
   }
 
   static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {
@@ -10742,11 +12550,14 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/same_bytes.hpp>
 
+// <kprof/record/tree_node.hpp>
+#ifndef KPROF_RECORD_TREE_NODE_HPP
+#define KPROF_RECORD_TREE_NODE_HPP
+
+// One entry of a call tree, and the memory that all trees share.
+
 #include <atomic>
 #include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -10760,6 +12571,8 @@ class tree_budget {
   void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
+  /// Less is left than a few threads may need: what can be held once is not held twice.
+  bool scarce() const noexcept { return now() >= limit() / 4; }
   bool nearly_spent() const noexcept { return now() >= limit() / 2; }
   bool spent() const noexcept { return now() >= limit(); }
 
@@ -10804,53 +12617,67 @@ struct tree_node {
   work values{};
 };
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/tree_node.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
 class call_tree {
  public:
   static constexpr std::uint32_t root = 0;
 
-  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  call_tree(site_table& sites, tree_budget& budget)
+      : sites_(&sites), budget_(&budget), nodes_(1), buckets_(fewest_buckets) {}
   ~call_tree() { budget_->remove(charged_); }
   call_tree(const call_tree&) = delete;
   call_tree& operator=(const call_tree&) = delete;
 
-  void clear() {
-    budget_->remove(charged_);
-    charged_ = 0;
-    imprecise_ = 0;
-    nodes_ = {};  // with their capacity: it is no longer charged
-    payloads_ = {};
-    buckets_ = std::vector<std::uint32_t>(64, 0);
-    nodes_.emplace_back();  // the root
+  /// Forgets everything, and gives the memory back where that succeeds.
+  void clear() noexcept {
+    std::vector<open_frame> none;
+    clear_but(none);
   }
 
-  /// Forgets all counts, and all nodes but `kept` and those around them. Returns where the kept
-  /// ones are now.
-  std::vector<std::uint32_t> clear_but(const std::vector<std::uint32_t>& kept) {
-    struct step {
-      std::uint32_t site;
-      std::string bytes;
-      bool merged;
-      work values;
-    };
-    std::vector<std::vector<step>> paths;  // innermost first
-    for (std::uint32_t node : kept) {
-      paths.emplace_back();
-      for (; node != root; node = nodes_[node].parent) {
-        const tree_node& n = nodes_[node];
-        const payload p = payload_of(n);
-        paths.back().push_back({n.site, std::string(p.bytes, p.size), n.merged, n.values});
-      }
+  /// Forgets all counts, and all nodes but those of `kept` and those around them. Changes `kept` to
+  /// where they are now. Linear; takes no memory.
+  void clear_but(std::vector<open_frame>& kept) noexcept {
+    imprecise_ = 0;
+    for (tree_node& n : nodes_) n.next_in_bucket = dropped_node;
+    nodes_[root].next_in_bucket = root;
+    for (const open_frame& f : kept)
+      for (std::uint32_t i = f.node; nodes_[i].next_in_bucket == dropped_node; i = nodes_[i].parent)
+        nodes_[i].next_in_bucket = root;
+    // What is kept moves up, parents first. Each node's new number is in its next_in_bucket.
+    std::uint32_t count = 0;
+    for (tree_node& n : nodes_)
+      if (n.next_in_bucket != dropped_node) n.next_in_bucket = count++;
+    for (open_frame& f : kept) f.node = nodes_[f.node].next_in_bucket;
+    for (tree_node& n : nodes_) n.parent = nodes_[n.parent].next_in_bucket;
+    std::uint32_t payload_end = 0;
+    for (tree_node& n : nodes_) {
+      if (n.next_in_bucket == dropped_node) continue;
+      tree_node bare = without_counts(n);
+      std::copy_n(payloads_.begin() + n.payload_at, n.payload_size,
+                  payloads_.begin() + payload_end);
+      bare.payload_at = payload_end;
+      payload_end += padded(n.payload_size);
+      nodes_[n.next_in_bucket] = std::move(bare);
     }
-    clear();
-    std::vector<std::uint32_t> now;
-    for (const std::vector<step>& path : paths) {
-      std::uint32_t node = root;
-      for (auto s = path.rbegin(); s != path.rend(); ++s)
-        node = child(node, s->site, {s->bytes.data(), static_cast<std::uint32_t>(s->bytes.size())},
-                     s->merged, s->values);
-      now.push_back(node);
-    }
-    return now;
+    nodes_.erase(nodes_.begin() + count, nodes_.end());
+    payloads_.resize(payload_end);
+    nodes_.shrink_to_fit();
+    payloads_.shrink_to_fit();
+    put_into_fewer_buckets();
+    charge_anew();
   }
 
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
@@ -10886,7 +12713,7 @@ class call_tree {
   /// they are in may be gone. `merged` asks for the node that stands for all parameters.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
                       const work& values) {
-    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
+    return merged ? merged_child(parent, site, false) : look_up(parent, site, p, &values, false);
   }
 
   /// Counts one finished call.
@@ -10899,14 +12726,22 @@ class call_tree {
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
-  /// Adds all of another thread's tree. Returns where each of its nodes is here.
-  std::vector<std::uint32_t> merge(const call_tree& other) {
+  /// Where each node of another thread's tree is here; made when it is new. Parameters that are
+  /// known there are kept whatever memory is spent: the other tree is about to go.
+  std::vector<std::uint32_t> places_of(const call_tree& other) {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 1; i < other.nodes_.size(); ++i) {
+      const tree_node& n = other.nodes_[i];
+      here[i] = n.merged ? merged_child(here[n.parent], n.site, true)
+                         : look_up(here[n.parent], n.site, other.payload_of(n), &n.values, true);
+    }
+    return here;
+  }
+  /// Moves all that another thread's tree has counted here. `here`: places_of(other).
+  void take(call_tree& other, const std::vector<std::uint32_t>& here) noexcept {
+    budget_->remove(std::exchange(other.charged_, 0));  // its memory is free for what is added
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
-      if (i != root)
-        here[i] =
-            child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
       tree_node& to = nodes_[here[i]];
       to.calls += from.calls;
       to.total += from.total;
@@ -10919,13 +12754,14 @@ class call_tree {
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
-    return here;
   }
 
   /// Durations that had to be counted at the nearest one the histogram has room for.
   std::uint64_t imprecise() const noexcept { return imprecise_; }
 
  private:
+  static constexpr std::size_t fewest_buckets = 64;
+  static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
   static constexpr std::size_t max_payload = max_params_size;
   static constexpr std::size_t max_alignment = max_params_alignment;
 
@@ -10964,7 +12800,7 @@ class call_tree {
     const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
     if (matches(last, parent, site, p)) return last;
     if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
-    const std::uint32_t found = look_up(parent, site, p, nullptr);
+    const std::uint32_t found = look_up(parent, site, p, nullptr, false);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;
   }
@@ -10983,11 +12819,13 @@ class call_tree {
   }
 
   /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
+  /// `kept_anyway`: parameters are not merged, however much memory is spent.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values,
+                        bool kept_anyway) {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (budget_->nearly_spent()) return merged_child(parent, site);
+    if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
     const std::uint32_t made = add(parent, site, hash, p, false);
     if (values != nullptr) nodes_[made].values = *values;
     else evaluate(nodes_[made], p);
@@ -10996,19 +12834,25 @@ class call_tree {
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
   /// for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, bool kept_anyway) {
     for (;;) {
       const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
         if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
-      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      if (parent == root || kept_anyway || !budget_->spent())
+        return add(parent, site, hash, {nullptr, 0}, true);
       parent = root;
     }
   }
 
+  /// Without memory it throws and changes nothing.
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
                     bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
+    reserve_more(nodes_, 1);
+    const std::size_t payload_at = payloads_.size();
+    payloads_.resize(payload_at + padded(p.size));
+    if (p.size != 0) std::memcpy(payloads_.data() + payload_at, p.bytes, p.size);
     tree_node n;
     n.parent = parent;
     n.site = site;
@@ -11016,17 +12860,32 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
-    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
-    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
-    payloads_.resize((payloads_.size() + 7) / 8 * 8);
     const auto made = static_cast<std::uint32_t>(nodes_.size());
     n.next_in_bucket = bucket(hash);
     bucket(hash) = made;
     nodes_.push_back(std::move(n));
-    // vectors are up to half empty
-    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));
+    charge(cost_of(p.size));
     return made;
+  }
+
+  static constexpr std::uint32_t padded(std::uint32_t bytes) noexcept {
+    return (bytes + 7) / 8 * 8;
+  }
+  /// Bytes of a node; vectors are up to half empty.
+  static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
+    return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
+  }
+  static tree_node without_counts(const tree_node& n) noexcept {
+    tree_node bare;
+    bare.begin_word = n.begin_word;
+    bare.parent = n.parent;
+    bare.site = n.site;
+    bare.payload_size = n.payload_size;
+    bare.merged = n.merged;
+    bare.values = n.values;
+    return bare;
   }
 
   // a power of two
@@ -11036,11 +12895,30 @@ class call_tree {
 
   void rehash() {
     buckets_.assign(buckets_.size() * 2, 0);
+    put_into_buckets();
+  }
+  void put_into_buckets() noexcept {
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
       tree_node& n = nodes_[i];
       n.next_in_bucket = bucket(n.hash);
       bucket(n.hash) = i;
     }
+  }
+  /// After nodes have gone and others have moved.
+  void put_into_fewer_buckets() noexcept {
+    std::size_t size = buckets_.size();
+    while (size > fewest_buckets && size / 2 > nodes_.size()) size /= 2;
+    buckets_.resize(size);
+    buckets_.shrink_to_fit();
+    std::fill(buckets_.begin(), buckets_.end(), 0);
+    for (tree_node& n : nodes_)
+      n.hash = n.merged ? hash_of(n.parent, ~n.site, {nullptr, 0})
+                        : hash_of(n.parent, n.site, payload_of(n));
+    put_into_buckets();
+  }
+  void charge_anew() noexcept {
+    budget_->remove(std::exchange(charged_, 0));
+    for (std::size_t i = 1; i < nodes_.size(); ++i) charge(cost_of(nodes_[i].payload_size));
   }
 
   void evaluate(tree_node& n, payload p) noexcept {
@@ -11065,6 +12943,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/call_tree.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -11146,17 +13026,22 @@ struct device_total {
 
 class device_totals {
  public:
-  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
+  explicit device_totals(tree_budget& budget)
+      : budget_(&budget), rows_(1), buckets_(fewest_buckets) {}
   ~device_totals() { budget_->remove(charged_); }
   device_totals(const device_totals&) = delete;
   device_totals& operator=(const device_totals&) = delete;
 
-  void clear() {
+  void clear() noexcept {
     budget_->remove(charged_);
     charged_ = 0;
     last_ = 0;
-    rows_ = std::vector<device_total>(1);  // number 0 is none
-    buckets_ = std::vector<std::uint32_t>(16, 0);
+    rows_.resize(1);
+    rows_[0] = {};
+    buckets_.resize(fewest_buckets);
+    std::fill(buckets_.begin(), buckets_.end(), 0);
+    rows_.shrink_to_fit();
+    buckets_.shrink_to_fit();
   }
 
   /// Counts one run.
@@ -11176,13 +13061,26 @@ class device_totals {
     row.gap += run.gap_ns;
   }
 
-  /// Adds another thread's rows, whose nodes are here as `node_here` says.
-  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+  /// Where each of another thread's rows is here, whose nodes are here as `node_here` says; made
+  /// when it is new, whatever memory is spent: the other rows are about to go.
+  std::vector<std::uint32_t> places_of(const device_totals& other,
+                                       const std::vector<std::uint32_t>& node_here) {
+    std::vector<std::uint32_t> here;
+    here.reserve(other.rows_.size());
     other.each([&](const device_total& row) {
       device_key key = row.key;
       key.node = node_here[key.node];
-      row_of(key).add(row);
+      here.push_back(look_up(key, true));
     });
+    return here;
+  }
+  /// Adds another thread's rows. `here`: places_of(other).
+  void add(const device_totals& other, const std::vector<std::uint32_t>& here) noexcept {
+    for (std::size_t i = 0; i < here.size(); ++i) rows_[here[i]].add(other.rows_[i + 1]);
+  }
+  /// Both at once.
+  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+    add(other, places_of(other, node_here));
   }
 
   template <class Visit>
@@ -11195,17 +13093,19 @@ class device_totals {
   device_total& row_of(const device_key& key) {
     const std::uint32_t next = rows_[last_].successor;
     if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
-    const std::uint32_t found = look_up(key);
+    const std::uint32_t found = look_up(key, false);
     rows_[last_].successor = found;
     return rows_[last_ = found];
   }
 
-  std::uint32_t look_up(const device_key& key) {
+  /// `kept_anyway`: the row is made, however much memory is spent.
+  std::uint32_t look_up(const device_key& key, bool kept_anyway) {
     for (device_key wanted = key;;) {
       const std::uint32_t hash = wanted.hash();
       for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
         if (rows_[i].key.is(wanted)) return i;
-      const bool may_be_made = wanted.name == device_key::merged_name
+      const bool may_be_made = kept_anyway ? true
+                               : wanted.name == device_key::merged_name
                                    ? !budget_->spent() || wanted.node == call_tree::root
                                    : !budget_->nearly_spent();
       if (may_be_made) return make(wanted, hash);
@@ -11217,6 +13117,7 @@ class device_totals {
 
   std::uint32_t make(const device_key& key, std::uint32_t hash) {
     if (rows_.size() >= buckets_.size()) rehash();
+    reserve_more(rows_, 1);
     const auto made = static_cast<std::uint32_t>(rows_.size());
     device_total row;
     row.key = key;
@@ -11242,10 +13143,12 @@ class device_totals {
     }
   }
 
+  static constexpr std::size_t fewest_buckets = 16;
+
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
   std::uint32_t last_ = 0;
-  std::vector<device_total> rows_;
+  std::vector<device_total> rows_;  // number 0 is none
   std::vector<std::uint32_t> buckets_;
 };
 
@@ -11401,6 +13304,15 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     (last_ != nullptr ? last_->queue_next : first_) = c;
     last_ = c;
   }
+  /// Queues a full chunk that take() has given and that could not be folded, as the oldest.
+  void put_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_previous = nullptr;
+    c->queue_next = first_;
+    c->queued = true;
+    (first_ != nullptr ? first_->queue_previous : last_) = c;
+    first_ = c;
+  }
   /// Takes `c` out of the queue; false when it is not there.
   bool take_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);
@@ -11459,70 +13371,116 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/chunk_pool.hpp>
 
-// <kprof/record/folded.hpp>
-#ifndef KPROF_RECORD_FOLDED_HPP
-#define KPROF_RECORD_FOLDED_HPP
+// <kprof/record/log_folding.hpp>
+#ifndef KPROF_RECORD_LOG_FOLDING_HPP
+#define KPROF_RECORD_LOG_FOLDING_HPP
 
-// What folding a log yields beside the call tree: the scopes that are open, launches, counts.
+// Adds the records of one thread's log to its totals, one after the other. A record that there is
+// no memory for stays unfolded. Guarded by the lock of the thread's log.
 
+// <kprof/record/missing_launches.hpp>
+#ifndef KPROF_RECORD_MISSING_LAUNCHES_HPP
+#define KPROF_RECORD_MISSING_LAUNCHES_HPP
+
+// The launches of one thread whose work on a device has not come, or not all of it, by the node of
+// the scope around them. What a device does for a scope is known only where there are none.
+// Guarded by its thread_log's lock. It takes 20 bytes a node of the call tree, which is a tenth of
+// what the node itself takes.
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// A scope that folding has seen begin and not end.
-struct open_frame {
-  std::uint32_t node;
-  bool adopted;               // an adopted context and not a scope
-  std::uint64_t start;        // ticks
-  std::uint64_t child_ticks;  // spent in scopes inside it
-  bool launched = false;      // work on a device
-  std::uint32_t path = 0;     // of its node; 0 until somebody asks
-  std::uint64_t graph = 0;    // number, plus 1, of the last graph that work was captured into
-};
-
-/// A call that launched work on a device, as folding found it.
-struct launch_note {
-  static constexpr std::uint32_t ignored = ~std::uint32_t{0};
-
-  std::uint32_t correlation;
-  bool alias;            // another id of the call before it
-  std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
-  std::uint32_t thread;  // number of the thread's log
-  std::uint64_t ticks;   // when the call began
-};
-
-/// The place of a captured graph node in the call tree, as a plain value.
-struct captured_scope {
-  std::uint32_t path = 0;
-  // how many scopes, from the innermost outwards, have this node as their first work in the graph
-  std::uint32_t scopes_started_here = 0;
-};
-
-/// What a log has counted since the recording began.
-struct log_counts {
-  std::uint64_t finished = 0;          // scopes
-  std::uint64_t dropped = 0;           // scopes that found no room
-  std::uint64_t closed_by_parent = 0;  // scopes
-  std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
-  std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
-  std::uint64_t launches_lost = 0;     // that found no room
-
-  /// Adds what an ended thread's log has counted.
-  void add(const log_counts& other) noexcept {
-    finished += other.finished;
-    dropped += other.dropped;
-    closed_by_parent += other.closed_by_parent;
-    never_closed += other.never_closed;
-    merged_threads += other.merged_threads;
-    launches_lost += other.launches_lost;
+class missing_launches {
+ public:
+  /// Forgets all launches, and keeps the memory.
+  void clear() noexcept { std::fill(by_node_.begin(), by_node_.end(), counts{}); }
+  /// Makes room for so many nodes of the call tree.
+  void widen_to(std::size_t nodes) {
+    if (nodes > by_node_.size()) by_node_.resize(nodes);
   }
+
+  /// A launch was made in the scope `node`.
+  void add(std::uint32_t node, record_kind kind) {
+    widen_to(node + std::size_t{1});
+    counts& c = by_node_[node];
+    ++(kind == record_kind::transfer_launch ? c.transfers[0]
+       : kind == record_kind::graph_launch  ? c.graphs[0]
+                                            : c.kernels);
+  }
+  /// The first record of a launch has come. A graph's is one of many: whether all have come is
+  /// known only after a flush. `before_flush`: the launch was made before the latest flush began.
+  void found(std::uint32_t node, record_kind kind, bool before_flush) noexcept {
+    if (kind == record_kind::graph_launch || node >= by_node_.size()) return;
+    counts& c = by_node_[node];
+    std::uint32_t& count =
+        kind == record_kind::transfer_launch ? c.transfers[before_flush ? 1 : 0] : c.kernels;
+    if (count != 0) --count;
+  }
+
+  /// The records of all launches so far are about to be fetched.
+  void begin_flush() noexcept {
+    for (counts& c : by_node_) {
+      c.transfers[1] += c.transfers[0];
+      c.graphs[1] += c.graphs[0];
+      c.transfers[0] = c.graphs[0] = 0;
+    }
+  }
+  /// They have all come. A copy or a memset from before the flush that has none did nothing, unless
+  /// records were lost; a kernel always leaves one.
+  void end_flush(bool records_were_lost) noexcept {
+    for (counts& c : by_node_) {
+      c.graphs[1] = 0;
+      if (!records_were_lost) c.transfers[1] = 0;
+    }
+  }
+
+  /// Kernels, copies and memsets of which there is no record.
+  std::uint64_t without_record(std::uint32_t node) const noexcept {
+    if (node >= by_node_.size()) return 0;
+    const counts& c = by_node_[node];
+    return std::uint64_t{c.kernels} + c.transfers[0] + c.transfers[1];
+  }
+  /// Launches of graphs of which not all records may have come.
+  std::uint64_t of_graphs(std::uint32_t node) const noexcept {
+    if (node >= by_node_.size()) return 0;
+    const counts& c = by_node_[node];
+    return std::uint64_t{c.graphs[0]} + c.graphs[1];
+  }
+
+  /// Adds another thread's launches, whose nodes are here as `node_here` says. There is room for
+  /// all of these.
+  void merge(const missing_launches& other, const std::vector<std::uint32_t>& node_here) noexcept {
+    const std::size_t nodes = std::min(other.by_node_.size(), node_here.size());
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const counts& from = other.by_node_[i];
+      counts& to = by_node_[node_here[i]];
+      to.kernels += from.kernels;
+      for (int k = 0; k < 2; ++k) {
+        to.transfers[k] += from.transfers[k];
+        to.graphs[k] += from.graphs[k];
+      }
+    }
+  }
+
+ private:
+  struct counts {
+    std::uint32_t kernels = 0;
+    std::uint32_t transfers[2] =
+        {};                        // copies and memsets: since the latest flush began, and before
+    std::uint32_t graphs[2] = {};  // launches of graphs, the same
+  };
+  std::vector<counts> by_node_;
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/record/folded.hpp>
+#endif  // <kprof/record/missing_launches.hpp>
 
 // <kprof/record/node_paths.hpp>
 #ifndef KPROF_RECORD_NODE_PATHS_HPP
@@ -11539,12 +13497,12 @@ KPROF_DETAIL_END
 // Numbers for paths of scopes, so that a context is a plain value: what one thread captured, any
 // thread can look up.
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -11563,61 +13521,89 @@ class path_table {
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
 
-  /// The number of a path; that of its parent where memory is spent.
+  /// The number of a path; that of its parent where memory is spent. No number is given out twice.
   std::uint32_t number_of(step s) {
     std::string key = key_of(s);
     const std::lock_guard lock(mutex_);
     if (const auto known = numbers_.find(key); known != numbers_.end()) {
-      entries_[known->second - 1].used = recording_;
+      entries_.find(known->second)->second.used = recording_;
       return known->second;
     }
     if (budget_->spent()) return s.parent;
-    budget_->add(cost_of(key));
-    std::uint32_t number = free_;
-    if (number == 0)
-      number = static_cast<std::uint32_t>(entries_.size() + 1), entries_.emplace_back();
-    else free_ = entries_[number - 1].next_free;
-    entries_[number - 1] = {std::move(s), recording_, false, 0};
-    return numbers_[std::move(key)] = number;
+    const std::uint64_t cost = cost_of(key);
+    const std::uint32_t number = last_number_ + 1;
+    const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
+    if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
+      const std::uint32_t parent = made->second.what.parent;
+      entries_.erase(made);
+      return parent;
+    }
+    last_number_ = number;
+    budget_->add(cost);
+    return number;
   }
+  /// What the number stands for; a step without a site where it has been forgotten.
   step operator[](std::uint32_t path) {
     const std::lock_guard lock(mutex_);
-    return entries_[path - 1].what;
+    const auto known = entries_.find(path);
+    if (known == entries_.end()) return {};
+    known->second.used = recording_;
+    return known->second.what;
   }
 
-  /// Whoever has the number may keep it for ever: a program's contexts and graphs outlive a
+  /// Whoever has the number may use it much later: a program's contexts and graphs outlive a
   /// recording.
   void keep(std::uint32_t path) {
     const std::lock_guard lock(mutex_);
-    for (; path != 0 && !entries_[path - 1].kept; path = entries_[path - 1].what.parent)
-      entries_[path - 1].kept = true;
+    for (auto at = entries_.find(path); at != entries_.end() && !at->second.kept;
+         at = entries_.find(at->second.what.parent))
+      at->second.kept = true;
   }
-  /// A recording begins: what was last asked for in the one before the last is forgotten, but for
-  /// what is kept. That of the last stays, since there may be logs that have not begun anew yet.
+  /// A recording begins: what was last asked for in the one before the last is forgotten. That of
+  /// the last stays, since there may be logs that have not begun anew yet. What is kept stays too,
+  /// unless it takes more than an eighth of the memory for totals: then what has not been asked for
+  /// the longest goes.
   void next_recording() {
     const std::lock_guard lock(mutex_);
-    // A path is asked for only after what is around it, so its parents were used no earlier.
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-      entry& e = entries_[i];
-      if (e.kept || e.used == free_entry || e.used + 1 > recording_) continue;
-      const std::string key = key_of(e.what);
-      budget_->remove(cost_of(key));
-      numbers_.erase(key);
-      e = {step{}, free_entry, false, free_};
-      free_ = i + 1;
-    }
     ++recording_;
+    forget_if([this](const entry& e) { return !e.kept && is_old(e); });
+    while (budget_of_old() > budget_->limit() / 8) {
+      std::uint64_t oldest = recording_;
+      for (const auto& [number, e] : entries_) oldest = std::min(oldest, e.used);
+      forget_if([oldest](const entry& e) { return e.used == oldest; });
+    }
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
-  static constexpr std::uint64_t free_entry = ~std::uint64_t{0};
   struct entry {
     step what{};
     std::uint64_t used = 0;  // in which recording it was last asked for
     bool kept = false;
-    std::uint32_t next_free = 0;
   };
+
+  bool is_old(const entry& e) const noexcept { return e.used + 2 <= recording_; }
+  std::uint64_t budget_of_old() const {
+    std::uint64_t sum = 0;
+    for (const auto& [number, e] : entries_)
+      if (is_old(e)) sum += cost_of(key_of(e.what));
+    return sum;
+  }
+  // A path is asked for only after what is around it, so its parents were used no earlier, and what
+  // is forgotten is around nothing that stays.
+  template <class Which>
+  void forget_if(Which which) {
+    for (auto at = entries_.begin(); at != entries_.end();) {
+      if (!which(at->second)) {
+        ++at;
+        continue;
+      }
+      const std::string key = key_of(at->second.what);
+      budget_->remove(cost_of(key));
+      numbers_.erase(key);
+      at = entries_.erase(at);
+    }
+  }
 
   static std::string key_of(const step& s) {
     std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
@@ -11631,8 +13617,8 @@ class path_table {
 
   tree_budget* budget_;
   std::mutex mutex_;
-  std::vector<entry> entries_;
-  std::uint32_t free_ = 0;  // number of the first free entry
+  std::unordered_map<std::uint32_t, entry> entries_;  // by number
+  std::uint32_t last_number_ = 0;
   std::uint64_t recording_ = 1;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
@@ -11647,6 +13633,7 @@ KPROF_DETAIL_END
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -11674,14 +13661,16 @@ class node_paths {
         {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
     return paths_of_nodes_[node] = path;
   }
-  /// Makes a path valid until the process ends: whoever has the number may use it at any time.
+  /// Keeps a path beyond this recording: whoever has the number may use it at any time.
   void keep(std::uint32_t path) { paths_->keep(path); }
 
-  /// The node of a path under this thread's root; made when it is new.
+  /// The node of a path under this thread's root; made when it is new. The root for a path that has
+  /// been forgotten.
   std::uint32_t node_of(std::uint32_t path) {
     if (path == 0) return call_tree::root;
     if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
     const path_table::step s = (*paths_)[path];
+    if (s.site == 0) return call_tree::root;
     return nodes_[path] = child_of(node_of(s.parent), s);
   }
 
@@ -11711,9 +13700,12 @@ class node_paths {
     for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
     std::vector<path_table::step> inside;
     for (std::uint32_t p = captured;
-         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
-         p = inside.back().parent)
-      inside.push_back((*paths_)[p]);
+         p != 0 && std::find(around.begin(), around.end(), p) == around.end();) {
+      path_table::step s = (*paths_)[p];
+      if (s.site == 0) break;  // has been forgotten
+      p = s.parent;
+      inside.push_back(std::move(s));
+    }
     std::uint32_t node =
         tree_->child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
     for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);
@@ -11732,227 +13724,19 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/node_paths.hpp>
 
-// <kprof/record/timeline.hpp>
-#ifndef KPROF_RECORD_TIMELINE_HPP
-#define KPROF_RECORD_TIMELINE_HPP
-
-// Walks the timeline: the scopes whose records a log still holds. Needs the log's lock.
-
+#include <cstddef>
 #include <cstdint>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
-template <class Visit>
-class timeline_walk {
- public:
-  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
-
-  /// Walks over the records from `at` to `stop`, which have been folded.
-  void over(const char* at, const char* stop) {
-    while (at < stop) {
-      const std::uint64_t word = get(at);
-      if ((word & end_bit) != 0) {
-        close(word & ~end_bit);
-        at += 8;
-        continue;
-      }
-      const auto subject = static_cast<std::uint32_t>(word);
-      switch (kind_of(word)) {
-        case record_kind::begin: break;  // is `folded` here
-        case record_kind::folded: starts_.push_back({subject, get(at + 8), ++depth_}); break;
-        case record_kind::adopt: starts_.push_back({call_tree::root, get(at + 8), ++depth_}); break;
-        case record_kind::end_to:
-          while (depth_ >= subject && depth_ != 0) close(get(at + 8));
-          break;
-        case record_kind::launch:
-        case record_kind::ignored_launch: break;
-      }
-      at += record_size(word);
-    }
-  }
-
- private:
-  struct start {
-    std::uint32_t node;  // the root: not a scope
-    std::uint64_t ticks;
-    std::uint64_t depth;
-  };
-
-  void close(std::uint64_t ticks) {
-    // A scope whose begin has been recycled has no start here.
-    if (!starts_.empty() && starts_.back().depth == depth_) {
-      if (starts_.back().node != call_tree::root)
-        visit_(starts_.back().node, starts_.back().ticks, ticks);
-      starts_.pop_back();
-    }
-    if (depth_ != 0) --depth_;
-  }
-
-  Visit& visit_;
-  std::uint64_t depth_;  // scopes open at this place of the log
-  std::vector<start> starts_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/timeline.hpp>
-
-#include <cstdint>
-#include <cstring>
-#include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-class KPROF_DETAIL_LOCAL thread_log : public log_head {
+/// The totals of one thread, and how records become part of them.
+class KPROF_DETAIL_LOCAL log_folding {
  public:
-  thread_log(std::uint32_t its_number, site_table& sites, path_table& all_paths,
-             tree_budget& budget)
-      : tree(sites, budget), device(budget), paths(tree, all_paths) {
-    begin_again(its_number);
-  }
-
-  /// For a thread that begins.
-  void begin_again(std::uint32_t its_number) noexcept {
-    number = its_number;
-    scopes.restart(its_number);
-    emitted = 0;
-    emitted_deeper = 0;
-  }
-
-  std::mutex& mutex() noexcept { return mutex_; }
-
-  // Everything below needs the lock.
-
-  /// The oldest chunk that the log holds, or nullptr.
-  chunk* oldest() const noexcept { return first_; }
-
-  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
-  void append(chunk* c, chunk_pool& pool) {
-    *c = chunk{};
-    c->owner = this;
-    c->previous = last_;
-    (last_ != nullptr ? last_->next : first_) = c;
-    last_ = c;
-    stop_writing(pool);
-    writing_ = c;
-    if (unread_ == nullptr) start_reading(c);
-    else if (backlog_ == 1 && read_at_ == unread_->end) fold_full(1);  // has been folded
-    limit = c->limit();
-    publish(c->begin());
-  }
-  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
-  /// scope takes a new chunk.
-  void stop_writing(chunk_pool& pool) noexcept {
-    if (writing_ == nullptr) return;
-    writing_->end = published();
-    ++backlog_;
-    pool.retire(writing_);
-    writing_ = nullptr;
-    limit = nullptr;
-    publish(nullptr);
-  }
-
-  /// Folds what has been published; or only up to `stop_at`, in the chunk that is being written.
-  void fold(const char* stop_at = nullptr) {
-    if (stop_at == nullptr && writing_ != nullptr) stop_at = published();
-    fold_full(backlog_);
-    if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, stop_at);
-    folds_when_full_ = false;
-  }
-  /// The chunk that is being written is full: folds it, by the thread itself, while it is in the
-  /// cache. That is left to a snapshot until `deferrable` chunks wait for one. From then on until
-  /// the next snapshot each call folds one chunk more than has been filled, up to the last.
-  void fold_when_full(std::uint32_t deferrable) {
-    if (backlog_ >= deferrable) folds_when_full_ = true;
-    if (!folds_when_full_) return;
-    fold_full(2);
-    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
-  }
-
-  /// Takes a full chunk out of the log, folding it first.
-  void release(chunk* c) {
-    if (!c->folded) fold();
-    (c->previous != nullptr ? c->previous->next : first_) = c->next;
-    (c->next != nullptr ? c->next->previous : last_) = c->previous;
-  }
-  /// Gives its full chunks back but those that another thread is about to recycle. Everything must
-  /// have been folded.
-  void release_full(chunk_pool& pool) {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      if (pool.take_back(c)) {
-        release(c);
-        pool.give_back(c);
-      }
-      c = next;
-    }
-  }
-
-  /// Drops everything, unread. The thread does not exist.
-  void discard(chunk_pool& pool) noexcept {
-    for (chunk* c = first_; c != nullptr;) {
-      chunk* next = c->next;
-      static_cast<void>(pool.take_back(c));
-      pool.give_back(c);
-      c = next;
-    }
-    first_ = last_ = writing_ = unread_ = nullptr;
-    backlog_ = 0;
-    limit = nullptr;
-    publish(nullptr);
-    stack.clear();
-  }
-
-  /// Forgets the totals and the timeline. Scopes that are open stay open, as if they had begun at
-  /// `now`. The thread may be writing; records behind `until` belong to the time after `now`.
-  void restart(std::uint64_t now, chunk_pool& pool, const char* until = nullptr) {
-    fold(until);
-    release_full(pool);
-    // Those that are left another thread is about to recycle.
-    for (chunk* c = first_; c != nullptr; c = c->next)
-      if (c != writing_) {
-        c->timeline_from = c->end;
-        c->ends = 0;
-      }
-    if (writing_ != nullptr) {
-      writing_->timeline_from = read_at_;
-      writing_->first_depth = static_cast<std::uint32_t>(stack.size());
-      writing_->ends = 0;
-    }
-    std::vector<std::uint32_t> nodes;
-    for (const open_frame& f : stack) nodes.push_back(f.node);
-    nodes = tree.clear_but(nodes);
-    for (std::size_t i = 0; i < stack.size(); ++i) stack[i] = {nodes[i], stack[i].adopted, now, 0};
-    device.clear();
-    paths.clear();
-    for (launch_note& n : launches) n.path = launch_note::ignored;
-    counts = {};
-  }
-
-  /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
-  std::uint32_t capture() {
-    fold();
-    const std::uint32_t path = innermost_path();
-    paths.keep(path);
-    return path;
-  }
-
-  /// The same for a node that is being captured into a graph, and is work of the scopes around it.
-  captured_scope capture_for(std::uint64_t graph) {
-    captured_scope out{capture(), 0};
-    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
-         ++out.scopes_started_here)
-      stack[i].graph = graph + 1;
-    return out;
-  }
+  log_folding(site_table& sites, path_table& all_paths, tree_budget& budget)
+      : tree(sites, budget), device(budget), paths(tree, all_paths) {}
 
   /// Scopes that folding has seen begin and not end.
   std::uint64_t open_scopes() const noexcept {
@@ -11960,55 +13744,19 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     for (const open_frame& f : stack) n += f.adopted ? 0 : 1;
     return n;
   }
-  /// Scopes that finished within what the log still holds.
-  std::uint64_t timeline_scopes() const noexcept {
-    std::uint64_t n = 0;
-    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
-    return n;
-  }
-  /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
-  template <class Visit>
-  void visit_timeline(Visit visit) const {
-    timeline_walk<Visit> walk(visit, first_ == nullptr ? 0 : first_->first_depth);
-    for (const chunk* c = first_; c != nullptr; c = c->next) {
-      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
-      walk.over(c->timeline_from, c->folded ? c->end : unread);
-    }
-  }
-
-  std::uint32_t number = 0;  // as in its tokens
+  std::uint32_t number = 0;  // of the log, as in its tokens
   std::vector<open_frame> stack;
   call_tree tree;
   device_totals device;
+  missing_launches missing;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
   log_counts counts;
-  std::uint64_t thread_id = 0;
-  std::string thread_name;
-  bool ended = false;
-  thread_log* next_free = nullptr;
 
- private:
-  void start_reading(chunk* c) noexcept {
-    unread_ = c;
-    if (c == nullptr) return;
-    read_at_ = c->timeline_from = c->begin();
-    c->first_depth = static_cast<std::uint32_t>(stack.size());
-  }
-
-  /// Folds the oldest chunks of the backlog, at most so many.
-  void fold_full(std::uint32_t chunks) {
-    for (; chunks != 0 && backlog_ != 0; --chunks) {
-      fold_records(*unread_, unread_->end);
-      unread_->folded = true;
-      --backlog_;
-      start_reading(unread_->next);
-    }
-  }
-
-  [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
-    std::uint64_t ticks = c.last_ticks;
-    const std::uint64_t finished_before = counts.finished;
+ protected:
+  /// Folds the records from read_at_ to `stop`. `ticks`: the time of the record before; returns
+  /// that of the last. Where it throws, read_at_ is at the first record that is not in the totals.
+  std::uint64_t fold_up_to(const char* stop, std::uint64_t ticks) {
     // A local copy: the compiler must assume that the writes below change read_at_.
     for (char* at = read_at_; at < stop; read_at_ = at) {
       const std::uint64_t word = get(at);
@@ -12023,8 +13771,12 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
         at += record_size(word);
       }
     }
-    c.last_ticks = ticks;
-    c.ends += counts.finished - finished_before;
+    return ticks;
+  }
+  /// How many scopes finished since the last call. Folding that runs out of memory goes on in the
+  /// same chunk, so that all of them are of one.
+  std::uint64_t take_finished() noexcept {
+    return counts.finished - std::exchange(finished_taken_, counts.finished);
   }
 
   /// Folds the begin at `at` and, if it comes next, its end: most scopes have none inside and need
@@ -12038,6 +13790,7 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     at += record_size(word);
     const std::uint64_t end_word = at < stop ? get(at) : 0;
     if ((end_word & end_bit) == 0) {
+      if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
       stack.push_back({called.number, false, start, 0});
       return start;
     }
@@ -12047,6 +13800,15 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
     return end_word & ~end_bit;
+  }
+
+  /// Makes room for one more open scope, whose begin is folded at `at` and was `word` before. Where
+  /// that throws, the begin has not been folded.
+  [[gnu::noinline]] void widen_stack(char* at, std::uint64_t word) {
+    const std::uint64_t folded = get(at);
+    put(at, word);
+    reserve_more(stack, 1);
+    put(at, folded);
   }
 
   /// Folds the record at `at`, which is neither a begin nor an end in order. Returns its time.
@@ -12062,7 +13824,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
         }
         close_innermost(ticks);
         break;
-      case record_kind::launch: note_launch(at, word, innermost_path()); break;
+      case record_kind::kernel_launch:
+      case record_kind::transfer_launch:
+      case record_kind::graph_launch: note_launch(at, word, innermost_path()); break;
       case record_kind::ignored_launch: note_launch(at, word, launch_note::ignored); break;
       case record_kind::begin:
       case record_kind::folded: break;
@@ -12071,12 +13835,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
   }
 
   void note_launch(const char* at, std::uint64_t word, std::uint32_t path) {
+    if (launches.capacity() - launches.size() < max_launch_ids)
+      reserve_more(launches, max_launch_ids);
+    // An ignored launch in a scope that counts is work of its call that no record will tell of.
+    if (!stack.empty() || path != launch_note::ignored)
+      missing.add(stack.empty() ? call_tree::root : stack.back().node, kind_of(word));
     if (!stack.empty() && path != launch_note::ignored) stack.back().launched = true;
-    std::uint32_t ids[max_launch_ids] = {static_cast<std::uint32_t>(word)};
-    const std::size_t others = payload_bytes_of(word) / sizeof ids[0];
-    std::memcpy(ids + 1, at + record_header, others * sizeof ids[0]);
-    for (std::size_t i = 0; i <= others; ++i)
-      launches.push_back({ids[i], i != 0, path, number, get(at + 8)});
+    append_notes(at, path, number, launches);
   }
 
   /// Counters of two cores may differ by a few ticks.
@@ -12113,12 +13878,375 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head {
     return f.path;
   }
 
+  char* read_at_ = nullptr;
+
+ private:
+  std::uint64_t finished_taken_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/log_folding.hpp>
+
+// <kprof/record/this_thread.hpp>
+#ifndef KPROF_RECORD_THIS_THREAD_HPP
+#define KPROF_RECORD_THIS_THREAD_HPP
+
+// What the recorder keeps of the calling thread: its log, and whether it is inside kprof.
+
+#include <cerrno>
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
+/// slow path, and its innermost token is one that no scope ever has.
+KPROF_DETAIL_LOCAL inline constinit log_head empty_log{nullptr, nullptr, 0, 0,
+                                                       open_scopes{open_scopes::changing}};
+
+// No initial-exec model: it would put all thread-local data of a shared library, its own too, into
+// the few hundred bytes that the loader keeps for libraries that are opened later. It would save 42
+// instructions a scope in a library and 16 in a program that links a compiled session, but no more
+// than 0.3 ns of 29.
+KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log = &empty_log;
+
+/// Bytes that a record takes inside the scope `around`, with the ends of all scopes that are open
+/// then: an end never has to look for room.
+constexpr std::size_t room_for(scope_token around, std::size_t record) noexcept {
+  return record + 8 + 8 * std::size_t{depth_of(around)};
+}
+/// Whether a record of this size has room at `at`, where the next record goes.
+inline bool has_room(const log_head& log, const char* at, scope_token around,
+                     std::size_t record) noexcept {
+  // In a forked child the limit may lie behind the cursor.
+  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(around, record));
+}
+inline bool has_room(const log_head& log, std::size_t record) noexcept {
+  return has_room(log, log.next_record(), log.scopes.innermost(), record);
+}
+
+/// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
+/// allocator must not come back to it.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
+
+/// Whether this thread has ended for the recorder: it gets no other log.
+KPROF_DETAIL_LOCAL inline thread_local constinit bool has_left_recorder = false;
+
+/// Marks this thread as inside kprof until the end of the block. Leaves errno as it was: the
+/// program may open a scope before it reads it.
+class KPROF_DETAIL_LOCAL mark_inside_kprof {
+ public:
+  mark_inside_kprof() noexcept : error_(errno), before_(inside_kprof) { inside_kprof = true; }
+  ~mark_inside_kprof() {
+    inside_kprof = before_;
+    errno = error_;
+  }
+  mark_inside_kprof(const mark_inside_kprof&) = delete;
+  mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
+
+ private:
+  hold_cancellation hold_;
+  int error_;
+  bool before_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/this_thread.hpp>
+
+// <kprof/record/timeline.hpp>
+#ifndef KPROF_RECORD_TIMELINE_HPP
+#define KPROF_RECORD_TIMELINE_HPP
+
+// Walks the timeline: the scopes whose records a log still holds. Needs the log's lock.
+
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Calls visit(node, start, end) for each scope whose begin and end have both been walked over.
+template <class Visit>
+class timeline_walk {
+ public:
+  timeline_walk(Visit& visit, std::uint64_t depth) : visit_(visit), depth_(depth) {}
+
+  /// Walks over the records from `at` to `stop`, which have been folded.
+  void over(const char* at, const char* stop) {
+    while (at < stop) {
+      const std::uint64_t word = get(at);
+      if ((word & end_bit) != 0) {
+        close(word & ~end_bit);
+        at += 8;
+        continue;
+      }
+      const auto subject = static_cast<std::uint32_t>(word);
+      switch (kind_of(word)) {
+        case record_kind::begin: break;  // is `folded` here
+        case record_kind::folded: starts_.push_back({subject, get(at + 8), ++depth_}); break;
+        case record_kind::adopt: starts_.push_back({call_tree::root, get(at + 8), ++depth_}); break;
+        case record_kind::end_to:
+          while (depth_ >= subject && depth_ != 0) close(get(at + 8));
+          break;
+        case record_kind::kernel_launch:
+        case record_kind::transfer_launch:
+        case record_kind::graph_launch:
+        case record_kind::ignored_launch: break;
+      }
+      at += record_size(word);
+    }
+  }
+
+ private:
+  struct start {
+    std::uint32_t node;  // the root: not a scope
+    std::uint64_t ticks;
+    std::uint64_t depth;
+  };
+
+  void close(std::uint64_t ticks) {
+    // A scope whose begin has been recycled has no start here.
+    if (!starts_.empty() && starts_.back().depth == depth_) {
+      if (starts_.back().node != call_tree::root)
+        visit_(starts_.back().node, starts_.back().ticks, ticks);
+      starts_.pop_back();
+    }
+    if (depth_ != 0) --depth_;
+  }
+
+  Visit& visit_;
+  std::uint64_t depth_;  // scopes open at this place of the log
+  std::vector<start> starts_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/timeline.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
+ public:
+  thread_log(std::uint32_t its_number, site_table& sites, path_table& all_paths,
+             tree_budget& budget)
+      : log_folding(sites, all_paths, budget) {
+    begin_again(its_number);
+  }
+
+  /// For a thread that begins.
+  void begin_again(std::uint32_t its_number) noexcept {
+    number = its_number;
+    scopes.restart(its_number);
+    emitted = 0;
+    emitted_deeper = 0;
+    drops_until_search = 0;
+    end_rounds = 0;
+  }
+
+  /// Whether a record of this size fits into no chunk, for all the ends of open scopes.
+  bool fits_no_chunk(std::size_t record) const noexcept {
+    return room_for(scopes.innermost(), record) > chunk::size - sizeof(chunk);
+  }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  // Everything below needs the lock.
+
+  /// The oldest chunk that the log holds, or nullptr.
+  chunk* oldest() const noexcept { return first_; }
+
+  /// Goes on writing in `c`; the chunk before it is full. By the thread itself.
+  void append(chunk* c, chunk_pool& pool) noexcept {
+    *c = chunk{};
+    c->owner = this;
+    c->previous = last_;
+    (last_ != nullptr ? last_->next : first_) = c;
+    last_ = c;
+    stop_writing(pool);
+    writing_ = c;
+    if (unread_ == nullptr) start_reading(c);
+    else if (backlog_ == 1 && read_at_ == unread_->end) finish_reading();
+    // The limit last: a signal's handler finds no room before.
+    publish(c->begin());
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    limit = c->limit();
+  }
+  /// The thread ends, or the log is to be emptied: what was written stays in the timeline, the next
+  /// scope takes a new chunk.
+  void stop_writing(chunk_pool& pool) noexcept {
+    if (writing_ == nullptr) return;
+    writing_->end = published();
+    ++backlog_;
+    pool.retire(writing_);
+    writing_ = nullptr;
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    publish(nullptr);
+  }
+
+  /// Folds what has been published. Where it throws for want of memory, each record is either in
+  /// the totals or still to be folded, and folding goes on there the next time.
+  /// `stop_at`: where to stop in the chunk that is being written.
+  void fold(const char* stop_at = nullptr) {
+    if (stop_at == nullptr && writing_ != nullptr) stop_at = published();
+    fold_full(backlog_);
+    if (unread_ != nullptr && unread_ == writing_) fold_records(*unread_, stop_at);
+    folds_when_full_ = false;
+  }
+  /// The chunk that is being written is full: folds it, by the thread itself, while it is in the
+  /// cache. That is left to a snapshot until `deferrable` chunks wait for one. From then on until
+  /// the next snapshot each call folds one chunk more than has been filled, up to the last.
+  void fold_when_full(std::uint32_t deferrable) {
+    if (backlog_ >= deferrable) folds_when_full_ = true;
+    if (!folds_when_full_) return;
+    fold_full(2);
+    if (backlog_ == 0 && writing_ != nullptr) fold_records(*unread_, next_record());
+  }
+
+  /// Takes a full chunk that has been folded out of the log.
+  void release(chunk* c) noexcept {
+    (c->previous != nullptr ? c->previous->next : first_) = c->next;
+    (c->next != nullptr ? c->next->previous : last_) = c->previous;
+  }
+  /// Gives the chunks back that have been folded, but for those that another thread is about to
+  /// recycle.
+  void release_full(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      if (c->folded && pool.take_back(c)) {
+        release(c);
+        pool.give_back(c);
+      }
+      c = next;
+    }
+  }
+
+  /// Drops everything, unread. The thread does not exist.
+  void discard(chunk_pool& pool) noexcept {
+    for (chunk* c = first_; c != nullptr;) {
+      chunk* next = c->next;
+      static_cast<void>(pool.take_back(c));
+      pool.give_back(c);
+      c = next;
+    }
+    first_ = last_ = writing_ = unread_ = nullptr;
+    backlog_ = 0;
+    limit = nullptr;
+    publish(nullptr);
+    stack.clear();
+  }
+
+  /// Forgets the totals and the timeline, of what has been folded. Scopes that are open stay open,
+  /// as if they had begun at `now`. The thread may be writing.
+  void forget(std::uint64_t now, chunk_pool& pool) noexcept {
+    release_full(pool);
+    // Of those that are left another thread is about to recycle some.
+    for (chunk* c = first_; c != nullptr; c = c->next) {
+      if (c != unread_ && !c->folded) continue;
+      c->timeline_from = c->folded ? c->end : read_at_;
+      c->ends = 0;
+    }
+    if (unread_ != nullptr) unread_->first_depth = static_cast<std::uint32_t>(stack.size());
+    tree.clear_but(stack);
+    missing.clear();
+    for (open_frame& f : stack) {
+      // Its call counts in this recording, and what it launched before does not. That needs no
+      // memory: a node is no further back than it was.
+      if (f.launched) missing.add(f.node, record_kind::ignored_launch);
+      f = {f.node, f.adopted, now, 0};
+    }
+    device.clear();
+    paths.clear();
+    for (launch_note& n : launches) n.path = launch_note::ignored;
+    counts = {};
+    static_cast<void>(take_finished());
+  }
+
+  /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
+  std::uint32_t capture() {
+    fold();
+    const std::uint32_t path = innermost_path();
+    paths.keep(path);
+    return path;
+  }
+
+  /// The same for a node that is being captured into a graph, and is work of the scopes around it.
+  captured_scope capture_for(std::uint64_t graph) {
+    captured_scope out{capture(), 0};
+    for (std::size_t i = stack.size(); i-- > 0 && !stack[i].adopted && stack[i].graph != graph + 1;
+         ++out.scopes_started_here)
+      stack[i].graph = graph + 1;
+    return out;
+  }
+
+  /// Scopes that finished within what the log still holds.
+  std::uint64_t timeline_scopes() const noexcept {
+    std::uint64_t n = 0;
+    for (const chunk* c = first_; c != nullptr; c = c->next) n += c->ends;
+    return n;
+  }
+  /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
+  template <class Visit>
+  void visit_timeline(Visit visit) const {
+    timeline_walk<Visit> walk(visit, first_ == nullptr ? 0 : first_->first_depth);
+    for (const chunk* c = first_; c != nullptr; c = c->next) {
+      const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
+      walk.over(c->timeline_from, c->folded ? c->end : unread);
+    }
+  }
+
+  std::uint64_t thread_id = 0;
+  std::string thread_name;
+  bool ended = false;
+  std::uint32_t drops_until_search = 0;  // of abandoned scopes; for the thread itself
+  int end_rounds = 0;                    // of the destructors of the thread's keys, the same
+  thread_log* next_free = nullptr;
+
+ private:
+  void start_reading(chunk* c) noexcept {
+    unread_ = c;
+    if (c == nullptr) return;
+    read_at_ = c->timeline_from = c->begin();
+    c->first_depth = static_cast<std::uint32_t>(stack.size());
+  }
+
+  /// Folds the oldest chunks of the backlog, at most so many.
+  void fold_full(std::uint32_t chunks) {
+    for (; chunks != 0 && backlog_ != 0; --chunks) {
+      fold_records(*unread_, unread_->end);
+      finish_reading();
+    }
+  }
+  /// The oldest chunk of the backlog has been folded.
+  void finish_reading() noexcept {
+    unread_->folded = true;
+    --backlog_;
+    start_reading(unread_->next);
+  }
+
+  [[gnu::noinline]] void fold_records(chunk& c, const char* stop) {
+    c.last_ticks = fold_up_to(stop, c.last_ticks);
+    c.ends += take_finished();
+  }
+
   std::mutex mutex_;        // guards all of the log but what the thread itself writes: log_head
   chunk* first_ = nullptr;  // of the timeline, oldest first
   chunk* last_ = nullptr;
-  chunk* writing_ = nullptr;  // the last one, while the thread writes in it
-  chunk* unread_ = nullptr;   // where folding goes on, at read_at_
-  char* read_at_ = nullptr;
+  chunk* writing_ = nullptr;   // the last one, while the thread writes in it
+  chunk* unread_ = nullptr;    // where folding goes on, at read_at_
   std::uint32_t backlog_ = 0;  // full chunks that have not been folded
   bool folds_when_full_ = false;
 };
@@ -12156,20 +14284,30 @@ class graph_nodes {
     node& n = node_of(id);
     if (!n.copied) n.where = where;
   }
-  /// The node became a copy of `original` at `now`, in the clock of launches.
-  void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+  /// The node was made as a copy of `original`.
+  void copied(std::uint64_t id, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    const node* const from = used(original);
-    // The original may have been captured before the recording. Then the copy's scope is not known
-    // either, even if an earlier node had the same number.
-    const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+    const captured_scope where = scope_of(original);
     node& n = node_of(id);
-    const bool same =
-        n.where.path == where.path && n.where.scopes_started_here == where.scopes_started_here;
-    if (n.copied && !same) {
+    n.where = where;
+    n.copied = true;
+  }
+  /// The node, of an executable graph, became a copy of `original` at `now`, in the clock of
+  /// launches. Launches before that ran what it was until then, which is not known where nobody
+  /// told how the node came to be.
+  void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const captured_scope where = scope_of(original);
+    node& n = node_of(id);
+    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
+    if (before.path != where.path || before.scopes_started_here != where.scopes_started_here) {
       std::deque<version>& older = updates_[id];
-      older.push_back({now, n.where});
-      if (older.size() > kept_versions) older.pop_front();
+      older.push_back({now, before});
+      if (older.size() > kept_versions) {
+        // What the node was at first is forgotten, but not that it was something else.
+        older.pop_front();
+        older.front().where = {unknown_path, 0};
+      }
     }
     n.where = where;
     n.copied = true;
@@ -12250,6 +14388,12 @@ class graph_nodes {
     return n.number < number;
   }
 
+  /// Of a node that is copied. It may have been captured before the recording: then the copy's
+  /// scope is not known either, even if an earlier node had the same number.
+  captured_scope scope_of(std::uint64_t original) {
+    const node* const from = used(original);
+    return from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+  }
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);
@@ -12395,6 +14539,175 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/kernel_names.hpp>
 
+// <kprof/attribute/known_devices.hpp>
+#ifndef KPROF_ATTRIBUTE_KNOWN_DEVICES_HPP
+#define KPROF_ATTRIBUTE_KNOWN_DEVICES_HPP
+
+// The devices that a collector has described or that did something, and how long each was busy.
+
+// <kprof/attribute/busy_time.hpp>
+#ifndef KPROF_ATTRIBUTE_BUSY_TIME_HPP
+#define KPROF_ATTRIBUTE_BUSY_TIME_HPP
+
+// How long a device was busy: the length of the union of its intervals of work, which come in any
+// order. Memory is bounded: only the sum is kept of the oldest intervals.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class busy_time {
+ public:
+  /// Adds an interval, in ns. Intervals are gathered and sorted from time to time, since a tree of
+  /// intervals takes three times as long.
+  void add(std::uint64_t start, std::uint64_t end) {
+    if (end <= start) return;
+    sum_ += end - start;
+    if (start < closed_) {  // it comes so late that a part of it may have been counted
+      exact_ = false;
+      start = closed_;
+      if (end <= start) return;
+    }
+    if (!intervals_.empty() && start >= intervals_.back().start && start <= intervals_.back().end) {
+      intervals_.back().end = std::max(intervals_.back().end, end);
+      return;
+    }
+    if (intervals_.size() == most_intervals) {
+      unite();
+      if (intervals_.size() > most_intervals / 2) close_oldest();
+      return add_again(start, end);
+    }
+    intervals_.push_back({start, end});
+  }
+
+  /// Nanoseconds in which there was work.
+  std::uint64_t busy() {
+    unite();
+    std::uint64_t open = 0;
+    for (const interval& i : intervals_) open += i.end - i.start;
+    return over_ + open;
+  }
+  std::uint64_t sum() const noexcept { return sum_; }
+  /// False: intervals came so far out of order that busy() is only a lower bound.
+  bool exact() const noexcept { return exact_; }
+
+ private:
+  static constexpr std::size_t most_intervals = 32768;
+  struct interval {
+    std::uint64_t start, end;
+  };
+
+  void add_again(std::uint64_t start, std::uint64_t end) {
+    sum_ -= end - start;
+    add(start, end);
+  }
+
+  /// Makes the intervals disjoint and sorted.
+  void unite() {
+    const auto earlier = [](const interval& a, const interval& b) { return a.start < b.start; };
+    const auto middle = intervals_.begin() + static_cast<std::ptrdiff_t>(united_);
+    std::sort(middle, intervals_.end(), earlier);
+    std::inplace_merge(intervals_.begin(), middle, intervals_.end(), earlier);
+    std::size_t kept = 0;
+    for (const interval& i : intervals_) {
+      if (kept != 0 && i.start <= intervals_[kept - 1].end)
+        intervals_[kept - 1].end = std::max(intervals_[kept - 1].end, i.end);
+      else intervals_[kept++] = i;
+    }
+    intervals_.resize(kept);
+    united_ = kept;
+  }
+
+  void close_oldest() {
+    const std::size_t half = intervals_.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) over_ += intervals_[i].end - intervals_[i].start;
+    closed_ = intervals_[half - 1].end;
+    intervals_.erase(intervals_.begin(), intervals_.begin() + static_cast<std::ptrdiff_t>(half));
+    united_ = intervals_.size();
+  }
+
+  std::vector<interval> intervals_;
+  std::size_t united_ = 0;  // how many of them, from the first on, are sorted and disjoint
+  std::uint64_t over_ = 0;  // length of the intervals before closed_, which are not kept
+  std::uint64_t closed_ = 0;
+  std::uint64_t sum_ = 0;
+  bool exact_ = true;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/busy_time.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class known_devices {
+ public:
+  void describe(const device_description& d) {
+    device_info& known = of(d.id).info;
+    known.described = true;
+    known.name = d.name == nullptr ? "" : d.name;
+    known.compute_major = d.compute_major;
+    known.compute_minor = d.compute_minor;
+    known.multiprocessors = d.multiprocessors;
+    known.memory_bytes = d.memory_bytes;
+    known.memory_bytes_per_s = d.memory_bytes_per_s;
+    known.clock_hz = d.clock_hz;
+  }
+  /// Counts an activity that has times.
+  void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
+
+  /// Keeps the descriptions.
+  void forget_times() {
+    for (device& d : all_) d.busy = {};
+  }
+
+  /// The devices that are known or did something, by their numbers.
+  std::vector<device_info> profile() {
+    std::vector<device_info> out;
+    for (device& d : all_) {
+      if (!d.info.described && d.busy.sum() == 0) continue;
+      d.info.busy_ns = static_cast<double>(d.busy.busy());
+      d.info.sum_ns = static_cast<double>(d.busy.sum());
+      d.info.busy_is_exact = d.busy.exact();
+      out.push_back(d.info);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    return out;
+  }
+
+ private:
+  struct device {
+    device_info info;
+    busy_time busy;
+  };
+
+  device& of(std::uint32_t id) {
+    for (device& d : all_)
+      if (d.info.id == id) return d;
+    device& made = all_.emplace_back();
+    made.info.id = id;
+    return made;
+  }
+
+  std::vector<device> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/known_devices.hpp>
+
 // <kprof/attribute/launch_table.hpp>
 #ifndef KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
 #define KPROF_ATTRIBUTE_LAUNCH_TABLE_HPP
@@ -12405,6 +14718,7 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -12419,6 +14733,7 @@ struct known_launch {
   std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
   // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint32_t alias_by = 0;
+  record_kind kind = record_kind::kernel_launch;
   bool seen = false;           // a record of it has come
   bool may_have_more = false;  // it launched a graph: more records may come
   std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
@@ -12432,9 +14747,11 @@ class launch_table {
     while (size < some) size *= 2;
     most_ = std::max(most, size);
     if (size <= ring_.size()) return;
+    std::vector<known_launch> ring(size);
+    std::vector<std::uint32_t> buckets(size, 0);
     clear();
-    ring_ = std::vector<known_launch>(size);
-    buckets_ = std::vector<std::uint32_t>(size, 0);
+    ring_.swap(ring);
+    buckets_.swap(buckets);
   }
   void clear() noexcept {
     first_ = end_ = 0;
@@ -12446,20 +14763,24 @@ class launch_table {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
 
+  /// The other ids of a launch are added right after it. 0 is no id.
   void add(const known_launch& launch) {
-    if (ring_.empty()) return;
-    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
-    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    if (ring_.empty() || launch.correlation == 0) return;
+    // Not between the ids of one launch, which go by their distance.
+    if (launch.alias_by == 0) {
+      if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+      while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    }
     if (end_ - first_ == ring_.size()) {
-      if (2 * ring_.size() <= most_) grow();
-      else forget_oldest();
+      const bool may_grow = 2 * ring_.size() <= most_;
+      if (!may_grow || !attempt([this] { grow(); })) forget_oldest();
     }
     append(launch);
   }
 
   /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
   known_launch* find(std::uint32_t correlation) noexcept {
-    if (ring_.empty()) return nullptr;
+    if (ring_.empty() || correlation == 0) return nullptr;
     for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
       if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
     return nullptr;
@@ -12504,12 +14825,12 @@ class launch_table {
     bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
   }
   void grow() {
-    std::vector<known_launch> all;
-    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
-    ring_ = std::vector<known_launch>(2 * ring_.size());
-    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
-    first_ = end_ = 0;
-    for (const known_launch& launch : all) append(launch);
+    std::vector<known_launch> ring(2 * ring_.size());
+    std::vector<std::uint32_t> buckets(ring.size(), 0);
+    ring_.swap(ring);
+    buckets_.swap(buckets);
+    const std::uint64_t first = std::exchange(first_, 0), end = std::exchange(end_, 0);
+    for (std::uint64_t i = first; i != end; ++i) append(ring[i & (ring.size() - 1)]);
   }
   void forget_oldest() noexcept {
     const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;
@@ -12692,13 +15013,12 @@ KPROF_DETAIL_END
 
 // The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
 // Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
-// CLOCK_MONOTONIC (for durations, since it never steps) and CLOCK_REALTIME (for other tools'
+// CLOCK_MONOTONIC (for durations, since nobody sets it) and CLOCK_REALTIME (for other tools'
 // records). Reading is thread-safe, calibrating is not.
 
 #include <time.h>
 
 #include <cstdint>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -12779,56 +15099,100 @@ calibration_point calibrate() noexcept {
   return best;
 }
 
-/// The line through the calibration points, by which ticks become nanoseconds since the first.
+/// The line by which ticks become nanoseconds since the first calibration point. Its slope is that
+/// of all stretches between points so far. CLOCK_MONOTONIC stands still or jumps where a machine is
+/// suspended or a process moved to another: a stretch in which it has gone apart from the counter
+/// says nothing of the slope, and is as long as the counter says.
 class timebase {
  public:
-  /// Begins anew. The rate that is known goes on to hold until there is a second point.
-  void reset(calibration_point first) {
-    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
-    points_.assign(1, first);
+  /// Begins anew. The slope that is known goes on to hold.
+  void reset(calibration_point first) noexcept {
+    points_[0] = first;
+    size_ = 1;
+    shift_ns_ = apart_ns_ = 0;
+    apart_ = 0;
   }
+  /// Learns the slope from a stretch outside the line.
+  void learn(const calibration_point& from, const calibration_point& to) noexcept {
+    const std::int64_t ticks = difference(to.ticks, from.ticks);
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    if (ticks <= 0 || ns < shortest_ns) return;
+    ticks_ += static_cast<double>(ticks);
+    ns_ += static_cast<double>(ns);
+  }
+  bool knows_slope() const noexcept { return ticks_ > 0; }
+
   /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
   /// more.
-  void add(calibration_point point) {
-    if (points_.size() >= capacity) {
-      std::size_t kept = 1;
-      for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
-      points_.resize(kept);
+  void add(calibration_point point) noexcept {
+    point.monotonic_ns -= static_cast<std::uint64_t>(shift_ns_);
+    const std::int64_t off = distance(last(), point);
+    if (off != 0) {
+      ++apart_;
+      apart_ns_ += off < 0 ? -off : off;
+      shift_ns_ += off;
+      point.monotonic_ns -= static_cast<std::uint64_t>(off);
+    } else {
+      learn(last(), point);
     }
-    points_.push_back(point);
+    if (size_ == capacity) {
+      size_ = 1;
+      for (std::uint32_t i = 2; i < capacity; i += 2) points_[size_++] = points_[i];
+    }
+    points_[size_++] = point;
   }
 
-  const calibration_point& first() const noexcept { return points_.front(); }
-  const calibration_point& last() const noexcept { return points_.back(); }
+  const calibration_point& first() const noexcept { return points_[0]; }
+  const calibration_point& last() const noexcept { return points_[size_ - 1]; }
 
-  double ns_per_tick() const noexcept {
-    const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0
-               ? known_rate_
-               : static_cast<double>(last().monotonic_ns - first().monotonic_ns) /
-                     static_cast<double>(ticks);
-  }
+  double ns_per_tick() const noexcept { return knows_slope() ? ns_ / ticks_ : 1.0; }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
-    return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
+    return static_cast<double>(difference(ticks, first().ticks)) * ns_per_tick();
   }
-  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by
-  /// construction.
+  /// Largest distance of a point from the line, but for stretches in which the clocks went apart;
+  /// -1 with fewer than three points.
   double residual_ns() const noexcept {
-    if (points_.size() < 3) return -1;
+    if (size_ < 3) return -1;
     double worst = 0;
-    for (const calibration_point& p : points_) {
-      const double off =
-          since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      const calibration_point& p = points_[i];
+      const double off = since_start_ns(p.ticks) -
+                         static_cast<double>(difference(p.monotonic_ns, first().monotonic_ns));
       worst = off > worst ? off : -off > worst ? -off : worst;
     }
     return worst;
   }
+  /// In how many stretches the counter and CLOCK_MONOTONIC went apart, and how far in all.
+  std::uint64_t times_apart() const noexcept { return apart_; }
+  double apart_ns() const noexcept { return static_cast<double>(apart_ns_); }
 
  private:
-  static constexpr std::size_t capacity = 64;
-  std::vector<calibration_point> points_;
-  double known_rate_ = 1.0;
+  static constexpr std::uint32_t capacity = 64;
+  // A point is some 25 ns off: shorter stretches would make the slope worse than it is known.
+  static constexpr std::int64_t shortest_ns = 2000;
+
+  static std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
+    return static_cast<std::int64_t>(a - b);
+  }
+  /// How much longer CLOCK_MONOTONIC says the stretch is than the counter; 0 where they agree but
+  /// for readings that were interrupted and clocks that are being adjusted.
+  std::int64_t distance(const calibration_point& from, const calibration_point& to) const noexcept {
+    if (!knows_slope()) return 0;
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    const double by_counter = static_cast<double>(difference(to.ticks, from.ticks)) * ns_per_tick();
+    const double off = static_cast<double>(ns) - by_counter;
+    const double allowed = 20'000 + 0.01 * (by_counter < 0 ? -by_counter : by_counter);
+    return off <= allowed && off >= -allowed ? 0 : static_cast<std::int64_t>(off);
+  }
+
+  calibration_point points_[capacity] = {};  // monotonic_ns: less all shifts before
+  std::uint32_t size_ = 0;
+  double ticks_ = 0;  // of the stretches that the slope is of
+  double ns_ = 0;
+  std::int64_t shift_ns_ = 0;
+  std::int64_t apart_ns_ = 0;
+  std::uint64_t apart_ = 0;
 };
 
 }  // namespace detail
@@ -12836,69 +15200,64 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/clock.hpp>
 
-// <kprof/record/this_thread.hpp>
-#ifndef KPROF_RECORD_THIS_THREAD_HPP
-#define KPROF_RECORD_THIS_THREAD_HPP
+// <kprof/record/forked_child.hpp>
+#ifndef KPROF_RECORD_FORKED_CHILD_HPP
+#define KPROF_RECORD_FORKED_CHILD_HPP
 
-// What the recorder keeps of the calling thread: its log, and whether it is inside kprof.
+// What the recorder knows of a fork in the child.
 
-#include <cstddef>
+#include <atomic>
+#include <cstdint>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The log of a thread that has recorded nothing. It has no room, so that the first scope takes the
-/// slow path, and its innermost token is one that no scope ever has.
-KPROF_DETAIL_LOCAL inline constinit log_head empty_log{nullptr, nullptr, 0, 0,
-                                                       open_scopes{~scope_token{0}}};
-
-// initial-exec: in a shared library the general model costs 5 ns a scope. One pointer always fits
-// the loader's reserve.
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-// nvcc does not know the attribute; the host compiler that it passes it on to does.
-#pragma nv_diag_suppress 1835
-#endif
-KPROF_DETAIL_LOCAL inline thread_local constinit log_head* this_log
-    [[gnu::tls_model("initial-exec")]] = &empty_log;
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-
-/// Bytes that a record takes, with the ends of all scopes that are open then: an end never has to
-/// look for room.
-inline std::size_t room_for(const log_head& log, std::size_t record) noexcept {
-  return record + 8 + 8 * std::size_t{log.scopes.depth()};
-}
-/// Whether a record of this size has room at `at`, where the next record goes.
-inline bool has_room(const log_head& log, const char* at, std::size_t record) noexcept {
-  // In a forked child the limit may lie behind the cursor.
-  return log.limit - at >= static_cast<std::ptrdiff_t>(room_for(log, record));
-}
-inline bool has_room(const log_head& log, std::size_t record) noexcept {
-  return has_room(log, log.next_record(), record);
-}
-
-/// Whether this thread is in kprof's own code, which locks and allocates: a guard in the program's
-/// allocator must not come back to it.
-KPROF_DETAIL_LOCAL inline thread_local constinit bool inside_kprof = false;
-
-/// Marks this thread as inside kprof until the end of the block.
-class KPROF_DETAIL_LOCAL mark_inside_kprof {
- public:
-  mark_inside_kprof() noexcept : before_(inside_kprof) { inside_kprof = true; }
-  ~mark_inside_kprof() { inside_kprof = before_; }
-  mark_inside_kprof(const mark_inside_kprof&) = delete;
-  mark_inside_kprof& operator=(const mark_inside_kprof&) = delete;
-
- private:
-  bool before_;
+/// The child of a fork, until it has started over.
+struct KPROF_DETAIL_LOCAL forked_child {
+  std::atomic<bool> pending{false};
+  // Guarded by the lock of the list of threads.
+  thread_log* log = nullptr;  // of the thread that forked
+  char* at = nullptr;         // where its log was
+  std::uint64_t since = 0;    // ticks
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/record/this_thread.hpp>
+#endif  // <kprof/record/forked_child.hpp>
+
+// <kprof/record/recorder_counts.hpp>
+#ifndef KPROF_RECORD_RECORDER_COUNTS_HPP
+#define KPROF_RECORD_RECORDER_COUNTS_HPP
+
+// What the recorder counts that belongs to no thread's log. Any thread, without a lock.
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What the recorder has counted since the recording began, beside what the logs count.
+struct recorder_counts {
+  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
+  std::atomic<std::uint64_t> dropped{0};           // scopes without a log or a number of their site
+  std::atomic<std::uint64_t> launches_lost{0};     // of threads without a log
+  std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
+  std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
+  std::atomic<std::uint64_t> folding_ns{0};
+
+  void reset() noexcept {
+    for (auto* count : {&closed_elsewhere, &dropped, &launches_lost, &dropped_inside,
+                        &recycled_until, &folding_ns})
+      count->store(0, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/recorder_counts.hpp>
 
 // <kprof/record/thread_list.hpp>
 #ifndef KPROF_RECORD_THREAD_LIST_HPP
@@ -12915,6 +15274,7 @@ KPROF_DETAIL_END
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -12943,8 +15303,10 @@ class KPROF_DETAIL_LOCAL thread_list {
     return it != logs_.end() ? *it : others_;
   }
 
-  /// A log for the calling thread.
+  /// A log for the calling thread. Without memory it throws and changes nothing.
   thread_log& join() {
+    merge_ended_threads();
+    reserve_more(logs_, 1);
     thread_log* log = free_logs_;
     if (log != nullptr) {
       free_logs_ = log->next_free;
@@ -12954,7 +15316,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
     log->ended = false;
     log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    char name[32] = {};
+    char name[16] = {};  // which a string holds without memory
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
     logs_.push_back(log);
     running_.fetch_add(1, std::memory_order_relaxed);
@@ -12962,24 +15324,19 @@ class KPROF_DETAIL_LOCAL thread_list {
   }
 
   /// The log's thread ends. Scopes it still has open stay open.
-  void leave(thread_log& log) {
+  void leave(thread_log& log) noexcept {
     {
       const std::lock_guard own(log.mutex());
       log.stop_writing(*pool_);
       log.ended = true;
     }
     running_.fetch_sub(1, std::memory_order_relaxed);
-    const auto apart = [](const thread_log* t) {
-      return t->ended && t->counts.merged_threads == 0;
-    };
-    if (std::count_if(logs_.begin(), logs_.end(), apart) <= kept_ended_threads) return;
-    const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
-    merge_into_others(static_cast<std::size_t>(oldest - logs_.begin()));
+    merge_ended_threads();
   }
 
   /// The threads of these logs do not exist in the child of a fork; `forked` is of the one that
   /// does, or nullptr.
-  void forget_other_threads(thread_log* forked) {
+  void forget_other_threads(thread_log* forked) noexcept {
     running_.store(forked != nullptr ? 1 : 0, std::memory_order_relaxed);
     for (thread_log* log : logs_) {
       if (log == forked) {
@@ -12994,16 +15351,38 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
-  /// Forgets all totals and the logs of ended threads; what is open stays open from `now` on. In
-  /// the log `forked` only records before `forked_at` are forgotten.
-  void restart(std::uint64_t now, const thread_log* forked, const char* forked_at) {
+  /// Folds all that has been recorded, in the log `forked` only what lies before `forked_at`.
+  /// Throws where there is no memory.
+  void fold(const thread_log* forked, const char* forked_at) {
+    for (thread_log* log : logs_) {
+      const std::lock_guard own(log->mutex());
+      log->fold(log == forked ? forked_at : nullptr);
+    }
+  }
+  /// Folds the logs of ended threads, and moves their totals where memory is scarce. Throws where
+  /// there is none.
+  void fold_ended() {
+    for (std::size_t i = 0; i < logs_.size(); ++i) {
+      if (!logs_[i]->ended) continue;
+      {
+        const std::lock_guard own(logs_[i]->mutex());
+        logs_[i]->fold();
+      }
+      const std::size_t before = logs_.size();
+      merge_ended_threads();
+      if (logs_.size() != before) i = 0;
+    }
+  }
+  /// Forgets all totals and the logs of ended threads, after fold(); what is open stays open from
+  /// `now` on.
+  void forget(std::uint64_t now) noexcept {
     for (std::size_t i = logs_.size(); i-- > 0;) {
       if (logs_[i]->ended) {
         retire(i);
         continue;
       }
       const std::lock_guard own(logs_[i]->mutex());
-      logs_[i]->restart(now, *pool_, logs_[i] == forked ? forked_at : nullptr);
+      logs_[i]->forget(now, *pool_);
     }
   }
 
@@ -13012,36 +15391,63 @@ class KPROF_DETAIL_LOCAL thread_list {
 
   thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
 
+  /// Moves the totals of ended threads that are too many to be kept apart, and of all when memory
+  /// for totals is scarce: what threads have in common is then held once. Without any memory they
+  /// are kept apart until another thread begins or ends.
+  void merge_ended_threads() noexcept {
+    const auto apart = [](const thread_log* t) {
+      return t->ended && t->counts.merged_threads == 0;
+    };
+    for (;;) {
+      const auto count = std::count_if(logs_.begin(), logs_.end(), apart);
+      if (count <= (budget_->scarce() ? 0 : kept_ended_threads)) return;
+      const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
+      const auto at = static_cast<std::size_t>(oldest - logs_.begin());
+      if (!attempt([this, at] { merge_into_others(at); })) return;
+    }
+  }
+
+  /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
-    if (others_ == nullptr) {
-      others_ = make();
+    reserve_more(logs_, 1);
+    std::unique_ptr<thread_log> first(others_ == nullptr ? make() : nullptr);
+    thread_log& others = first != nullptr ? *first : *others_;
+    thread_log& from = *logs_[i];
+    {
+      // Nobody writes scopes into `others`: the list's lock is enough for it.
+      const std::lock_guard own(from.mutex());
+      from.fold();
+      const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
+      const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
+      others.missing.widen_to(others.tree.nodes().size());
+      reserve_more(others.launches, from.launches.size());
+      // From here on nothing fails.
+      others.tree.take(from.tree, nodes);
+      others.device.add(from.device, rows);
+      others.missing.merge(from.missing, nodes);
+      others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
+      others.counts.add(from.counts);
+      others.counts.never_closed += from.open_scopes();
+      ++others.counts.merged_threads;
+    }
+    if (first != nullptr) {
+      others_ = first.release();
       others_->ended = true;
       logs_.insert(logs_.begin(), others_);
       ++i;
     }
-    thread_log& from = *logs_[i];
-    {
-      // Nobody writes scopes into others_: the list's lock is enough for it.
-      const std::lock_guard own(from.mutex());
-      from.fold();
-      others_->device.merge(from.device, others_->tree.merge(from.tree));
-      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
-      from.launches.clear();
-      others_->counts.add(from.counts);
-      others_->counts.never_closed += from.open_scopes();
-      ++others_->counts.merged_threads;
-    }
     retire(i);
   }
 
-  /// Takes an ended thread's log off the list, for another thread to use.
-  void retire(std::size_t i) {
+  /// Takes the log of an ended thread, which has been folded, off the list, for another thread to
+  /// use.
+  void retire(std::size_t i) noexcept {
     thread_log* log = logs_[i];
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
-    log->fold();
     log->stack.clear();
-    log->restart(0, *pool_);
+    log->forget(0, *pool_);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
     free_logs_ = log;
@@ -13067,6 +15473,7 @@ KPROF_DETAIL_END
 #include <pthread.h>
 
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13079,27 +15486,13 @@ class KPROF_DETAIL_LOCAL recorder;
 // The recorder whose functions guards call, in the module that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
 
-/// What the recorder has counted since the recording began, beside what the logs count.
-struct recorder_counts {
-  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
-  std::atomic<std::uint64_t> dropped{0};           // scopes of call sites that found no number
-  std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
-  std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
-  std::atomic<std::uint64_t> folding_ns{0};
-
-  void reset() noexcept {
-    for (auto* count : {&closed_elsewhere, &dropped, &dropped_inside, &recycled_until, &folding_ns})
-      count->store(0, std::memory_order_relaxed);
-  }
-};
-
 class KPROF_DETAIL_LOCAL recorder {
  public:
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
     knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) {
-                           own_recorder->leave(*static_cast<thread_log*>(log));
+                           own_recorder->end_thread(*static_cast<thread_log*>(log));
                          }) == 0;
   }
   ~recorder() {
@@ -13120,16 +15513,23 @@ class KPROF_DETAIL_LOCAL recorder {
   tree_budget& budget() noexcept { return budget_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
-  /// Gives a call site its number; false when there are too many.
-  bool number(site& where) { return sites_.number_of(where) != 0; }
+  /// Gives a call site its number; false when there are too many, and without memory.
+  bool number(site& where) noexcept {
+    bool numbered = false;
+    return attempt([&] { numbered = sites_.number_of(where) != 0; }) && numbered;
+  }
 
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
-    restart_in_child();
-    if (this_log == &empty_log) join();
+    const bool joined = attempt([this] { restart_in_child(), join(); });
+    if (!joined || this_log == &empty_log) {
+      const bool is_scope = lost == &log_counts::dropped;
+      (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = room_for(log, record) > chunk::size - sizeof(chunk) ? nullptr : refill(log);
+    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
     const std::lock_guard own(log.mutex());
     if (c == nullptr) {
       ++(log.counts.*lost);
@@ -13139,7 +15539,7 @@ class KPROF_DETAIL_LOCAL recorder {
     return true;
   }
 
-  /// Counts a scope for which the tables have no place; always false.
+  /// Counts a scope for which the tables have no place or no memory; always false.
   bool drop() noexcept {
     counts_.dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -13161,6 +15561,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
+    timed([this] { threads_.fold_ended(); });
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
       timed([log] { log->fold(); });
@@ -13177,24 +15578,30 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Notes in this thread's log a call that launched work on a device, under its own and other
-  /// correlation ids.
+  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches.
   void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
-                   bool ignored) noexcept {
-    if (inside_kprof || count == 0) return;
+                   record_kind kind) noexcept {
+    if (inside_kprof) return;
     if (count > max_launch_ids) count = max_launch_ids;
-    const std::uint32_t payload = 4 * (count - 1);
-    const std::uint64_t word =
-        record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    const std::uint32_t payload = count == 0 ? 0 : 4 * (count - 1);
+    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     log_head* const log = this_log;
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    put(at, word);
-    put(at + 8, ticks);
-    std::memcpy(at + record_header, ids + 1, payload);
-    log->publish(at + record_size(word));
+    if (has_room(*log, at, around, record_size(word))) {
+      put(at, word);
+      put(at + 8, ticks);
+      if (payload != 0) std::memcpy(at + record_header, ids + 1, payload);
+      log->publish(at + record_size(word));
+    } else {  // a signal's handler has taken the room
+      counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
+    }
+    log->scopes.set_innermost(around);
   }
 
   /// The number of this thread's log.
@@ -13202,28 +15609,32 @@ class KPROF_DETAIL_LOCAL recorder {
     return this_log == &empty_log ? 0 : static_cast<const thread_log*>(this_log)->number;
   }
 
-  /// The path of this thread's innermost open scope; 0: none.
-  std::uint32_t capture() {
+  /// The path of this thread's innermost open scope; 0: none, or no memory.
+  std::uint32_t capture() noexcept {
     return with_own_log([](thread_log& log) { return log.capture(); });
   }
   /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
   /// first work of a scope.
-  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) {
+  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) noexcept {
     return with_own_log([graph, does_work](thread_log& log) {
       return does_work ? log.capture_for(graph) : captured_scope{log.capture(), 0};
     });
   }
 
-  /// Forgets all totals; what is open stays open from `now` on.
+  /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
+  /// nothing has been forgotten.
   void restart(std::uint64_t now) {
+    const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
     restart_locked(now);
+    counts_.reset();
   }
 
-  /// Turns everything that refers to a module's code into values, before it is unloaded.
-  void detach(const module_record& leaving) {
-    each_thread([](thread_log&) {});
+  /// Turns everything that refers to a module's code into values, before it is unloaded. What there
+  /// was no memory for has no values.
+  void detach(const module_record& leaving) noexcept {
+    static_cast<void>(attempt([this] { each_thread([](thread_log&) {}); }));
     sites_.forget_formulas(&leaving);
   }
 
@@ -13246,6 +15657,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
+    counts_.reset();
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     // Without room, its next scope comes by more_room().
@@ -13256,6 +15668,7 @@ class KPROF_DETAIL_LOCAL recorder {
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   std::uint64_t dropped() const noexcept { return read(counts_.dropped); }
+  std::uint64_t launches_lost() const noexcept { return read(counts_.launches_lost); }
   std::uint64_t dropped_inside() const noexcept { return read(counts_.dropped_inside); }
   std::uint64_t closed_elsewhere() const noexcept { return read(counts_.closed_elsewhere); }
   /// Time before which the timeline has been recycled, in ticks; 0: it is whole.
@@ -13263,15 +15676,6 @@ class KPROF_DETAIL_LOCAL recorder {
   std::uint64_t folding_ns() const noexcept { return read(counts_.folding_ns); }
 
  private:
-  /// The child of a fork, until it has started over.
-  struct forked_child {
-    std::atomic<bool> pending{false};
-    // Guarded by the lock of the list of threads.
-    thread_log* log = nullptr;  // of the thread that forked
-    char* at = nullptr;         // where its log was
-    std::uint64_t since = 0;    // ticks
-  };
-
   static std::uint64_t read(const std::atomic<std::uint64_t>& count) noexcept {
     return count.load(std::memory_order_relaxed);
   }
@@ -13293,13 +15697,17 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   template <class Use>
-  auto with_own_log(Use use) -> decltype(use(std::declval<thread_log&>())) {
-    if (this_log == &empty_log || inside_kprof) return {};
+  auto with_own_log(Use use) noexcept -> decltype(use(std::declval<thread_log&>())) {
+    decltype(use(std::declval<thread_log&>())) out{};
+    if (this_log == &empty_log || inside_kprof) return out;
     const mark_inside_kprof mark;
-    restart_in_child();
-    auto& log = *static_cast<thread_log*>(this_log);
-    const std::lock_guard own(log.mutex());
-    return use(log);
+    static_cast<void>(attempt([&] {
+      restart_in_child();
+      auto& log = *static_cast<thread_log*>(this_log);
+      const std::lock_guard own(log.mutex());
+      out = use(log);
+    }));
+    return out;
   }
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
@@ -13308,7 +15716,8 @@ class KPROF_DETAIL_LOCAL recorder {
     chunk* c = nullptr;
     {
       const std::lock_guard own(log.mutex());
-      timed([&] { log.fold_when_full(deferrable_chunks()); });
+      // Without memory for the totals the records stay, and are folded later.
+      static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
@@ -13316,9 +15725,13 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard other(c->owner->mutex());
     return recycled(c);
   }
-  /// Takes a chunk out of the log it belongs to, whose lock the caller holds.
+  /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
+  /// is no memory for what it holds.
   chunk* recycled(chunk* c) noexcept {
-    if (!c->folded) timed([c] { c->owner->fold(); });
+    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }); })) {
+      pool_.put_back(c);
+      return nullptr;
+    }
     c->owner->release(c);
     std::uint64_t until = recycled_until();
     while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
@@ -13326,21 +15739,30 @@ class KPROF_DETAIL_LOCAL recorder {
     return c;
   }
 
+  /// Gives this thread a log, if it has none and has not ended.
   void join() {
+    if (this_log != &empty_log || has_left_recorder) return;
     const std::lock_guard lock(threads_.mutex());
     thread_log& log = threads_.join();
     this_log = &log;
     if (knows_thread_ends_) pthread_setspecific(thread_end_, &log);
   }
-  /// The thread ends; guards in thread-local destructors start another log.
-  void leave(thread_log& log) {
+  /// The thread ends. Destructors of other keys may have guards too: the log stays for all rounds
+  /// of them but the last, in which sanitizers end the thread for themselves. What comes later is
+  /// dropped.
+  void end_thread(thread_log& log) noexcept {
+    if (++log.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
+        pthread_setspecific(thread_end_, &log) == 0)
+      return;
     const mark_inside_kprof mark;
     const std::lock_guard lock(threads_.mutex());
+    has_left_recorder = true;
     this_log = &empty_log;
     threads_.leave(log);
   }
 
-  /// In the child of a fork, once: forgets the parent's other threads and starts over.
+  /// In the child of a fork, once: forgets the parent's other threads and starts over. Without
+  /// memory it throws, and the next call tries again.
   void restart_in_child() {
     if (!child_.pending.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(threads_.mutex());
@@ -13351,9 +15773,10 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {
-    threads_.restart(now, child_.log, child_.at);
-    paths_.next_recording();
-    counts_.reset();
+    threads_.fold(child_.log, child_.at);
+    threads_.forget(now);
+    // Without memory what it would forget stays until the next recording.
+    static_cast<void>(attempt([this] { paths_.next_recording(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};
@@ -13412,7 +15835,7 @@ class KPROF_DETAIL_LOCAL attribution {
     pending_.clear();
     unknown_.clear();
     names_.clear();  // only rows refer to them
-    for (device& d : devices_) d.busy = {};
+    devices_.forget_times();
     complete_ = {};
     reading_ns_ = 0;
   }
@@ -13426,19 +15849,37 @@ class KPROF_DETAIL_LOCAL attribution {
       for (const launch_note& n : log.launches) {
         alias_by = n.alias ? alias_by + 1 : 0;
         if (!n.alias && n.path != launch_note::ignored) ++complete_.launches;
-        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, false});
+        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, n.kind});
       }
       log.launches.clear();
     });
   }
 
-  /// Counts activities under the scopes of their launches.
+  /// Counts activities under the scopes of their launches; as dropped what there is no memory for.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
       log_cursor at(find_log);
-      for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
+      // One attempt for as many as there is memory for.
+      for (std::size_t i = 0; i < count; ++i)
+        if (!attempt([&] {
+              for (; i < count; ++i) take_one(some[i], at);
+            }))
+          ++complete_.dropped;
     });
     pending_.count_records(count);
+  }
+
+  /// The records of all launches before `now`, in CLOCK_REALTIME ns, are about to be fetched.
+  /// Called after take_launches().
+  void begin_flush(std::uint64_t now) {
+    flush_began_ = now;
+    threads_.each_thread([](thread_log& log) { log.missing.begin_flush(); });
+  }
+  /// All of them have come.
+  void end_flush() {
+    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
+                      complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
+    threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
   }
 
   /// Looks again for the launches of all pending activities.
@@ -13456,18 +15897,15 @@ class KPROF_DETAIL_LOCAL attribution {
   /// No more launches will come: counts all pending activities as of unknown launch.
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
-  void describe(const device_description& d) {
-    device_info& known = device_of(d.id).info;
-    known.described = true;
-    known.name = d.name == nullptr ? "" : d.name;
-    known.compute_major = d.compute_major;
-    known.compute_minor = d.compute_minor;
-    known.multiprocessors = d.multiprocessors;
-    known.memory_bytes = d.memory_bytes;
-    known.memory_bytes_per_s = d.memory_bytes_per_s;
-    known.clock_hz = d.clock_hz;
+  void describe(const device_description& d) { devices_.describe(d); }
+  void count_loss(loss what, std::uint64_t how_many) noexcept {
+    switch (what) {
+      case loss::records: complete_.dropped += how_many; return;
+      case loss::cut_buffers: complete_.cut_buffers += how_many; return;
+      case loss::foreign_buffers: complete_.foreign_buffers += how_many; return;
+      case loss::launch_ids: complete_.launches_lost += how_many; return;
+    }
   }
-  void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
   /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
@@ -13475,19 +15913,22 @@ class KPROF_DETAIL_LOCAL attribution {
   /// of work whose launch is not known; pending activities are counted there for now.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
-    describe_devices(out);
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
+    known_devices with_pending = pending_.empty() ? known_devices{} : devices_;
     for (const pending_activity& p : pending_) {
       if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
+      if (p.what.timed()) with_pending.add(p.what);
+      else ++out.complete.untimed;
       rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
     }
     rows.each(unknown);
+    out.devices = (pending_.empty() ? devices_ : with_pending).profile();
     const std::uint64_t with_record = complete_.attributed + complete_.outside;
     out.complete.open = complete_.launches > with_record ? complete_.launches - with_record : 0;
     out.collecting_ns = static_cast<double>(reading_ns_);
@@ -13497,11 +15938,6 @@ class KPROF_DETAIL_LOCAL attribution {
   std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
 
  private:
-  struct device {
-    device_info info;
-    busy_time busy;
-  };
-
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
@@ -13523,6 +15959,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation))
       return attribute(a, name, *launch, at);
+    if (a.correlation == 0) return count_as_unknown({{a, name}});  // no launch has it
     if (pending_.is_full() && pending_.retry_may_make_room()) retry_pending(at);
     if (pending_.is_full()) count_as_unknown(pending_.take_oldest());
     pending_.add(a, name);
@@ -13553,8 +15990,11 @@ class KPROF_DETAIL_LOCAL attribution {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
-    if (!std::exchange(first.seen, true))
+    if (!std::exchange(first.seen, true)) {
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
+      // What a graph does is found only by a flush.
+      if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
+    }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
     log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
@@ -13586,9 +16026,12 @@ class KPROF_DETAIL_LOCAL attribution {
   template <class Cursor>
   void retry_pending(Cursor& at) {
     for (const pending_activity& p : pending_.take_for_retry()) {
-      if (known_launch* launch = launches_.find(p.what.correlation))
-        attribute(p.what, p.name, *launch, at);
-      else pending_.add(p.what, p.name);
+      known_launch* const launch = launches_.find(p.what.correlation);
+      const bool kept = attempt([&] {
+        if (launch != nullptr) attribute(p.what, p.name, *launch, at);
+        else pending_.add(p.what, p.name);
+      });
+      if (!kept) ++complete_.dropped;
     }
   }
   void count_as_unknown(const std::vector<pending_activity>& some) {
@@ -13597,8 +16040,11 @@ class KPROF_DETAIL_LOCAL attribution {
         ++complete_.ignored;
         continue;
       }
-      count(p.what);
-      add_unknown(p.what, p.name);
+      const bool kept = attempt([&] {
+        count(p.what);
+        add_unknown(p.what, p.name);
+      });
+      if (!kept) ++complete_.dropped;
     }
   }
   void add_unknown(const activity& a, std::uint32_t name) {
@@ -13609,26 +16055,7 @@ class KPROF_DETAIL_LOCAL attribution {
   void count(const activity& a) {
     ++complete_.records;
     if (!a.timed()) ++complete_.untimed;
-    else device_of(a.device).busy.add(a.start, a.end);
-  }
-  device& device_of(std::uint32_t id) {
-    for (device& d : devices_)
-      if (d.info.id == id) return d;
-    device& made = devices_.emplace_back();
-    made.info.id = id;
-    return made;
-  }
-  /// The devices that are known or did something, by their numbers.
-  void describe_devices(device_profile& out) {
-    for (device& d : devices_) {
-      if (!d.info.described && d.busy.sum() == 0) continue;
-      d.info.busy_ns = static_cast<double>(d.busy.busy());
-      d.info.sum_ns = static_cast<double>(d.busy.sum());
-      d.info.busy_is_exact = d.busy.exact();
-      out.devices.push_back(d.info);
-    }
-    std::sort(out.devices.begin(), out.devices.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    else devices_.add(a);
   }
 
   std::mutex mutex_;  // see mutex()
@@ -13639,9 +16066,10 @@ class KPROF_DETAIL_LOCAL attribution {
   pending_activities pending_;
   kernel_names names_;
   device_totals unknown_;  // work whose launch is not known
-  std::vector<device> devices_;
+  known_devices devices_;
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
+  std::uint64_t flush_began_ = 0;      // the latest, the same
   std::uint64_t reading_ns_ = 0;
 };
 
@@ -13874,6 +16302,21 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   return out;
 }
 
+/// Launches of graphs count at the node of the graphs, where there is one, since the scopes below
+/// it lack them too.
+inline void add_missing_launches(profile& out, const thread_log& log, std::uint32_t base) {
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    out.nodes[base + i].unrecorded += log.missing.without_record(i) + log.missing.of_graphs(i);
+    const tree_node& n = log.tree.nodes()[i];
+    if (n.site != site_table::graph_site ||
+        log.tree.nodes()[n.parent].site == site_table::graph_site)
+      continue;
+    const std::uint64_t graphs = log.missing.of_graphs(n.parent);
+    out.nodes[base + i].unrecorded += graphs;
+    out.nodes[base + n.parent].unrecorded -= graphs;
+  }
+}
+
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
                        operator_numbers& operators, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
@@ -13890,6 +16333,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
+  add_missing_launches(out, log, base);
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));
   });
@@ -13927,6 +16371,7 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();
+  out.device.complete.launches_lost += from.launches_lost();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
@@ -13946,6 +16391,20 @@ KPROF_DETAIL_END
 // CUDA call launches what, cupti_reader.hpp reads what the devices did. The collector makes no
 // CUPTI call once one has said that there is no driver, no permission or another client.
 
+// <kprof/collect/cuda_driver.hpp>
+#ifndef KPROF_COLLECT_CUDA_DRIVER_HPP
+#define KPROF_COLLECT_CUDA_DRIVER_HPP
+
+// Whether the CUDA driver works. CUPTI must not be asked: where none does, the CUPTI of CUDA 13.2
+// overflows the stack in its first call, whichever that is. Included by the collector.
+
+// <kprof/collect/cupti_library.hpp>
+#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
+#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
+
+// Finds libcupti at run time. Nothing links against it, so one program serves CUDA 11.8 to 13, and
+// where it is missing the report gives the reason in one line.
+
 // <kprof/collect/cupti_abi.hpp>
 #ifndef KPROF_COLLECT_CUPTI_ABI_HPP
 #define KPROF_COLLECT_CUPTI_ABI_HPP
@@ -13954,7 +16413,7 @@ KPROF_DETAIL_END
 // fields lie. So programs need no CUPTI headers, one build serves CUPTI 11.8 to 13, and files of a
 // program built with and without the CUDA Toolkit agree. Records grow only at their end, so every
 // field is where the oldest version that has it put it. The tests compile this file against the
-// headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
+// headers of CUPTI 11.8, 12.0, 12.4, 12.9, 13.0, 13.3 and 13.5 and compare every number.
 
 #include <cstddef>
 #include <cstdint>
@@ -13979,7 +16438,8 @@ inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
 
 // Callbacks of the domain `resource`.
 inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2,
-                               stream_destroy_starting = 4, graph_node_created = 13,
+                               stream_destroy_starting = 4, module_loaded = 6,
+                               module_unload_starting = 7, graph_node_created = 13,
                                graph_node_destroy_starting = 14, graph_node_cloned = 20;
 inline constexpr std::uint32_t graph_node_updated = 22;  // since 13.0
 
@@ -13997,8 +16457,9 @@ inline constexpr std::uint32_t flush_forced = 1;
 // Versions as cuptiGetVersion tells them.
 // before 12.9 that crashes CUPTI
 inline constexpr std::uint32_t version_buffers_may_be_refused = 27;
-// from here on it is the CUDA version times 10
+// from here on it is the CUDA version times 10, plus the update
 inline constexpr std::uint32_t version_13 = 130000;
+inline constexpr std::uint32_t version_many_subscribers = 130300;
 
 using subscriber = void*;
 using callback_function = void (*)(void* user, std::uint32_t domain, std::uint32_t id,
@@ -14008,12 +16469,20 @@ using buffer_requested = void (*)(std::uint8_t** buffer, std::size_t* size,
 using buffer_completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer,
                                   std::size_t size, std::size_t valid_size);
 
+using buffer_requested_v2 = void (*)(std::uint8_t** buffer, std::size_t* size,
+                                     std::size_t* max_records, void* info);
+using buffer_completed_v2 = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size,
+                                     void* info);
+
 /// CUpti_SubscriberParams, of CUPTI 13.
 struct subscriber_params {
-  std::size_t size;
+  std::size_t size;  // up to the last member that matters
   const char* name;
   char* holder;             // who has subscribed before, written on multiple_subscribers
   std::size_t holder_size;  // 64 or more
+  // since 13.3
+  std::uint8_t allow_others;
+  std::uint8_t padding[7];
 };
 
 /// The functions, as cupti_library finds them. Those at the end may be missing.
@@ -14032,9 +16501,23 @@ struct functions {
   result (*next_record)(std::uint8_t* buffer, std::size_t valid_size, void** record);
   result (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
   result (*graph_node_id)(void* node, std::uint64_t* id);
+  // what kprof can do without
+  result (*get_timestamp)(std::uint64_t* ns);
   // since 13.0
   result (*subscribe_v2)(subscriber* out, callback_function callback, void* user,
                          subscriber_params* params);
+  // since 13.3, all
+  result (*register_buffers_v2)(subscriber who, buffer_requested_v2 requested,
+                                buffer_completed_v2 completed);
+  result (*enable_v2)(subscriber who, std::uint32_t kind, void* config);
+  result (*disable_v2)(subscriber who, std::uint32_t kind, void* config);
+  result (*next_record_v2)(subscriber who, std::uint8_t* buffer, std::size_t valid_size,
+                           void** record);
+  result (*dropped_records_v2)(subscriber who, void* context, std::uint32_t stream,
+                               std::size_t* dropped);
+  // since 13.4
+  result (*enable_runtime_api_v2)(subscriber who, std::uint32_t id, std::uint8_t enable);
+  result (*enable_driver_api_v2)(subscriber who, std::uint32_t id, std::uint8_t enable);
   // since 12.5
   result (*enable_runtime_api)(std::uint32_t id, std::uint8_t enable);
   result (*enable_driver_api)(std::uint32_t id, std::uint8_t enable);
@@ -14092,6 +16575,188 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_abi.hpp>
 
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
+/// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
+inline std::vector<std::string> library_names() {
+  if (const char* named = environment_variable("KPROF_CUPTI"); named != nullptr && *named != '\0')
+    return {named};
+  std::vector<std::string> names;
+  // A libcupti that the program has loaded already: two in one process do not work together.
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(is_cupti, &names);
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
+    names.emplace_back(name);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = environment_variable(variable); home != nullptr && *home != '\0') {
+      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
+      names.push_back(std::string{home} + "/lib64/libcupti.so");
+    }
+  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
+  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
+  return names;
+}
+
+/// A function of the library, or nullptr.
+template <class Function>
+void find(void* library, const char* symbol, Function& out) noexcept {
+  void* found = dlsym(library, symbol);
+  static_assert(sizeof found == sizeof out);
+  std::memcpy(&out, &found, sizeof out);
+}
+
+/// Looks up all functions; returns the first that is missing and needed, or nullptr.
+inline const char* find_functions(void* library, functions& out) noexcept {
+  const char* missing = nullptr;
+  const auto need = [&](const char* symbol, auto& function) {
+    find(library, symbol, function);
+    if (function == nullptr && missing == nullptr) missing = symbol;
+  };
+  need("cuptiGetVersion", out.get_version);
+  need("cuptiGetResultString", out.get_result_string);
+  need("cuptiSubscribe", out.subscribe);
+  need("cuptiUnsubscribe", out.unsubscribe);
+  need("cuptiEnableCallback", out.enable_callback);
+  need("cuptiGetCallbackName", out.get_callback_name);
+  need("cuptiActivityRegisterCallbacks", out.register_buffers);
+  need("cuptiActivityEnable", out.enable);
+  need("cuptiActivityDisable", out.disable);
+  need("cuptiActivityFlushAll", out.flush_all);
+  need("cuptiActivityGetNextRecord", out.next_record);
+  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
+  need("cuptiGetGraphNodeId", out.graph_node_id);
+  find(library, "cuptiGetTimestamp", out.get_timestamp);
+  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
+  find(library, "cuptiActivityRegisterCallbacks_v2", out.register_buffers_v2);
+  find(library, "cuptiActivityEnable_v2", out.enable_v2);
+  find(library, "cuptiActivityDisable_v2", out.disable_v2);
+  find(library, "cuptiActivityGetNextRecord_v2", out.next_record_v2);
+  find(library, "cuptiActivityGetNumDroppedRecords_v2", out.dropped_records_v2);
+  find(library, "cuptiActivityEnableRuntimeApi_v2", out.enable_runtime_api_v2);
+  find(library, "cuptiActivityEnableDriverApi_v2", out.enable_driver_api_v2);
+  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
+  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
+  return missing;
+}
+
+/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
+/// safely.
+inline status open_library(functions& out) {
+  const char* const named = environment_variable("KPROF_CUPTI");
+  const bool is_named = named != nullptr && *named != '\0';
+  std::string lacking, reason;
+  for (const std::string& name : library_names()) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* text = dlerror();
+      if (reason.empty() && text != nullptr) reason = text;
+      continue;
+    }
+    const char* missing = find_functions(library, out);
+    if (missing == nullptr) return {};
+    if (lacking.empty()) lacking = name + " lacks " + missing;
+    dlclose(library);
+  }
+  out = {};
+  if (!lacking.empty())
+    return {lacking +
+            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
+            "the CUDA Toolkit in use"};
+  if (is_named)
+    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
+            "); correct it, or leave it out to search"};
+  return {"libcupti was not found (" + reason +
+          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
+          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_library.hpp>
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Whether this thread is in a call of the driver, which loads other libraries while it
+/// initialises: one of those may open the first scope, and cuInit would wait for itself.
+inline bool driver_is_calling() noexcept {
+  bool found = false;
+  const auto look = [](_Unwind_Context* frame, void* answer) {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(_Unwind_GetIP(frame)), &info) == 0 ||
+        info.dli_fname == nullptr)
+      return _URC_NO_REASON;
+    std::string_view name = info.dli_fname;
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    if (!name.starts_with("libcuda.so")) return _URC_NO_REASON;
+    *static_cast<bool*>(answer) = true;
+    return _URC_END_OF_STACK;
+  };
+  static_cast<void>(_Unwind_Backtrace(look, &found));
+  return found;
+}
+
+/// Why cuInit failed, and what the user can do about it.
+inline status driver_refusal(int error, const char* name) {
+  const std::string said =
+      " (" + (name == nullptr ? "error" : std::string{name}) + ", " + std::to_string(error) + ")";
+  constexpr int no_device = 100;
+  if (error == no_device)
+    return {"the NVIDIA driver finds no GPU that the program may use" + said +
+            "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all"};
+  return {"the NVIDIA driver does not work" + said + "; run where nvidia-smi lists a GPU"};
+}
+
+/// Loads the driver and initialises it, as CUPTI would, unless it is just calling. It stays loaded.
+inline status initialize_driver() {
+  if (driver_is_calling()) return {};
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) {
+    const char* const reason = dlerror();
+    return {"there is no NVIDIA driver (" + std::string{reason == nullptr ? "" : reason} +
+            "); run where nvidia-smi lists a GPU, and in a container with --gpus all"};
+  }
+  int (*initialize)(unsigned flags) = nullptr;
+  int (*get_name)(int error, const char** name) = nullptr;
+  find(driver, "cuInit", initialize);
+  find(driver, "cuGetErrorName", get_name);
+  if (initialize == nullptr)
+    return {"libcuda.so.1 lacks cuInit: it is no NVIDIA driver; run where nvidia-smi lists a GPU"};
+  const int error = initialize(0);
+  if (error == 0) return {};
+  const char* name = nullptr;
+  if (get_name != nullptr) static_cast<void>(get_name(error, &name));
+  return driver_refusal(error, name);
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cuda_driver.hpp>
+
 // <kprof/collect/cupti_callbacks.hpp>
 #ifndef KPROF_COLLECT_CUPTI_CALLBACKS_HPP
 #define KPROF_COLLECT_CUPTI_CALLBACKS_HPP
@@ -14099,6 +16764,87 @@ KPROF_DETAIL_END
 // What kprof does when CUPTI calls it at the begin and end of a CUDA call, or when a context, a
 // stream or a graph's node is made or destroyed. That is on the program's threads, and CUPTI's
 // locks may be held: nothing here waits for a lock under which kprof calls CUPTI.
+
+// <kprof/collect/capturing_streams.hpp>
+#ifndef KPROF_COLLECT_CAPTURING_STREAMS_HPP
+#define KPROF_COLLECT_CAPTURING_STREAMS_HPP
+
+// The captures that are under way. CUPTI's callbacks report each begin and end; while there are
+// any, kprof must not wait for a device.
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// Whether a call that ends a capture has ended one, by its result, which is the same number in the
+/// runtime and in the driver. An invalidated capture, and one with streams that were not joined
+/// again, ends with an error. All other errors leave the capture as it is: the call was made for
+/// another stream of the capture, by another thread, or for none.
+constexpr bool ends_capture(int cuda_result) noexcept {
+  constexpr int invalidated = 901, unjoined = 904;
+  return cuda_result == 0 || cuda_result == invalidated || cuda_result == unjoined;
+}
+
+class capturing_streams {
+ public:
+  /// This thread begins to capture the stream.
+  void begin(void* stream) {
+    const capture c = of(stream);
+    const std::lock_guard lock(mutex_);
+    all_.push_back(c);
+  }
+  /// This thread ends the capture of the stream, or its begin has failed. The stream may be
+  /// captured already when a begin fails, so that only one of equal entries goes.
+  void end(void* stream) {
+    const capture c = of(stream);
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find(all_.begin(), all_.end(), c);
+    if (found != all_.end()) all_.erase(found);
+  }
+  /// The stream is destroyed, and its captures with it.
+  void destroyed(void* stream) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [&](const capture& c) { return c.stream == stream && !c.per_thread; });
+  }
+  bool any() {
+    const std::lock_guard lock(mutex_);
+    return !all_.empty();
+  }
+
+ private:
+  struct capture {
+    void* stream;
+    bool per_thread;
+    pthread_t thread;  // of the stream, where that is per thread
+    bool operator==(const capture& o) const noexcept {
+      return stream == o.stream && per_thread == o.per_thread &&
+             (!per_thread || pthread_equal(thread, o.thread) != 0);
+    }
+  };
+
+  /// Two handles name another stream on each thread: cudaStreamPerThread, and the default stream of
+  /// programs that are compiled with one for each thread. They name the same one.
+  static capture of(void* stream) {
+    constexpr std::uintptr_t default_stream = 0, stream_per_thread = 2;
+    const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+    if (handle != default_stream && handle != stream_per_thread) return {stream, false, {}};
+    return {nullptr, true, pthread_self()};
+  }
+
+  std::mutex mutex_;  // guards all_
+  std::vector<capture> all_;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/capturing_streams.hpp>
 
 // <kprof/collect/cupti_calls.hpp>
 #ifndef KPROF_COLLECT_CUPTI_CALLS_HPP
@@ -14117,7 +16863,9 @@ namespace detail::cupti {
 
 enum class call : std::uint8_t {
   other,
-  launch,  // of a kernel, a copy, a memset or a graph
+  launch_kernel,
+  launch_transfer,  // a copy or a memset
+  launch_graph,
   begin_capture,
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
@@ -14134,11 +16882,12 @@ inline call classify(std::string_view name) noexcept {
   if (has("StreamEndCapture")) return call::end_capture;
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
     return call::copy_graph;
-  if (has("GraphLaunch")) return call::launch;
+  if (has("GraphLaunch")) return call::launch_graph;
   if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
   // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
-  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
+  if (has("Launch")) return call::launch_kernel;
+  return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
 }
 
 /// The calls of one domain, by their number.
@@ -14171,15 +16920,16 @@ class call_table {
 /// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
 /// id of either may be on the device's record. A call inside another one is no second launch.
 struct call_state {
-  // a call of the runtime rarely makes more than one of the driver
-  static constexpr std::uint32_t max_ids = 6;
+  // A call of the runtime mostly makes one of the driver, and one for each device at most.
+  static constexpr std::uint32_t max_ids = 32;
 
   std::uint32_t ids[max_ids] = {};
   std::uint32_t count = 0;
-  std::uint32_t launching = 0;    // depth of calls that launch
-  std::uint32_t capturing = 0;    // depth of calls that begin or end a capture
-  std::uint32_t copying = 0;      // depth of calls that copy graphs
-  std::uint32_t round = 0;        // of the collector that saw the call begin
+  std::uint32_t launching = 0;  // depth of calls that launch
+  std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
+  std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t round = 0;      // of the collector that saw the call begin
+  launch_kind what = launch_kind::kernel;
   bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
@@ -14188,10 +16938,14 @@ struct call_state {
   void enter_round(std::uint32_t now) noexcept {
     if (round != now) *this = call_state{}, round = now;
   }
-  void add(std::uint32_t id) noexcept {
+  /// False where there is no room.
+  bool add(std::uint32_t id) noexcept {
+    if (id == 0) return true;  // CUPTI gives none
     for (std::uint32_t i = 0; i < count; ++i)
-      if (ids[i] == id) return;
-    if (count < max_ids) ids[count++] = id;
+      if (ids[i] == id) return true;
+    if (count == max_ids) return false;
+    ids[count++] = id;
+    return true;
   }
 };
 
@@ -14201,6 +16955,64 @@ KPROF_DETAIL_LOCAL inline thread_local constinit call_state this_call;
 KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_calls.hpp>
+
+// <kprof/collect/cupti_defects.hpp>
+#ifndef KPROF_COLLECT_CUPTI_DEFECTS_HPP
+#define KPROF_COLLECT_CUPTI_DEFECTS_HPP
+
+// Defects of CUPTI's versions, by NVIDIA's release notes, that kprof cannot work around: what the
+// report says where a run may have met one. kprof does not use the graph's number in a record,
+// which CUPTI before 13.4 gets wrong for copies.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+/// What a run did that some versions get wrong.
+struct risky_use {
+  std::uint32_t recordings = 0;
+  bool launched_graphs = false;
+  bool updated_graphs = false;
+  bool reloaded_modules = false;
+};
+
+/// Disabling the records of kernels may never return: kprof leaves that out where the process ends.
+constexpr bool may_hang_when_disabling(std::uint32_t version) noexcept {
+  return version == version_13;
+}
+
+inline std::vector<std::string> known_defects(std::uint32_t version, const risky_use& use) {
+  constexpr std::uint32_t graph_ids_are_right = 130101, names_are_right = 130401;
+  std::vector<std::string> out;
+  if (version < version_13 && use.updated_graphs)
+    out.emplace_back(
+        "this CUPTI does not tell of updated graphs, whose work stays under the scopes of their "
+        "first capture: use CUPTI 13");
+  if (version == version_13)
+    out.emplace_back(
+        "this CUPTI, of CUDA 13.0 before its Update 1, may crash when records are fetched and hang "
+        "when a recording is stopped: use a later one (KPROF_CUPTI)");
+  if (version >= version_13 && version < graph_ids_are_right && use.recordings > 1 &&
+      use.launched_graphs)
+    out.emplace_back(
+        "this CUPTI gives launches of graphs wrong ids after kprof::stop() and a new start, so "
+        "that work of graphs may stand under the scope of another launch: use CUPTI of CUDA 13.1 "
+        "Update 1 or later (KPROF_CUPTI), or record once in a process");
+  if (version < names_are_right && use.reloaded_modules)
+    out.emplace_back(
+        "the program unloaded device code and loaded some again, after which this CUPTI may give "
+        "kernels the names of earlier ones: use CUPTI of CUDA 13.4 Update 1 or later "
+        "(KPROF_CUPTI)");
+  return out;
+}
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_defects.hpp>
 
 // <kprof/collect/cupti_reader.hpp>
 #ifndef KPROF_COLLECT_CUPTI_READER_HPP
@@ -14362,6 +17174,170 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/buffer_pool.hpp>
 
+// <kprof/collect/cupti_client.hpp>
+#ifndef KPROF_COLLECT_CUPTI_CLIENT_HPP
+#define KPROF_COLLECT_CUPTI_CLIENT_HPP
+
+// kprof as a client of CUPTI, by one of two sets of calls. From CUPTI 13.3 on, clients that all use
+// the second set can work beside each other; where that is refused, as by an older driver or beside
+// a client of the first set, kprof asks to be the only one.
+
+#include <cstddef>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class client {
+ public:
+  explicit client(const functions& f) : f_(f) {}
+
+  /// What a subscription has CUPTI call.
+  struct callbacks {
+    callback_function event;
+    void* user;
+    buffer_requested requested;
+    buffer_completed completed;
+    buffer_requested_v2 requested_v2;
+    buffer_completed_v2 completed_v2;
+  };
+
+  /// `version`: of CUPTI. Goes on with an earlier subscription that could not be ended.
+  result subscribe(const callbacks& to, std::uint32_t version) noexcept {
+    if (who_ == nullptr) {
+      const result r =
+          subscribe_beside_others(to, version) ? success : f_.subscribe(&who_, to.event, to.user);
+      if (r != success) return r;
+    }
+    return beside_others_ ? f_.register_buffers_v2(who_, to.requested_v2, to.completed_v2)
+                          : f_.register_buffers(to.requested, to.completed);
+  }
+  result unsubscribe() noexcept {
+    const result r = f_.unsubscribe(who_);
+    if (r != success) return r;
+    who_ = nullptr;
+    beside_others_ = false;
+    return success;
+  }
+  subscriber handle() const noexcept { return who_; }
+  /// Whether other tools can use CUPTI at the same time.
+  bool is_beside_others() const noexcept { return beside_others_; }
+
+  result enable(std::uint32_t kind) const noexcept {
+    return beside_others_ ? f_.enable_v2(who_, kind, nullptr) : f_.enable(kind);
+  }
+  result disable(std::uint32_t kind) const noexcept {
+    return beside_others_ ? f_.disable_v2(who_, kind, nullptr) : f_.disable(kind);
+  }
+  /// Records of one call of the runtime's or the driver's API; false where this CUPTI has them only
+  /// of all.
+  bool enable_api_call(std::uint32_t kind, std::uint32_t id) const noexcept {
+    const bool runtime = kind == kind_runtime;
+    if (beside_others_) {
+      const auto enable_one = runtime ? f_.enable_runtime_api_v2 : f_.enable_driver_api_v2;
+      return enable_one != nullptr && enable_one(who_, id, 1) == success;
+    }
+    const auto enable_one = runtime ? f_.enable_runtime_api : f_.enable_driver_api;
+    return enable_one != nullptr && enable_one(id, 1) == success;
+  }
+  result next_record(std::uint8_t* buffer, std::size_t valid_size, void** record) const noexcept {
+    return beside_others_ ? f_.next_record_v2(who_, buffer, valid_size, record)
+                          : f_.next_record(buffer, valid_size, record);
+  }
+  /// Records that CUPTI dropped since the last call.
+  std::size_t take_dropped() const noexcept {
+    std::size_t dropped = 0;
+    const result r = beside_others_ ? f_.dropped_records_v2(who_, nullptr, 0, &dropped)
+                                    : f_.dropped_records(nullptr, 0, &dropped);
+    return r == success ? dropped : 0;
+  }
+
+ private:
+  bool subscribe_beside_others(const callbacks& to, std::uint32_t version) noexcept {
+    if (version < version_many_subscribers || f_.subscribe_v2 == nullptr ||
+        f_.register_buffers_v2 == nullptr || f_.enable_v2 == nullptr || f_.disable_v2 == nullptr ||
+        f_.next_record_v2 == nullptr || f_.dropped_records_v2 == nullptr)
+      return false;
+    subscriber_params params{};
+    params.size = sizeof params;
+    params.name = "kprof";
+    params.allow_others = 1;
+    return beside_others_ = f_.subscribe_v2(&who_, to.event, to.user, &params) == success;
+  }
+
+  const functions& f_;
+  subscriber who_ = nullptr;
+  bool beside_others_ = false;
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_client.hpp>
+
+// <kprof/collect/cupti_clock.hpp>
+#ifndef KPROF_COLLECT_CUPTI_CLOCK_HPP
+#define KPROF_COLLECT_CUPTI_CLOCK_HPP
+
+// How far CUPTI's clock is from CLOCK_REALTIME, which kprof's times are of. On Linux it is that
+// clock; on WSL, since CUPTI 13.0, it is CLOCK_MONOTONIC_RAW, which begins at 0 with the machine
+// and is not kept in step with the time of day.
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class clock_offset {
+ public:
+  /// Compares the two clocks. To be repeated now and then, since they drift apart.
+  void measure(const functions& f) noexcept {
+    if (f.get_timestamp == nullptr) return;
+    std::uint64_t shortest = ~std::uint64_t{0};
+    std::int64_t offset = 0;
+    for (int i = 0; i < 5; ++i) {
+      std::uint64_t theirs = 0;
+      const std::uint64_t before = realtime();
+      if (f.get_timestamp(&theirs) != success) return;
+      const std::uint64_t after = realtime();
+      if (after < before || after - before >= shortest) continue;
+      shortest = after - before;
+      offset = static_cast<std::int64_t>(before + shortest / 2 - theirs);
+    }
+    // The same clock: what is left is the time between the calls.
+    if (shortest == ~std::uint64_t{0} || (offset < a_second && offset > -a_second)) offset = 0;
+    offset_.store(offset, std::memory_order_relaxed);
+  }
+
+  /// Moves the activity's times to CLOCK_REALTIME.
+  void apply(activity& a) const noexcept {
+    const std::int64_t by = offset_.load(std::memory_order_relaxed);
+    if (by == 0) return;
+    if (a.start != 0) a.start += static_cast<std::uint64_t>(by);
+    if (a.end != 0) a.end += static_cast<std::uint64_t>(by);
+  }
+
+ private:
+  static constexpr std::int64_t a_second = 1'000'000'000;
+
+  static std::uint64_t realtime() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+           static_cast<std::uint64_t>(now.tv_nsec);
+  }
+
+  std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/cupti_clock.hpp>
+
 // <kprof/collect/cupti_records.hpp>
 #ifndef KPROF_COLLECT_CUPTI_RECORDS_HPP
 #define KPROF_COLLECT_CUPTI_RECORDS_HPP
@@ -14503,7 +17479,8 @@ namespace detail::cupti {
 
 class record_reader {
  public:
-  record_reader(const device_listener& listener, const functions& f) : listener_(listener), f_(f) {}
+  record_reader(const device_listener& listener, const client& cupti, const clock_offset& clock)
+      : listener_(listener), cupti_(cupti), clock_(clock) {}
 
   /// `memory`: bytes of all buffers together.
   void set_limit(std::size_t memory) { pool_.set_limit(memory); }
@@ -14515,6 +17492,8 @@ class record_reader {
     const std::lock_guard lock(reading_);
     while (read_one()) {}
   }
+  /// Buffers that came back and were none of kprof's, since the last call.
+  std::uint64_t take_foreign_buffers() noexcept { return foreign_buffers_.exchange(0); }
   /// Whether a record of device work had no correlation id.
   bool ids_are_missing() const noexcept { return ids_are_missing_; }
 
@@ -14551,11 +17530,15 @@ class record_reader {
     }
     return b == nullptr && needs_one ? pool_.take_spare() : b;
   }
-  /// CUPTI gives a buffer back. Other clients' buffers are left alone.
+  /// CUPTI gives a buffer back. Other clients' buffers are left alone: whoever asked for them may
+  /// still have them.
   void queue(std::uint8_t* records, std::size_t filled) noexcept {
     buffer* const b = pool_.find(records);
-    if (b == nullptr) return;
-    b->filled = filled;
+    if (b == nullptr) {
+      ++foreign_buffers_;
+      return;
+    }
+    b->filled = filled < b->size ? filled : b->size;
     pool_.queue(b);
     // After this lock the reader either has not looked at the queue yet or waits to be woken.
     { const std::lock_guard lock(waiting_); }
@@ -14595,7 +17578,9 @@ class record_reader {
     std::size_t count = 0;
     std::uint64_t lost = 0;
     void* record = nullptr;
-    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == success) {
+    result walked = b.filled == 0 ? max_limit_reached : success;
+    while (walked == success &&
+           (walked = cupti_.next_record(b.records(), b.filled, &record)) == success) {
       if (kind_of(record) == kind_device) listener_.describe(read_device(record));
       activity& a = some[count];
       if (!cupti::read(record, a)) continue;
@@ -14603,11 +17588,13 @@ class record_reader {
         ++lost;
         continue;
       }
+      clock_.apply(a);
       if (a.correlation == 0 && a.kind <= activity_kind::set) ids_are_missing_ = true;
       if (++count == batch) listener_.read(some, std::exchange(count, 0));
     }
     if (count != 0) listener_.read(some, count);
-    if (lost != 0) listener_.dropped(lost);
+    if (lost != 0) listener_.lost(loss::records, lost);
+    if (walked != max_limit_reached) listener_.lost(loss::cut_buffers, 1);
   }
 
   void read_for_ever() {
@@ -14622,12 +17609,14 @@ class record_reader {
   }
 
   const device_listener& listener_;
-  const functions& f_;
+  const client& cupti_;
+  const clock_offset& clock_;
   buffer_pool pool_;
   std::mutex reading_;  // held by the one thread that reads
   std::mutex waiting_;  // held only to look whether a buffer is queued
   std::condition_variable wake_;
   std::atomic<bool> ids_are_missing_{false};
+  std::atomic<std::uint64_t> foreign_buffers_{0};
   bool thread_started_ = false;
   void (*after_reading_)(void* of) = nullptr;
   void* after_reading_of_ = nullptr;
@@ -14643,8 +17632,7 @@ KPROF_DETAIL_END
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
 // Waits until the devices have finished all launched work, since CUPTI keeps back the records of
-// work that still runs. Uses the CUDA driver or runtime that the program has loaded; where it has
-// loaded none, nothing waits.
+// work that still runs. Uses the CUDA driver, which is loaded before anything is collected.
 
 // <kprof/collect/lock_within.hpp>
 #ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
@@ -14717,37 +17705,33 @@ class device_wait {
   /// be waiting for this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
-    const std::lock_guard lock(mutex_);
-    capturing_.push_back(stream);
+    capturing_.begin(stream);
   }
-  /// The capture has ended or failed, or the stream is destroyed.
-  void end_capture(void* stream) {
-    const std::lock_guard lock(mutex_);
-    std::erase(capturing_, stream);
-  }
+  capturing_streams& capturing() noexcept { return capturing_; }
 
   /// Waits, unless a stream is being captured: then the records of running work are read later.
-  void for_all_devices() {
+  /// Returns whether all work launched before the call has finished.
+  bool for_all_devices() {
     const std::lock_guard lock(waiting_);
-    if (is_capturing()) return;
-    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
-      for_contexts(driver);
-      dlclose(driver);
-    } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
-      static_cast<void>(wait());
-    }
+    if (capturing_.any()) return false;
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return false;
+    const bool all = for_contexts(driver);
+    dlclose(driver);
+    return all;
   }
-  /// Gives up after that long, and returns false: a program may end with work that never does.
+  /// Gives up after that long: a program may end with work that never does.
   bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
+      bool all = false;
       std::atomic<bool> done{false};
     };
     // A thread that has been given up still writes to it, so then it is never freed.
     auto* const j = new job{this};
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
-      its->wait->for_all_devices();
+      its->all = its->wait->for_all_devices();
       its->done = true;
       return nullptr;
     };
@@ -14755,8 +17739,9 @@ class device_wait {
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
     if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
+    const bool all = j->all;
     delete j;
-    return true;
+    return all;
   }
 
  private:
@@ -14768,12 +17753,12 @@ class device_wait {
     return out;
   }
 
-  void for_contexts(void* driver) {
+  bool for_contexts(void* driver) {
     const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
     const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
     const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
-    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
+    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return false;
     std::vector<void*> contexts;
     {
       const std::lock_guard lock(mutex_);
@@ -14781,25 +17766,25 @@ class device_wait {
     }
     // This thread's context may be older than the subscription, with no launch since.
     void* own = nullptr;
-    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
+    bool all = current(&own) != 0 || own == nullptr || wait() == 0;
     for (void* context : contexts) {
-      if (is_capturing()) return;  // it began while this thread waited
-      if (context == own || push(context) != 0) continue;
-      static_cast<void>(wait());
+      if (capturing_.any()) return false;  // it began while this thread waited
+      if (context == own) continue;
+      if (push(context) != 0) {
+        all = false;
+        continue;
+      }
+      all = wait() == 0 && all;
       void* popped = nullptr;
       static_cast<void>(pop(&popped));
     }
+    return all;
   }
 
-  bool is_capturing() {
-    const std::lock_guard lock(mutex_);
-    return !capturing_.empty();
-  }
-
-  std::mutex mutex_;  // guards the two lists
+  std::mutex mutex_;  // guards contexts_
   std::vector<void*> contexts_;
-  std::vector<void*> capturing_;  // streams
-  std::mutex waiting_;            // held while a thread waits; no CUPTI call is made under it
+  capturing_streams capturing_;
+  std::mutex waiting_;  // held while a thread waits; no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti
@@ -14824,11 +17809,15 @@ class callback_handler {
   void enable(subscriber who) {
     ++round_;
     for (const std::uint32_t id :
-         {context_created, context_destroy_starting, stream_destroy_starting, graph_node_created,
-          graph_node_destroy_starting, graph_node_cloned, graph_node_updated})
+         {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
+          module_unload_starting, graph_node_created, graph_node_destroy_starting,
+          graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    runtime_.fill(f_, runtime_api);
-    driver_.fill(f_, driver_api);
+    // Once: callbacks of an earlier subscription may still be under way, and look there.
+    if (round_ == 1) {
+      runtime_.fill(f_, runtime_api);
+      driver_.fill(f_, driver_api);
+    }
     runtime_.each(
         [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
     driver_.each(
@@ -14836,8 +17825,12 @@ class callback_handler {
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
-  /// Whether the program has updated an executable graph.
-  bool graphs_were_updated() const noexcept { return graphs_were_updated_; }
+  /// Ids of launches for which there was no room since the last call.
+  std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
+  /// What the program has done so far that some versions of CUPTI get wrong.
+  risky_use use() const noexcept {
+    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_};
+  }
 
   void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
     if (domain == runtime_api) api_call(runtime_[id], data);
@@ -14854,34 +17847,43 @@ class callback_handler {
       return enters ? (++depth, false) : depth != 0 && --depth == 0;
     };
     switch (what) {
-      case call::launch:
-        if (enters) begin_launch(s, data);
-        if (leaves(s.launching) && succeeded(data)) launched(s);
+      case call::launch_kernel:
+      case call::launch_transfer:
+      case call::launch_graph:
+        if (enters) begin_launch(s, what, data);
+        if (leaves(s.launching) && result_of(data) == 0) launched(s);
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
-        if (leaves(s.capturing) && !succeeded(data)) wait_.end_capture(stream_of(data));
+        if (leaves(s.capturing) && result_of(data) != 0) wait_.capturing().end(stream_of(data));
         break;
       case call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        if (leaves(s.capturing) && ends_capture(result_of(data)))
+          wait_.capturing().end(stream_of(data));
         break;
       case call::update_graph:
-        if (!enters && succeeded(data)) graphs_were_updated_ = true;
+        if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case call::other: break;
     }
   }
-  void begin_launch(call_state& s, const void* data) noexcept {
-    if (s.launching == 0) s.count = 0, s.captured = false, s.when = listener_.now();
-    s.add(field<std::uint32_t>(data, callback_data::correlation));
+  void begin_launch(call_state& s, call what, const void* data) noexcept {
+    if (s.launching == 0) {
+      s.count = 0, s.captured = false, s.when = listener_.now();
+      s.what = what == call::launch_kernel     ? launch_kind::kernel
+               : what == call::launch_transfer ? launch_kind::transfer
+                                               : launch_kind::graph;
+    }
+    if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
     if (context != s.context && context != nullptr) wait_.add(context);
     s.context = context;
   }
   void launched(const call_state& s) noexcept {
-    if (!s.captured) listener_.launched(s.ids, s.count, s.when);
+    if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
+    if (!s.captured) listener_.launched(s.ids, s.count, s.when, s.what);
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -14889,9 +17891,10 @@ class callback_handler {
     const void* const params = field<const void*>(data, callback_data::params);
     return params == nullptr ? nullptr : field<void*>(params, 0);
   }
-  static bool succeeded(const void* data) noexcept {
+  /// 0 for cudaSuccess and CUDA_SUCCESS, and where it is not told.
+  static int result_of(const void* data) noexcept {
     const void* const value = field<const void*>(data, callback_data::return_value);
-    return value == nullptr || field<int>(value, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
+    return value == nullptr ? 0 : field<int>(value, 0);
   }
 
   void resource_event(std::uint32_t id, const void* data) noexcept {
@@ -14902,7 +17905,11 @@ class callback_handler {
       case context_destroy_starting:
         return wait_.remove(field<void*>(data, resource_data::context));
       case stream_destroy_starting:
-        return wait_.end_capture(field<void*>(data, resource_data::stream));
+        return wait_.capturing().destroyed(field<void*>(data, resource_data::stream));
+      case module_unload_starting: modules_were_unloaded_ = true; return;
+      case module_loaded:
+        if (modules_were_unloaded_) modules_were_reloaded_ = true;
+        return;
       default: graph_event(id, field<const void*>(data, resource_data::descriptor));
     }
   }
@@ -14913,9 +17920,12 @@ class callback_handler {
       case graph_node_created:
         return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
       case graph_node_cloned:
-      case graph_node_updated:
         if (node_id(graph, graph_data::original_node, original))
           listener_.graph_node_copied(node, original);
+        return;
+      case graph_node_updated:
+        if (node_id(graph, graph_data::original_node, original))
+          listener_.graph_node_updated(node, original);
         return;
       case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
       default: return;
@@ -14938,7 +17948,11 @@ class callback_handler {
   record_reader& reader_;
   call_table runtime_, driver_;
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
+  std::atomic<std::uint64_t> ids_lost_{0};
+  std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
+  std::atomic<bool> modules_were_unloaded_{false};
+  std::atomic<bool> modules_were_reloaded_{false};
 };
 
 }  // namespace detail::cupti
@@ -14946,128 +17960,13 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_callbacks.hpp>
 
-// <kprof/collect/cupti_library.hpp>
-#ifndef KPROF_COLLECT_CUPTI_LIBRARY_HPP
-#define KPROF_COLLECT_CUPTI_LIBRARY_HPP
-
-// Finds libcupti at run time. Nothing links against it, so one program serves CUDA 11.8 to 13, and
-// where it is missing the report gives the reason in one line.
-
-#include <dlfcn.h>
-#include <link.h>
-
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail::cupti {
-
-/// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
-/// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
-inline std::vector<std::string> library_names() {
-  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
-    return {named};
-  std::vector<std::string> names;
-  // A libcupti that the program has loaded already: two in one process do not work together.
-  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
-    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
-      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
-    return 0;
-  };
-  dl_iterate_phdr(is_cupti, &names);
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
-    names.emplace_back(name);
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
-      names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
-      names.push_back(std::string{home} + "/lib64/libcupti.so");
-    }
-  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
-  names.emplace_back("/usr/local/cuda/lib64/libcupti.so");
-  return names;
-}
-
-/// A function of the library, or nullptr.
-template <class Function>
-void find(void* library, const char* symbol, Function& out) noexcept {
-  void* found = dlsym(library, symbol);
-  static_assert(sizeof found == sizeof out);
-  std::memcpy(&out, &found, sizeof out);
-}
-
-/// Looks up all functions; returns the first that is missing and needed, or nullptr.
-inline const char* find_functions(void* library, functions& out) noexcept {
-  const char* missing = nullptr;
-  const auto need = [&](const char* symbol, auto& function) {
-    find(library, symbol, function);
-    if (function == nullptr && missing == nullptr) missing = symbol;
-  };
-  need("cuptiGetVersion", out.get_version);
-  need("cuptiGetResultString", out.get_result_string);
-  need("cuptiSubscribe", out.subscribe);
-  need("cuptiUnsubscribe", out.unsubscribe);
-  need("cuptiEnableCallback", out.enable_callback);
-  need("cuptiGetCallbackName", out.get_callback_name);
-  need("cuptiActivityRegisterCallbacks", out.register_buffers);
-  need("cuptiActivityEnable", out.enable);
-  need("cuptiActivityDisable", out.disable);
-  need("cuptiActivityFlushAll", out.flush_all);
-  need("cuptiActivityGetNextRecord", out.next_record);
-  need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
-  need("cuptiGetGraphNodeId", out.graph_node_id);
-  find(library, "cuptiSubscribe_v2", out.subscribe_v2);
-  find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
-  find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
-  return missing;
-}
-
-/// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
-/// safely.
-inline status open_library(functions& out) {
-  const char* const named = std::getenv("KPROF_CUPTI");
-  const bool is_named = named != nullptr && *named != '\0';
-  std::string lacking, reason;
-  for (const std::string& name : library_names()) {
-    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* text = dlerror();
-      if (reason.empty() && text != nullptr) reason = text;
-      continue;
-    }
-    const char* missing = find_functions(library, out);
-    if (missing == nullptr) return {};
-    if (lacking.empty()) lacking = name + " lacks " + missing;
-    dlclose(library);
-  }
-  out = {};
-  if (!lacking.empty())
-    return {lacking +
-            ": it is no libcupti, or one older than CUDA 11.8; set KPROF_CUPTI to the libcupti of "
-            "the CUDA Toolkit in use"};
-  if (is_named)
-    return {"KPROF_CUPTI names a libcupti that cannot be opened (" + reason +
-            "); correct it, or leave it out to search"};
-  return {"libcupti was not found (" + reason +
-          "); it is in the CUDA Toolkit (extras/CUPTI/lib64) and in the Python packages "
-          "nvidia-cuda-cupti; set KPROF_CUPTI to its path"};
-}
-
-}  // namespace detail::cupti
-KPROF_DETAIL_END
-
-#endif  // <kprof/collect/cupti_library.hpp>
-
 // <kprof/collect/cupti_refusal.hpp>
 #ifndef KPROF_COLLECT_CUPTI_REFUSAL_HPP
 #define KPROF_COLLECT_CUPTI_REFUSAL_HPP
 
 // Why CUPTI does not collect, and what the user can do about it, in words for the report.
 
+#include <cstddef>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -15086,7 +17985,11 @@ inline std::string name_of(result r, const functions& f) {
 inline std::string subscribed_client(const functions& f, callback_function callback) {
   if (f.subscribe_v2 == nullptr) return {};
   char name[256] = "";
-  subscriber_params params{sizeof params, "kprof", name, sizeof name};
+  subscriber_params params{};
+  params.size = offsetof(subscriber_params, allow_others);
+  params.name = "kprof";
+  params.holder = name;
+  params.holder_size = sizeof name;
   subscriber who = nullptr;
   if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
     static_cast<void>(f.unsubscribe(who));
@@ -15108,8 +18011,8 @@ inline std::string refusal(result r, const functions& f, callback_function callb
              "; run as root, or load the NVIDIA driver with "
              "NVreg_RestrictProfilingToAdminUsers=0";
     case unknown_error:
-      return "CUPTI finds no NVIDIA driver" + said +
-             "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      return "CUPTI finds no NVIDIA driver that it works with" + said +
+             "; use a libcupti no newer than the driver (KPROF_CUPTI)";
     case not_initialized:
       return "CUPTI finds no GPU that the program may use" + said +
              "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";
@@ -15131,6 +18034,7 @@ KPROF_DETAIL_END
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -15162,28 +18066,32 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return {};
   }
 
-  /// Reads the records of all work launched so far, waiting for the devices.
-  void flush() {
-    if (!collecting_) return;
-    wait_.for_all_devices();
-    flush_finished();
+  /// Reads the records of all work launched so far, waiting for the devices; false where that was
+  /// not possible.
+  bool flush() {
+    if (!collecting_) return false;
+    const bool waited = wait_.for_all_devices();
+    return flush_finished() && waited;
   }
 
   /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded
   /// without its end.
-  void stop() {
-    if (!collecting_) return;
-    flush();
-    unsubscribe();
+  bool stop() {
+    if (!collecting_) return false;
+    const bool all = flush();
+    unsubscribe(false);
+    return all;
   }
   /// As stop(), and nothing is ever collected again: CUDA is about to shut down. Waits 5 s at most
   /// for the devices.
-  void end() {
+  bool end() {
+    bool all = false;
     if (collecting_) {
-      if (wait_.for_all_devices_within(5000)) flush_finished();
-      unsubscribe();
+      all = wait_.for_all_devices_within(5000) && flush_finished();
+      unsubscribe(true);
     }
     ended_ = true;
+    return all;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
   static void abandon() noexcept {
@@ -15194,16 +18102,20 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// "CUPTI 13.0 (API 130001)", once it is known.
   std::string version() const {
-    const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ >= cupti::version_13)
-      return "CUPTI " + std::to_string(version_ / 10000) + '.' +
-             std::to_string(version_ / 100 % 100) + api;
-    std::string text = "CUPTI 12 or older" + api;
-    if (callbacks_.graphs_were_updated())
-      text +=
-          "; it does not tell of updated graphs, whose work stays under the scopes of their first "
-          "capture: use CUPTI 13";
-    return text;
+    const std::uint32_t version = version_;
+    const auto api = " (API " + std::to_string(version) + ")";
+    if (version >= cupti::version_13)
+      return "CUPTI " + std::to_string(version / 10000) + '.' +
+             std::to_string(version / 100 % 100) + api;
+    return "CUPTI 12 or older" + api;
+  }
+  /// What the report should say of CUPTI besides, a line each.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> out = cupti::known_defects(version_, callbacks_.use());
+    if (const cupti::result r = not_ended_because_; r != cupti::success)
+      out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
+                    "): other tools cannot use CUPTI until the process ends");
+    return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
 
@@ -15217,26 +18129,37 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.set_limit(memory);
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
-    static_cast<void>(f_.get_version(&version_));
-    if (const cupti::result r = f_.subscribe(&subscriber_, &callback, this); r != cupti::success)
+    if (status s = cupti::initialize_driver(); !s) return s;
+    std::uint32_t version = 0;
+    if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
+    version_ = version;
+    clock_.measure(f_);
+    const cupti::client::callbacks to{&callback,  this,          &requested,
+                                      &completed, &requested_v2, &completed_v2};
+    if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
+      if (client_.handle() != nullptr) end_subscription();
       return {refusal(r)};
+    }
+    listening_ = true;
     status s = enable();
-    if (!s) static_cast<void>(f_.unsubscribe(subscriber_));
+    if (!s) end_subscription();
     return s;
   }
+  void end_subscription() {
+    listening_ = false;
+    not_ended_because_ = client_.unsubscribe();
+  }
   status enable() {
-    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success)
-      return {refusal(r)};
-    callbacks_.enable(subscriber_);
+    callbacks_.enable(client_.handle());
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
-      const cupti::result r = f_.enable(kind);
+      const cupti::result r = client_.enable(kind);
       if (r == cupti::success || kind == cupti::kind_device ||
           kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
         if (enabled == kind) break;
-        static_cast<void>(f_.disable(enabled));
+        static_cast<void>(client_.disable(enabled));
       }
       return {refusal(r)};
     }
@@ -15244,38 +18167,47 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   std::string refusal(cupti::result r) const { return cupti::refusal(r, f_, &callback); }
 
-  void unsubscribe() {
+  /// `ends`: with the process.
+  void unsubscribe(bool ends) {
     {
       const std::lock_guard lock(calling_);
       collecting_ = false;  // the reader's thread makes no call from here on
-      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      for (const std::uint32_t kind : kinds)
+        if (!ends || !cupti::may_hang_when_disabling(version_))
+          static_cast<void>(client_.disable(kind));
       if (api_records_) disable_api_records();
       static_cast<void>(f_.flush_all(cupti::flush_forced));
-      count_dropped();
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      subscriber_ = nullptr;
+      reader_.read_all();  // as a subscriber
+      count_losses();
+      end_subscription();
       wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
     }
     reader_.read_all();
   }
 
-  void flush_finished() {
-    static_cast<void>(f_.flush_all(0));
+  /// Reads the records of finished work; false where CUPTI would not give them.
+  bool flush_finished() {
+    const bool flushed = f_.flush_all(0) == cupti::success;
     reader_.read_all();
     query_after_reading();
+    return flushed;
   }
   /// What CUPTI is asked after records were read.
   void query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return;
-    count_dropped();
+    clock_.measure(f_);
+    count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
   }
-  /// Counts the records that CUPTI dropped since the last call.
-  void count_dropped() {
-    std::size_t dropped = 0;
-    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0)
-      listener_.dropped(dropped);
+  /// Counts what was lost since the last call.
+  void count_losses() {
+    count(loss::records, client_.take_dropped());
+    count(loss::foreign_buffers, reader_.take_foreign_buffers());
+    count(loss::launch_ids, callbacks_.take_ids_lost());
+  }
+  void count(loss what, std::uint64_t how_many) {
+    if (how_many != 0) listener_.lost(what, how_many);
   }
 
   // CUPTI documents correlation ids only for when records of API calls are enabled as well. Those
@@ -15283,23 +18215,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   // enabled only once a record of device work came without an id.
   void enable_api_records() {
     api_records_ = true;
-    const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
-      if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
-      else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
+    const auto on = [&](const cupti::call_table& calls, std::uint32_t kind) {
+      bool one_by_one = true;
+      calls.each(
+          [&](std::uint32_t id) { one_by_one = one_by_one && client_.enable_api_call(kind, id); });
+      if (!one_by_one) static_cast<void>(client_.enable(kind));
     };
-    on(callbacks_.runtime_calls(), f_.enable_runtime_api, cupti::kind_runtime);
-    on(callbacks_.driver_calls(), f_.enable_driver_api, cupti::kind_driver);
+    on(callbacks_.runtime_calls(), cupti::kind_runtime);
+    on(callbacks_.driver_calls(), cupti::kind_driver);
   }
   void disable_api_records() {
-    static_cast<void>(f_.disable(cupti::kind_runtime));
-    static_cast<void>(f_.disable(cupti::kind_driver));
+    static_cast<void>(client_.disable(cupti::kind_runtime));
+    static_cast<void>(client_.disable(cupti::kind_driver));
     api_records_ = false;
   }
 
   // ---- what CUPTI calls
 
   static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
-    if (self != nullptr) static_cast<cupti_collector*>(self)->callbacks_.handle(domain, id, data);
+    auto* const its = static_cast<cupti_collector*>(self);
+    if (its != nullptr && its->listening_.load(std::memory_order_relaxed))
+      its->callbacks_.handle(domain, id, data);
   }
   static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
     const bool needs_one = own_collector->version_ < cupti::version_buffers_may_be_refused;
@@ -15313,16 +18249,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     own_collector->reader_.queue(records, filled);
   }
 
+  static void requested_v2(std::uint8_t** records, std::size_t* size, std::size_t* max_records,
+                           void*) {
+    requested(records, size, max_records);
+  }
+  static void completed_v2(std::uint8_t* records, std::size_t size, std::size_t filled, void*) {
+    completed(nullptr, 0, records, size, filled);
+  }
+
   static cupti_collector* own_collector;  // CUPTI's buffer callbacks carry no pointer of kprof's
 
   const device_listener listener_;
   cupti::functions f_{};
   cupti::device_wait wait_;
-  cupti::record_reader reader_{listener_, f_};
+  cupti::clock_offset clock_;
+  cupti::client client_{f_};
+  cupti::record_reader reader_{listener_, client_, clock_};
   cupti::callback_handler callbacks_{listener_, f_, wait_, reader_};
-  cupti::subscriber subscriber_ = nullptr;
-  std::uint32_t version_ = 0;
+  std::atomic<std::uint32_t> version_{0};
   std::mutex calling_;  // held to call CUPTI after reading or to unsubscribe; not by callbacks
+  std::atomic<bool> listening_{false};                            // to callbacks
+  std::atomic<cupti::result> not_ended_because_{cupti::success};  // why a subscription goes on
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;
@@ -15336,11 +18283,12 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [](const device_listener& listener, std::size_t memory) {
         return cupti_collector::get(&listener).start(memory);
       },
-      [] { cupti_collector::get().flush(); },
-      [] { cupti_collector::get().stop(); },
-      [] { cupti_collector::get().end(); },
+      [] { return cupti_collector::get().flush(); },
+      [] { return cupti_collector::get().stop(); },
+      [] { return cupti_collector::get().end(); },
       &cupti_collector::abandon,
       [] { return cupti_collector::get().version(); },
+      [] { return cupti_collector::get().notes(); },
       []() noexcept { return cupti_collector::get().memory(); },
   };
   return table;
@@ -15390,6 +18338,10 @@ inline bool uses_cuda() {
   };
   return dl_iterate_phdr(is_of_cuda, nullptr) != 0;
 }
+
+/// Whether device activity is collected unless somebody says otherwise. Not where the environment
+/// is foreign: the driver that CUPTI loads takes names of libraries from it.
+inline bool collects_by_default() { return !environment_is_foreign() && uses_cuda(); }
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -16070,7 +19022,8 @@ KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   std::uint32_t tool = load(self.tool);
   if (tool == nvtx::not_sought && nvtx::exchange(self.tool, tool, nvtx::being_sought)) {
     nvtx::telling = true;
-    self.emitter = nvtx::look_for_tool(the_hub());
+    // NVTX itself reads NVTX_INJECTION64_PATH, whatever the process may do.
+    self.emitter = environment_is_foreign() ? nullptr : nvtx::look_for_tool(the_hub());
     nvtx::telling = false;
     tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
     store(self.tool, tool);
@@ -16162,7 +19115,7 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
 KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
   hub_record& hub = the_hub();
   if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 ||
-      load(nvtx::self.tool) == nvtx::absent)
+      load(nvtx::self.tool) == nvtx::absent || environment_is_foreign())
     return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
@@ -16195,7 +19148,8 @@ namespace nvtx {
 struct arming {
   KPROF_DETAIL_LOCAL arming() noexcept { arm_nvtx(); }
 };
-KPROF_DETAIL_LOCAL inline arming armed;
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(102)]] inline arming armed;
 }  // namespace nvtx
 
 #endif  // KPROF_NVTX
@@ -16212,6 +19166,79 @@ KPROF_DETAIL_END
 // What guards call while a session records: two clock readings and a record in the thread's own
 // log. No lock, no system call, no allocation but once every few hundred scopes, when a chunk is
 // full.
+
+// <kprof/record/abandoned_scopes.hpp>
+#ifndef KPROF_RECORD_ABANDONED_SCOPES_HPP
+#define KPROF_RECORD_ABANDONED_SCOPES_HPP
+
+// Finds scopes whose guards a longjmp() has jumped over, so that nobody will end them. Only for a
+// thread on which no deeper scope fits: noting where each guard lies would cost every scope.
+
+#include <pthread.h>
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The scopes whose tokens lie on the calling thread's stack. A guard is a token in a frame; other
+/// words, and what an earlier call has left there, may look like one.
+class tokens_on_stack {
+ public:
+  static constexpr std::uint32_t deepest = 4096;
+
+  explicit tokens_on_stack(const open_scopes& scopes) noexcept : scopes_(scopes) {}
+
+  /// The depth of the first of many scopes in a row that have no token on the stack; 0 where there
+  /// are none.
+  std::uint16_t first_without() noexcept {
+    __builtin_unwind_init();  // tokens that functions keep in registers
+    if (!search_stack()) return 0;
+    std::uint32_t first = 0, longest = fewest - 1;
+    const std::uint32_t depth = scopes_.depth() < deepest ? scopes_.depth() : deepest;
+    for (std::uint32_t from = 1, d = 1; d <= depth + 1; ++d) {
+      if (d <= depth && !found_[d]) continue;
+      if (d - from > longest) longest = d - from, first = from;
+      from = d + 1;
+    }
+    return static_cast<std::uint16_t>(first);
+  }
+
+ private:
+  static constexpr std::uint32_t fewest = 64;
+
+  // It reads frames as bytes, and beyond the objects in them.
+  [[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool
+  search_stack() noexcept {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+    void* lowest = nullptr;
+    std::size_t size = 0;
+    const bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    const auto* at = static_cast<const volatile std::uint64_t*>(__builtin_frame_address(0));
+    const auto from = reinterpret_cast<std::uintptr_t>(at);
+    const auto end = reinterpret_cast<std::uintptr_t>(lowest) + size;
+    // Elsewhere on a signal's stack or a coroutine's.
+    if (!known || from < reinterpret_cast<std::uintptr_t>(lowest) || from >= end) return false;
+    for (std::size_t i = 0; i < (end - from) / sizeof(std::uint64_t); ++i) {
+      const scope_token token = at[i];
+      if (depth_of(token) <= deepest && scopes_.is_open(token)) found_[depth_of(token)] = true;
+    }
+    return true;
+  }
+
+  const open_scopes& scopes_;
+  std::bitset<deepest + 1> found_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/abandoned_scopes.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -16277,11 +19304,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // with what the session keeps of the site
     const std::uint32_t id =
         std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    if (!has_room(*log, at, record) || id == 0) [[unlikely]]
-      return begin_prepared(where, bytes, size);
+    if (!has_room(*log, at, around, record) || id == 0) [[unlikely]]
+      return begin_prepared(where, bytes, size, around);
     put(at, record_word(record_kind::begin, id, size));
-    const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
     // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
@@ -16291,12 +19319,20 @@ class KPROF_DETAIL_LOCAL scope_functions {
     put(at + 8, Clock::now());
     copy(at + record_header);
     log->publish(at + record);
+    const scope_token token = log->scopes.open(around);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
   /// A call of its own, in the last place: what must outlive it would be saved in every scope.
   [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes,
-                                                                 std::uint32_t size) noexcept {
+                                                                 std::uint32_t size,
+                                                                 scope_token around) noexcept {
+    // In a signal's handler that has interrupted a change of this log.
+    if (around == open_scopes::changing && this_log != &empty_log) {
+      static_cast<void>(own_recorder->drop_inside());
+      return 0;
+    }
+    this_log->scopes.set_innermost(around);
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
                                                                  : 0;
   }
@@ -16312,10 +19348,11 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
+    log->scopes.begin_change();
     char* const at = log->next_record();
     put(at, now | end_bit);
-    log->scopes.close_innermost(token);
     log->publish(at + 8);
+    log->scopes.close_innermost(token);
   }
 
   template <bool Sent>
@@ -16324,12 +19361,18 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if ((token & emitted_token) != 0) return end_through_hub(token);
     if (this_log == &empty_log || !this_log->scopes.is_open(token))
       return own_recorder->count_closed_elsewhere();
+    end_from(depth_of(token), Sent ? depth_of(token) : depth_of(token) + 1U, now);
+  }
+  /// Ends the scope of this depth and all inside it. `sent_from`: the depth from which on scopes
+  /// may have been sent to a tool.
+  static void end_from(std::uint16_t depth, std::uint32_t sent_from, std::uint64_t now) noexcept {
     log_head* const log = this_log;
-    const std::uint16_t depth = depth_of(token);
-    if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
+    if constexpr (Emit) pop(*log, sent_from);
+    const scope_token innermost = log->scopes.innermost();
+    log->scopes.begin_change();
     char* at = log->next_record();
     // the innermost, opened before something else was closed out of order
-    if (depth == log->scopes.depth()) {
+    if (depth == depth_of(innermost)) {
       put(at, now | end_bit);
       at += 8;
       // around others that are still open: they end with it; there is room, since at least two ends
@@ -16339,8 +19382,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
       put(at + 8, now);
       at += record_header;
     }
-    log->scopes.close_from(depth);
     log->publish(at);
+    log->scopes.set_innermost(innermost);
+    log->scopes.close_from(depth);
   }
 
   static std::uint32_t capture() noexcept { return own_recorder->capture(); }
@@ -16349,14 +19393,23 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (!has_room(*this_log, record_header)) {
       if (inside_kprof) return 0;
       const mark_inside_kprof mark;
-      if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
+      if (!make_room(record_header)) return 0;
     }
     log_head* const log = this_log;
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    put(at, record_word(record_kind::adopt, path, 0));
-    put(at + 8, Clock::now());
-    log->publish(at + record_header);
-    return log->scopes.open();
+    const bool has_room_yet = has_room(*log, at, around, record_header);
+    if (has_room_yet) {
+      put(at, record_word(record_kind::adopt, path, 0));
+      put(at + 8, Clock::now());
+      log->publish(at + record_header);
+    }
+    log->scopes.set_innermost(around);
+    if (has_room_yet) return log->scopes.open();
+    // A signal's handler has taken the room.
+    static_cast<void>(own_recorder->drop());
+    return 0;
   }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
@@ -16365,7 +19418,24 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (inside_kprof) return own_recorder->drop_inside();
     const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
+    return has_room(*this_log, record) || make_room(record);
+  }
+  /// Where no deeper scope fits, scopes that a longjmp() has left open end first.
+  static bool make_room(std::size_t record) noexcept {
+    if (const std::uint16_t depth = abandoned_from(record)) end_from(depth, depth, Clock::now());
     return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
+  }
+
+  /// The depth from which on scopes have been abandoned by their guards, where no deeper scope
+  /// fits; else 0. Looks seldom where there are none.
+  [[gnu::noinline]] static std::uint16_t abandoned_from(std::size_t record) noexcept {
+    if (this_log == &empty_log) return 0;
+    auto& log = *static_cast<thread_log*>(this_log);
+    if (log.scopes.is_changing() || !log.fits_no_chunk(record)) return 0;
+    if (log.drops_until_search != 0) return --log.drops_until_search, std::uint16_t{0};
+    const std::uint16_t depth = tokens_on_stack(log.scopes).first_without();
+    if (depth == 0) log.drops_until_search = 4096;
+    return depth;
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when
@@ -16453,6 +19523,81 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/scope_functions.hpp>
 
+// <kprof/session/bootstrap.hpp>
+#ifndef KPROF_SESSION_BOOTSTRAP_HPP
+#define KPROF_SESSION_BOOTSTRAP_HPP
+
+// The functions that guards call while the session is armed, and the session's lock. Both are code
+// of the module that owns the session. Included by session_state.hpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Locks the session and marks the thread as inside kprof, so that guards in an allocator do not
+/// re-enter.
+class KPROF_DETAIL_LOCAL session_lock {
+ public:
+  explicit session_lock(std::mutex& mutex) : lock_(mutex) {}
+
+ private:
+  mark_inside_kprof mark_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+/// Starts the recording of an armed session; in the binary that owns it.
+using start_function = void (*)();
+KPROF_DETAIL_LOCAL inline constinit start_function own_start_recording = nullptr;
+
+/// The functions that guards call while the session is armed. The first begin starts the recording
+/// and goes on with the functions that record.
+class KPROF_DETAIL_LOCAL bootstrap {
+  static const scope_api* start() noexcept {
+    // The guard is in an allocator that this thread calls while it starts the recording.
+    if (inside_kprof) return nullptr;
+    own_start_recording();
+    const scope_api* listener = load(this_module.api);
+    if (listener != &api()) return listener;
+    static_cast<void>(own_recorder->drop());  // there is no memory to start with
+    return nullptr;
+  }
+  template <std::size_t Words>
+  static scope_token begin(site& where, const void* params) noexcept {
+    const scope_api* api = start();
+    return api == nullptr ? 0 : api->begin[Words](where, params);
+  }
+  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
+    const scope_api* api = start();
+    return api == nullptr ? 0 : api->begin_any(where, bytes, size);
+  }
+  template <std::size_t... Words>
+  static constexpr scope_api make(std::index_sequence<Words...>) noexcept {
+    return {1,
+            sizeof(scope_api),
+            &end_through_hub,
+            &begin_any,
+            {&begin<Words>...},
+            []() noexcept -> std::uint32_t { return 0; },
+            [](std::uint32_t) noexcept -> scope_token { return 0; },
+            [](scope_token) noexcept {}};
+  }
+
+ public:
+  static const scope_api& api() noexcept {
+    static constexpr scope_api table = make(std::make_index_sequence<max_fast_words + 1>{});
+    return table;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/bootstrap.hpp>
+
 // <kprof/session/device_session.hpp>
 #ifndef KPROF_SESSION_DEVICE_SESSION_HPP
 #define KPROF_SESSION_DEVICE_SESSION_HPP
@@ -16470,21 +19615,29 @@ KPROF_DETAIL_END
 // One line for each:
 //
 //   path NUMBER PARENT op|region NAME          scopes; 0 is none
-//   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in
-//                                                  records
+//   launch THREAD TIME ID[,ID...] PATH|ignored kernel|transfer|graph
+//                                              a call that launched work; TIME in ns as in records
 //   node NUMBER PATH SCOPES                    a graph's node; SCOPES as in
 //                                              captured_scope::scopes_started_here
-//   cloned NUMBER ORIGINAL TIME
+//   cloned NUMBER ORIGINAL
+//   updated NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
 //   memset ID START END DEVICE STREAM NODE BYTES TO
-//   sync START END, overhead START END, odd, dropped COUNT
+//   sync START END, overhead START END, odd
+//   dropped COUNT, cut COUNT, foreign COUNT, ids_lost COUNT    as in loss
 //   device ID MAJOR.MINOR MULTIPROCESSORS MEMORY_BYTES MEMORY_BYTES_PER_S CLOCK_HZ NAME
 
+#include <fcntl.h>
+
+#include <atomic>
+#include <cerrno>
 #include <cinttypes>
+#include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -16495,89 +19648,158 @@ namespace detail {
 class KPROF_DETAIL_LOCAL device_transcript {
  public:
   /// Where the environment asks for it. Never closed: work may come until the process ends.
-  void open() {
-    const char* path = std::getenv("KPROF_TRANSCRIPT");
-    if (path == nullptr || *path == '\0' || file_ != nullptr) return;
-    file_ = std::fopen(path, "w");
-    if (file_ == nullptr)
-      std::fprintf(stderr, "kprof: KPROF_TRANSCRIPT: cannot write to %s\n", path);
-    else std::fputs("kprof transcript 1\n", file_);
+  [[gnu::cold]] void open() {
+    const std::lock_guard lock(mutex_);
+    is_buffered_ = true;
+    const char* path = environment_variable("KPROF_TRANSCRIPT");
+    if (path == nullptr || *path == '\0' || file_ >= 0) return;
+    const quiet_writes quiet;
+    const int file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK);
+    if (file < 0) {
+      tell({"KPROF_TRANSCRIPT: ", cannot_write(quoted_path(path), errno).message});
+      return;
+    }
+    target_ = target_of(file);
+    buffer_ = "kprof transcript 1\n";
+    file_ = file;
   }
-  bool is_open() const noexcept { return file_ != nullptr; }
+  bool is_open() const noexcept { return file_ >= 0; }
   void flush() {
-    if (file_ != nullptr) std::fflush(file_);
+    const std::lock_guard lock(mutex_);
+    write_buffer();
   }
+  /// What comes until open() is called again is not held back: nobody may call flush() after it.
+  void write_through() {
+    const std::lock_guard lock(mutex_);
+    is_buffered_ = false;
+    write_buffer();
+  }
+  /// In the child of a fork, which has its parent's file. Takes no lock: another thread may have
+  /// held it.
+  void forget() noexcept { file_ = -1; }
 
-  void launch(recorder& threads, std::uint32_t thread, std::uint64_t when, const std::uint32_t* ids,
-              std::uint32_t count, std::uint32_t path, bool ignored) {
+  [[gnu::cold]] void launch(recorder& threads, std::uint32_t thread, std::uint64_t when,
+                            const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
+                            launch_kind what, bool ignored) {
     const std::lock_guard lock(mutex_);
     write_path(threads, path);
-    std::fprintf(file_, "launch %" PRIu32 " %" PRIu64 " ", thread, when);
-    for (std::uint32_t i = 0; i < count; ++i)
-      std::fprintf(file_, "%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
-    if (ignored) std::fputs(" ignored\n", file_);
-    else std::fprintf(file_, " %" PRIu32 "\n", path);
+    put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
+    for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    if (ignored) put(" ignored");
+    else put(" %" PRIu32, path);
+    put(what == launch_kind::kernel     ? " kernel\n"
+        : what == launch_kind::transfer ? " transfer\n"
+                                        : " graph\n");
   }
-  void node(recorder& threads, std::uint64_t node, captured_scope where) {
+  [[gnu::cold]] void node(recorder& threads, std::uint64_t node, captured_scope where) {
     const std::lock_guard lock(mutex_);
     write_path(threads, where.path);
-    std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path,
-                 where.scopes_started_here);
+    put("node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.scopes_started_here);
   }
-  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+  [[gnu::cold]] void cloned(std::uint64_t node, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+    put("cloned %" PRIu64 " %" PRIu64 "\n", node, original);
   }
-  void dropped(std::uint64_t records) {
+  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "dropped %" PRIu64 "\n", records);
+    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
   }
-  void describe(const device_description& d) {
+  [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_,
-                 "device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64
-                 " %" PRIu64 " %s\n",
-                 d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
-                 d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+    put("%s %" PRIu64 "\n",
+        what == loss::records           ? "dropped"
+        : what == loss::cut_buffers     ? "cut"
+        : what == loss::foreign_buffers ? "foreign"
+                                        : "ids_lost",
+        how_many);
   }
-  void read(const activity& a) {
+  [[gnu::cold]] void describe(const device_description& d) {
+    const std::lock_guard lock(mutex_);
+    put("device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64
+        " %s\n",
+        d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
+        d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+  }
+  [[gnu::cold]] void read(const activity& a) {
     const std::lock_guard lock(mutex_);
     switch (a.kind) {
       case activity_kind::kernel:
         write_work("kernel", a);
-        std::fprintf(file_,
-                     " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32
-                     " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n",
-                     a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2],
-                     a.static_shared, a.dynamic_shared, a.registers,
-                     a.name == nullptr ? "" : a.name);
+        put(" %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32
+            " %" PRIu32 " %" PRIu32 " %s\n",
+            a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared,
+            a.dynamic_shared, a.registers, a.name == nullptr ? "" : a.name);
         break;
       case activity_kind::copy:
         write_work("memcpy", a);
-        std::fprintf(file_, " %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
+        put(" %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
         break;
       case activity_kind::set:
         write_work("memset", a);
-        std::fprintf(file_, " %" PRIu64 " %d\n", a.bytes, a.to);
+        put(" %" PRIu64 " %d\n", a.bytes, a.to);
         break;
       case activity_kind::synchronization:
-        std::fprintf(file_, "sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        put("sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
       case activity_kind::overhead:
-        std::fprintf(file_, "overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        put("overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
-      case activity_kind::odd: std::fputs("odd\n", file_); break;
+      case activity_kind::odd: put("odd\n"); break;
     }
   }
 
  private:
-  void write_work(const char* what, const activity& a) {
-    std::fprintf(file_, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64,
-                 what, a.correlation, a.start, a.end, a.device, a.stream, a.graph_node);
+  [[gnu::cold, gnu::format(printf, 2, 3)]] void put(const char* format, ...) {
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    char text[512];
+    const int size = std::vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    const bool had_memory = attempt([&] {
+      const std::size_t before = buffer_.size(), added = static_cast<std::size_t>(size);
+      if (added < sizeof text) {
+        buffer_.append(text, added);
+      } else {  // a kernel's long name
+        buffer_.resize(before + added + 1);
+        std::vsnprintf(buffer_.data() + before, added + 1, format, again);
+        buffer_.pop_back();
+      }
+    });
+    va_end(again);
+    if (!had_memory) end_with(ENOMEM);
+    const bool ends_line = !buffer_.empty() && buffer_.back() == '\n';
+    if (buffer_.size() > std::size_t{64} * 1024 || (!is_buffered_ && ends_line)) write_buffer();
+  }
+  /// Nothing is written where the program has closed the file, whose number may be another file's
+  /// since.
+  [[gnu::cold]] void write_buffer() {
+    const int file = file_;
+    if (file >= 0 && !buffer_.empty()) {
+      const quiet_writes quiet;
+      const int error = target_of(file) == target_ ? write_all(file, buffer_) : EBADF;
+      if (error != 0) end_with(error);
+    }
+    buffer_.clear();
+  }
+  /// After a failure there is no transcript any more.
+  [[gnu::cold]] void end_with(int error) {
+    const int file = file_.exchange(-1);
+    if (file < 0) return;
+    if (error != EBADF) close_file(file);
+    const char* const remedy = remedy_for(error);
+    tell(
+        {"the transcript is not complete, the file that KPROF_TRANSCRIPT names cannot be written: ",
+         remedy != nullptr ? remedy : std::strerror(error)});
+  }
+
+  [[gnu::cold]] void write_work(const char* what, const activity& a) {
+    put("%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64, what,
+        a.correlation, a.start, a.end, a.device, a.stream, a.graph_node);
   }
 
   /// Each path once, what is around it before it.
-  void write_path(recorder& threads, std::uint32_t path) {
+  [[gnu::cold]] void write_path(recorder& threads, std::uint32_t path) {
     if (path == 0 || (path < written_.size() && written_[path])) return;
     const path_table::step s = threads.paths()[path];
     write_path(threads, s.parent);
@@ -16594,12 +19816,15 @@ class KPROF_DETAIL_LOCAL device_transcript {
     }
     for (char& c : name)
       if (c == '\n' || c == '\r') c = ' ';
-    std::fprintf(file_, "path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent,
-                 where.op != nullptr ? "op" : "region", name.c_str());
+    put("path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent,
+        where.op != nullptr ? "op" : "region", name.c_str());
   }
 
-  std::mutex mutex_;
-  std::FILE* file_ = nullptr;
+  std::mutex mutex_;  // guards what is below
+  std::atomic<int> file_{-1};
+  descriptor_target target_;  // of file_
+  std::string buffer_;        // what has not been written
+  bool is_buffered_ = true;
   std::vector<bool> written_;  // paths
 };
 
@@ -16615,8 +19840,42 @@ KPROF_DETAIL_END
 // The clock that scopes and launches are timed with: the CPU's counter or clock_gettime, and the
 // line that turns its ticks into nanoseconds. Its owner's lock guards it, but for now().
 
+// <kprof/session/notes.hpp>
+#ifndef KPROF_SESSION_NOTES_HPP
+#define KPROF_SESSION_NOTES_HPP
+
+// What the session tells in every report besides its state. Guarded by the session's lock.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class session_notes {
+ public:
+  /// Adds a note, unless it is there.
+  void add(std::string note) {
+    for (const std::string& n : all_)
+      if (n == note) return;
+    all_.push_back(std::move(note));
+  }
+  const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/notes.hpp>
+
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -16624,6 +19883,15 @@ namespace detail {
 class session_clock {
  public:
   void use_counter(bool on) noexcept { uses_counter_.store(on, std::memory_order_relaxed); }
+  /// What a recording is timed with. All recordings of a process have the same: what one thread has
+  /// written may be read with another's.
+  void choose(clock_choice wanted, bool has_recorded, session_notes& notes) {
+    const bool counter = wanted == clock_choice::automatic && counter_clock::usable();
+    if (!has_recorded) use_counter(counter);
+    else if (counter != uses_counter())
+      notes.add("the clock cannot change between recordings of a process; it stays " +
+                std::string(name()));
+  }
   bool uses_counter() const noexcept { return uses_counter_.load(std::memory_order_relaxed); }
 
   /// Ticks. Any thread, without a lock.
@@ -16637,7 +19905,10 @@ class session_clock {
   calibration_point read() const noexcept {
     return uses_counter() ? calibrate<counter_clock>() : calibrate<system_clock>();
   }
-  void restart(calibration_point first) { time_.reset(first); }
+  void restart(calibration_point first) noexcept {
+    if (!time_.knows_slope()) learn_slope(first);
+    time_.reset(first);
+  }
   /// Adds a calibration point that is read now.
   void calibrate_again() { time_.add(read()); }
 
@@ -16648,6 +19919,22 @@ class session_clock {
     const auto ago = static_cast<std::int64_t>(time_.last().ticks - ticks);
     const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
     return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  }
+
+  /// Since the recording began, by the counter.
+  std::uint64_t elapsed_ns() const noexcept {
+    const double ns = time_.since_start_ns(now());
+    return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+  }
+  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
+  void describe_disagreement(std::vector<std::string>& notes) const {
+    if (time_.times_apart() == 0) return;
+    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
+                    std::to_string(time_.times_apart()) + " times, by " +
+                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
+                    " ms in all: the machine was suspended, or the process or its virtual machine "
+                    "moved. Times are by the counter, " +
+                    name());
   }
 
   void describe(clock_info& out) const {
@@ -16662,6 +19949,15 @@ class session_clock {
   }
 
  private:
+  /// Once a process, for 50 microseconds: so that a clock that jumps in the first recording is not
+  /// taken for a slow counter.
+  void learn_slope(const calibration_point& from) noexcept {
+    calibration_point to = from;
+    // a clock that stands still ends it too
+    for (int i = 0; i < 2000 && to.monotonic_ns - from.monotonic_ns < 50'000; ++i) to = read();
+    if (to.monotonic_ns - from.monotonic_ns >= 50'000) time_.learn(from, to);
+  }
+
   std::atomic<bool> uses_counter_{false};
   timebase time_;
 };
@@ -16702,8 +19998,9 @@ class KPROF_DETAIL_LOCAL device_session {
   static void own(device_session* session) noexcept { own_device = session; }
   static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
+            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             [] { own_device->end(); }};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -16748,7 +20045,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
-    if (const auto lock = lock_control(); lock && collecting_) owner_.collector->flush();
+    if (const auto lock = lock_control(); lock && collecting_) fetch_all(owner_.collector->flush);
   }
   void stop() {
     if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
@@ -16793,8 +20090,10 @@ class KPROF_DETAIL_LOCAL device_session {
   /// Whether anything was ever collected in this process.
   bool has_collected() const noexcept { return has_collected_; }
 
-  /// Writes whether the recording has device activity, and why not.
-  void describe(device_profile& out) {
+  /// Writes whether the recording has device activity, and why not; and what there is to note.
+  void describe(device_profile& out, std::vector<std::string>& notes) {
+    if (has_collected_)
+      for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
     out.collecting = in_recording_;
     const std::lock_guard lock(state_mutex_);
     out.state = in_recording_ ? owner_.collector->version() : state_;
@@ -16806,7 +20105,6 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
   void before_fork() {
-    transcript_.flush();  // or the child would write it once more
     attribution_.mutex().lock();
     attribution_.graphs().mutex().lock();
     state_mutex_.lock();
@@ -16823,6 +20121,7 @@ class KPROF_DETAIL_LOCAL device_session {
     if (!in_use) control_.unlock();
     if (owner_.collector == nullptr || (!has_collected_ && !in_use)) return;
     abandoned_ = true;
+    transcript_.forget();
     collecting_ = false;
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
@@ -16854,11 +20153,23 @@ class KPROF_DETAIL_LOCAL device_session {
     return lock;
   }
 
+  /// Fetches the records of all launches so far by a function of the collector, which says whether
+  /// all have come. The caller holds control_.
+  void fetch_all(bool (*by)()) {
+    {
+      const attribution_lock own = lock_attribution();
+      attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
+    }
+    if (!by()) return;
+    const attribution_lock own = lock_attribution();
+    attribution_.retry_pending();
+    attribution_.end_flush();
+  }
   /// Ends collecting by a function of the collector. The caller holds control_.
-  void finish(void (*end_collecting)()) {
-    end_collecting();
+  void finish(bool (*end_collecting)()) {
+    fetch_all(end_collecting);
     collecting_ = false;
-    transcript_.flush();
+    transcript_.write_through();
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
@@ -16877,8 +20188,14 @@ class KPROF_DETAIL_LOCAL device_session {
     attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
+  /// Without memory they stay in the threads' logs.
+  void take_launches_if_possible() noexcept {
+    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
+    static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
+  }
+
   void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                    bool ignored) {
+                    launch_kind what, bool ignored) {
     std::uint64_t realtime = 0;
     {
       const attribution_lock own(attribution_.mutex());
@@ -16886,41 +20203,47 @@ class KPROF_DETAIL_LOCAL device_session {
       realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
     }
     transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
-                       own_recorder->capture_for_graph(0, false).path, ignored);
+                       own_recorder->capture_for_graph(0, false).path, what, ignored);
   }
 
   // ---- what the collector calls, in the owner
 
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
-  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
+  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
+                       launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
-    own_recorder->note_launch(ids, count, when, ignored);
+    own_recorder->note_launch(ids, count, when,
+                              ignored                         ? record_kind::ignored_launch
+                              : what == launch_kind::kernel   ? record_kind::kernel_launch
+                              : what == launch_kind::transfer ? record_kind::transfer_launch
+                                                              : record_kind::graph_launch);
     // Launches without records, such as of empty copies, would never make kprof take launches.
-    if ((++launches_noted & 0xFFFU) == 0) {
-      const mark_inside_kprof mark;
-      static_cast<void>(own.lock_attribution());
-    }
-    if (own.transcript_.is_open()) own.write_launch(ids, count, when, ignored);
+    if ((++launches_noted & 0xFFFU) == 0) own.take_launches_if_possible();
+    if (own.transcript_.is_open()) own.write_launch(ids, count, when, what, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
     if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    own_device->attribution_.graphs().made(node, where);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().made(node, where); }));
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
+  }
+  static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
-    own_device->attribution_.graphs().copied(node, original, when);
+    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
+    static_cast<void>(
+        attempt([&] { own_device->attribution_.graphs().updated(node, original, when); }));
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
-    own_device->attribution_.graphs().destroyed(node);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
   }
   static void context_made() noexcept { own_device->register_exit(); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
-    static_cast<void>(own_device->lock_attribution());
+    own_device->take_launches_if_possible();
   }
   static void read(const activity* some, std::size_t count) noexcept {
     device_session& own = *own_device;
@@ -16933,18 +20256,18 @@ class KPROF_DETAIL_LOCAL device_session {
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
     const attribution_lock lock(own_device->attribution_.mutex());
-    own_device->attribution_.describe(d);
+    static_cast<void>(attempt([&] { own_device->attribution_.describe(d); }));
   }
-  static void count_dropped(std::uint64_t records) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
+  static void count_loss(loss what, std::uint64_t how_many) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.lost(what, how_many);
     const attribution_lock lock(own_device->attribution_.mutex());
-    own_device->attribution_.count_dropped(records);
+    own_device->attribution_.count_loss(what, how_many);
   }
   static void end_reading() noexcept {
     device_session& own = *own_device;
     const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
-    own.attribution_.retry_pending_if_due();
+    static_cast<void>(attempt([&] { own.attribution_.retry_pending_if_due(); }));
     own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 
@@ -16975,44 +20298,248 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/device_session.hpp>
 
+// <kprof/session/emitting.hpp>
+#ifndef KPROF_SESSION_EMITTING_HPP
+#define KPROF_SESSION_EMITTING_HPP
+
+// Which functions guards call: those that only record, or those that send scopes to an NVTX tool
+// too. Guarded by the session's lock.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Has guards call these functions; nullptr: none.
+KPROF_DETAIL_LOCAL inline void listen_by(const scope_api* api) noexcept {
+  hub_record& hub = the_hub();
+  store(hub.recorder, api);
+  publish(hub);
+}
+
+/// The tool that is attached, or nullptr; then no library of a tool is looked for again.
+KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx_or_disarm() noexcept {
+  const emitter_api* tool = attach_nvtx();
+  if (tool == nullptr) disarm_nvtx();
+  return tool;
+}
+
+/// Whether the recording sends scopes.
+class session_emitting {
+ public:
+  /// A recording begins. `wanted`: scopes are sent if there is a tool.
+  void restart(bool wanted) noexcept {
+    const emitter_api* emitter = wanted ? attach_nvtx_or_disarm() : nullptr;
+    if (!wanted) disarm_nvtx();
+    if (emitter != nullptr) store(the_hub().emitter, emitter);
+    has_emitted_ = has_emitted_ || emits_;
+    emits_ = emitter != nullptr;
+  }
+  const scope_api* functions(const recorder_tables& tables) const noexcept {
+    if (emits_) return tables.emitting;
+    return has_emitted_ ? tables.closing : tables.alone;
+  }
+
+ private:
+  bool emits_ = false;  // a tool is attached
+  // The last recording or one before it sent scopes, which may still be open.
+  bool has_emitted_ = false;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/emitting.hpp>
+
+// <kprof/session/end_watch.hpp>
+#ifndef KPROF_SESSION_END_WATCH_HPP
+#define KPROF_SESSION_END_WATCH_HPP
+
+// Has the outputs written when the program ends without exit(): by SIGINT, SIGTERM or SIGHUP, or by
+// std::terminate(). A signal handler may interrupt any function, malloc and a guard among them, so
+// it only wakes a thread of kprof's own and returns. The program runs on while that thread writes;
+// then the thread restores the signal's default action and sends the signal again, which ends the
+// process with the status that it would have had.
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The signals by which users, terminals and batch systems end a program.
+inline constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// In the owner of the session. Started once a process; a forked child has no such thread, and a
+/// signal ends it as if kprof were not there.
+class KPROF_DETAIL_LOCAL end_watch {
+ public:
+  /// Writes the outputs, unless another thread has. `signal`: what ends the program; then calls
+  /// end(signal). 0 and nullptr where it is no signal.
+  using writer = void (*)(int signal, void (*end)(int signal) noexcept);
+
+  /// Begins to watch. A signal that the program handles or ignores stays the program's. False where
+  /// the system gives no thread; then nothing is watched. Not for two threads at once.
+  static bool start(writer write) noexcept {
+    if (process != 0) return true;
+    write_outputs = write;
+    if (!start_thread()) return false;
+    process = getpid();
+    for (const int signal : ending_signals) take(signal);
+    previous_terminate = std::set_terminate(&on_terminate);
+    return true;
+  }
+
+  /// In a forked child, which has no such thread.
+  static void in_child() noexcept {
+    if (process != 0) process = -1;
+  }
+
+  /// Whether the signal is one of those above and the program has left its action as it is, or put
+  /// it back.
+  static bool has_default_action(int signal) noexcept {
+    for (const int s : ending_signals) {
+      struct sigaction current {};
+      if (s == signal && sigaction(s, nullptr, &current) == 0)
+        return (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL;
+    }
+    return false;
+  }
+
+  /// Has the outputs written, and waits for that; for a process that ends now, or is about to send
+  /// itself `signal`. Returns at once in a forked child, inside kprof, and where nothing is
+  /// watched.
+  static void write_now(int signal = 0) noexcept {
+    if (!is_watching() || inside_kprof || pthread_equal(pthread_self(), thread)) return;
+    const hold_cancellation hold;
+    int nobody = 0;
+    if (asked.compare_exchange_strong(nobody, waits_for_it - signal)) sem_post(&wake);
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += longest_seconds;
+    while (sem_timedwait(&written, &until) != 0 && errno == EINTR) {}
+  }
+
+ private:
+  /// In `asked`, less the number of the signal if there is one: a thread waits for the outputs and
+  /// ends the process itself.
+  static constexpr int waits_for_it = -1;
+  /// How long writing may take: a device or a pipe may never answer.
+  static constexpr int longest_seconds = 30;
+
+  static bool is_watching() noexcept { return process == getpid(); }
+
+  static bool start_thread() noexcept {
+    if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0) return false;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);
+    // The thread inherits the mask: the program's signals go to the program's threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool made = pthread_create(&thread, &attributes, &run, nullptr) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return made;
+  }
+
+  static void take(int signal) noexcept {
+    if (!has_default_action(signal)) return;
+    struct sigaction ours {};
+    ours.sa_handler = &on_signal;
+    ours.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    sigaction(signal, &ours, nullptr);
+  }
+
+  static void on_signal(int signal) noexcept {
+    const int error = errno;
+    int nobody = 0;
+    // A second signal ends the program at once: whoever sends it does not want to wait.
+    if (is_watching() && asked.compare_exchange_strong(nobody, signal)) sem_post(&wake);
+    else end_by(signal);
+    errno = error;
+  }
+
+  [[noreturn]] static void on_terminate() noexcept {
+    write_now();
+    if (previous_terminate != nullptr) previous_terminate();
+    std::abort();
+  }
+
+  /// Does what the signal does to a program that has not asked otherwise. May be called in a signal
+  /// handler. Returns where the system spares the process, as it does the first one of a container.
+  static void end_by(int signal) noexcept {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+    syscall(SYS_kill, getpid(), signal);  // libkprof.so has a kill() of its own
+  }
+
+  static void* run(void*) noexcept {
+    pthread_setname_np(pthread_self(), "kprof");
+    const mark_inside_kprof mark;
+    for (;;) {
+      while (sem_wait(&wake) != 0) {}
+      const int signal = asked;
+      if (signal <= waits_for_it) {
+        write_outputs(waits_for_it - signal, nullptr);
+        asked = 0;
+        sem_post(&written);
+      } else {
+        limit_time(signal);
+        write_outputs(signal, &end_by);
+        asked = 0;
+      }
+    }
+  }
+
+  /// Sends the signal once more when time is up; the second one ends the program. By the system
+  /// call: the C library's own function is in a library of its own in older ones.
+  static void limit_time(int signal) noexcept {
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = signal;
+    int timer = 0;
+    if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return;
+    itimerspec limit{};
+    limit.it_value.tv_sec = longest_seconds;
+    syscall(SYS_timer_settime, timer, 0, &limit, nullptr);
+  }
+
+  static inline constinit std::atomic<pid_t> process{0};  // that is watched
+  static inline constinit std::atomic<int> asked{0};      // signal, or see waits_for_it; 0: nobody
+  static inline sem_t wake{};
+  static inline sem_t written{};
+  static inline pthread_t thread{};
+  static inline writer write_outputs = nullptr;
+  static inline std::terminate_handler previous_terminate = nullptr;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/end_watch.hpp>
+
 // <kprof/session/environment.hpp>
 #ifndef KPROF_SESSION_ENVIRONMENT_HPP
 #define KPROF_SESSION_ENVIRONMENT_HPP
 
 // The settings in the environment variable KPROF, read once a process. Guarded by the session's
 // lock.
-
-// <kprof/session/notes.hpp>
-#ifndef KPROF_SESSION_NOTES_HPP
-#define KPROF_SESSION_NOTES_HPP
-
-// What the session tells in every report besides its state. Guarded by the session's lock.
-
-#include <string>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-class session_notes {
- public:
-  /// Adds a note, unless it is there.
-  void add(std::string note) {
-    for (const std::string& n : all_)
-      if (n == note) return;
-    all_.push_back(std::move(note));
-  }
-  const std::vector<std::string>& all() const noexcept { return all_; }
-
- private:
-  std::vector<std::string> all_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/session/notes.hpp>
 
 // <kprof/session/preloaded.hpp>
 #ifndef KPROF_SESSION_PRELOADED_HPP
@@ -17043,11 +20570,13 @@ inline bool same_scopes(const completeness& a, const completeness& b) noexcept {
 /// Guarded by the session's lock.
 class exit_report {
  public:
-  /// Has `handler` run at exit, which is the owner's code. Only the first call counts.
+  /// Has `handler` run at exit() and quick_exit(), which is the owner's code. Only the first call
+  /// counts.
   void request(void (*handler)()) {
     if (requested_) return;
     requested_ = true;
     std::atexit(handler);
+    std::at_quick_exit(handler);
   }
   /// Forgets what the program has printed: another recording begins.
   void restart() noexcept { program_has_reported_ = false; }
@@ -17075,8 +20604,6 @@ KPROF_DETAIL_END
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -17090,7 +20617,7 @@ inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
 
 /// Whether this process is the program that `kprof run` started.
 inline bool is_program_of_kprof_run() {
-  const char* program = std::getenv(program_variable);
+  const char* program = environment_variable(program_variable);
   return program != nullptr && std::to_string(getpid()) == program;
 }
 
@@ -17106,15 +20633,15 @@ KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
 
 /// Whether the report at exit is left out because nothing ran under a preloaded session. In the
 /// program that `kprof run` started, a line on standard error says so.
-KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
+KPROF_DETAIL_LOCAL [[gnu::cold]] inline bool has_nothing_to_report(const profile& run) {
   if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
     return false;
   if (!is_program_of_kprof_run()) return true;
-  std::fprintf(stderr, "kprof: no report: %s\n",
-               others_have_guards()
-                   ? "the program has guards, but none of them ran"
-                   : "no module of the program has guards; include <kprof/guard.hpp> and guard a "
-                     "scope with KPROF_OP or KPROF_REGION");
+  tell({"no report: ",
+        others_have_guards()
+            ? "the program has guards, but none of them ran"
+            : "no module of the program has guards; include <kprof/guard.hpp> and guard a scope "
+              "with KPROF_OP or KPROF_REGION"});
   return true;
 }
 
@@ -17123,9 +20650,8 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/preloaded.hpp>
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -17136,9 +20662,11 @@ class environment_settings {
   /// Reads KPROF at the first call. Mistakes go to `notes`, which all reports show, and to standard
   /// error: at once, but where the session was preloaded into a process that the program started,
   /// which may have no guards, only when its first scope begins.
-  const settings& read(session_notes& notes) {
-    const char* const text = read_ ? nullptr : std::getenv("KPROF");
+  [[gnu::cold]] const settings& read(session_notes& notes) {
+    if (read_) return value_;
     read_ = true;
+    if (environment_is_foreign()) notes.add(foreign_environment);
+    const char* const text = environment_variable("KPROF");
     if (text == nullptr) return value_;
     parsed_settings parsed = settings::parse(text);
     value_ = parsed.value;
@@ -17150,17 +20678,32 @@ class environment_settings {
     return value_;
   }
   /// Tells the mistakes that have not been told.
-  void tell_mistakes() {
-    for (const std::string& e : mistakes_) std::fprintf(stderr, "kprof: KPROF: %s\n", e.c_str());
+  [[gnu::cold]] void tell_mistakes() {
+    for (const std::string& e : mistakes_) tell({"KPROF: ", e});
     mistakes_.clear();
+  }
+  /// The process is the child of a fork: the paths that it knows are its parent's.
+  void in_child() noexcept { has_parents_paths_ = true; }
+  /// Gives the child paths of its own, here and in `others`, the settings that hold. Not done by
+  /// in_child(), where the program's allocator need not work.
+  void leave_parents_paths(settings& others) noexcept {
+    if (!std::exchange(has_parents_paths_, false)) return;
+    keep_apart_from_parent(value_);
+    keep_apart_from_parent(others);
   }
   /// What read() has read.
   const settings& value() const noexcept { return value_; }
 
  private:
+  static constexpr const char* foreign_environment =
+      "the process has rights that its caller lacks (set-user-ID, set-group-ID or file "
+      "capabilities): environment variables are ignored, no NVTX tool is attached, and device "
+      "activity is collected only where the program sets settings::cupti to on";
+
   settings value_;
   std::vector<std::string> mistakes_;
   bool read_ = false;
+  bool has_parents_paths_ = false;
 };
 
 }  // namespace detail
@@ -17168,101 +20711,91 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/session/environment.hpp>
 
-// <kprof/session/owner_functions.hpp>
-#ifndef KPROF_SESSION_OWNER_FUNCTIONS_HPP
-#define KPROF_SESSION_OWNER_FUNCTIONS_HPP
+// <kprof/session/exit_writing.hpp>
+#ifndef KPROF_SESSION_EXIT_WRITING_HPP
+#define KPROF_SESSION_EXIT_WRITING_HPP
 
-// What belongs to the binary that owns the session. Another module works on the same session
-// object, but its own copies of these functions would use its own copies of their static data, and
-// would disappear when it is unloaded. So the owner leaves their addresses in the session.
+// The outputs at the end of the program are written once, although exit(), a signal and
+// std::terminate() may end it at the same time.
 
-#include <cstddef>
-#include <cstdint>
+#include <signal.h>
+
 #include <mutex>
-#include <utility>
+#include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Addresses of the owner's code.
-struct owner_functions {
-  recorder_tables recorder[2];  // by clock (counter, system)
-  const scope_api* bootstrap;   // what guards call while the session is armed
-  const emitter_api* (*attach_nvtx)() noexcept;
-  void (*refuse_nvtx)() noexcept;
-  void (*disarm_nvtx)() noexcept;
-  void (*at_exit)();
-  bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
-};
-
-/// Locks the session and marks the thread as inside kprof, so that guards in an allocator do not
-/// re-enter.
-class KPROF_DETAIL_LOCAL session_lock {
+class exit_writing {
  public:
-  session_lock(const owner_functions& owner, std::mutex& mutex) noexcept
-      : inside_(owner.inside()), before_(std::exchange(inside_, true)), lock_(mutex) {}
-  ~session_lock() { inside_ = before_; }
-  session_lock(const session_lock&) = delete;
-  session_lock& operator=(const session_lock&) = delete;
+  /// Calls write() unless it has been called, then end(signal) where a signal ends the program. A
+  /// process that the signal spares writes again at its end.
+  template <class Write>
+  void run(int signal, void (*end)(int) noexcept, Write write) {
+    const mark_inside_kprof mark;  // so that a handler that calls exit() meanwhile does not wait
+    const std::lock_guard turn(mutex_);
+    if (!has_written_) write();
+    has_written_ = has_written_ || signal == 0;
+    if (end != nullptr) end(signal);
+  }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+  void in_child() {
+    has_written_ = false;
+    mutex_.unlock();
+  }
 
  private:
-  bool& inside_;
-  bool before_;
-  std::lock_guard<std::mutex> lock_;
+  std::mutex mutex_;  // guards has_written_; locked before the session's
+  bool has_written_ = false;
 };
 
-/// Starts the recording of an armed session; in the binary that owns it.
-using start_function = void (*)();
-KPROF_DETAIL_LOCAL inline constinit start_function own_start_recording = nullptr;
-
-/// The functions that guards call while the session is armed. The first begin starts the recording
-/// and goes on with the functions that record.
-class KPROF_DETAIL_LOCAL bootstrap {
-  static const scope_api* start() noexcept {
-    // The guard is in an allocator that this thread calls while it starts the recording.
-    if (inside_kprof) return nullptr;
-    own_start_recording();
-    return load(this_module.api);
-  }
-  template <std::size_t Words>
-  static scope_token begin(site& where, const void* params) noexcept {
-    const scope_api* api = start();
-    return api == nullptr ? 0 : api->begin[Words](where, params);
-  }
-  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
-    const scope_api* api = start();
-    return api == nullptr ? 0 : api->begin_any(where, bytes, size);
-  }
-  template <std::size_t... Words>
-  static constexpr scope_api make(std::index_sequence<Words...>) noexcept {
-    return {1,
-            sizeof(scope_api),
-            &end_through_hub,
-            &begin_any,
-            {&begin<Words>...},
-            []() noexcept -> std::uint32_t { return 0; },
-            [](std::uint32_t) noexcept -> scope_token { return 0; },
-            [](scope_token) noexcept {}};
-  }
-
- public:
-  static const scope_api& api() noexcept {
-    static constexpr scope_api table = make(std::make_index_sequence<max_fast_words + 1>{});
-    return table;
-  }
-};
+inline void note_ending_signal(std::vector<std::string>& notes, int signal) {
+  const char* const name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+  notes.push_back(std::string("ended by ") + name + "; the program ran on while this was written");
+}
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/session/owner_functions.hpp>
+#endif  // <kprof/session/exit_writing.hpp>
+
+// <kprof/session/other_builds.hpp>
+#ifndef KPROF_SESSION_OTHER_BUILDS_HPP
+#define KPROF_SESSION_OTHER_BUILDS_HPP
+
+// Tells of modules whose guards another build of kprof made, so that nothing of them is recorded.
+// Included by the session.
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Notes the modules that are loaded now, each once.
+inline void tell_other_builds(session_notes& notes) {
+  for_each_other_module([&notes](const char* path) {
+    const std::string name = path == nullptr || *path == '\0' ? "the program" : path;
+    notes.add(printable(name, 300) +
+              " has guards of another build of kprof, which are not recorded; build it with the "
+              "headers that the session is built with");
+  });
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/other_builds.hpp>
 
 // <kprof/session/phases.hpp>
 #ifndef KPROF_SESSION_PHASES_HPP
 #define KPROF_SESSION_PHASES_HPP
 
 // What the session is doing, which steps lead from one phase to another, and how long it was
-// paused. Pure: the caller gives the time, in CLOCK_MONOTONIC ns. Guarded by the session's lock.
+// paused. Pure: the caller gives the time, in ns since the recording began. Guarded by the
+// session's lock.
 
 #include <cstdint>
 #include <string>
@@ -17366,9 +20899,9 @@ KPROF_DETAIL_END
 #define KPROF_SESSION_PRECEDENCE_HPP
 
 // Which settings hold where the program and the environment variable KPROF differ. KPROF can turn
-// off what the program wants (the recording, NVTX, device activity), choose whether device activity
-// is collected, and ask for a report at exit: a user changes a run without a rebuild. Everything
-// else is as the program says. Pure.
+// off what the program wants (the recording, NVTX, device activity, the watch for signals), choose
+// whether device activity is collected, and ask for outputs at the end: a user changes a run
+// without a rebuild. Everything else is as the program says. Pure.
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -17387,6 +20920,7 @@ inline effective_settings combine(const settings& program, const settings& envir
   if (!environment.enabled) out.off_reason = "off (KPROF=off)";
   else if (!program.enabled) out.off_reason = "off (settings::enabled is false)";
   value.nvtx = program.nvtx && environment.nvtx;
+  value.signals = program.signals && environment.signals;
   if (environment.cupti != cupti_choice::automatic) value.cupti = environment.cupti;
   if (environment.cupti == cupti_choice::off) out.cupti_off_reason = "off (KPROF=cupti=off)";
   else if (value.cupti == cupti_choice::off) out.cupti_off_reason = "off (settings::cupti is off)";
@@ -17400,49 +20934,41 @@ KPROF_DETAIL_END
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 class KPROF_DETAIL_LOCAL session_state {
  public:
-  // First, so that another build can read it.
-  const char* const build = session_build;
+  const standard_streams streams;  // as they were when the session was made
 
-  session_state() {
-    owner_ = {{tables_of_recorder<counter_clock>(), tables_of_recorder<system_clock>()},
-              &bootstrap::api(),
-              &attach_nvtx_or_disarm,
-              &refuse_nvtx,
-              &disarm_nvtx,
-              [] { own_session->report_at_exit(); },
-              []() noexcept -> bool& { return inside_kprof; }};
-    device_.set_owner(device_session::functions_of_this_module(cupti_api()));
-  }
+  session_state() { device_.set_owner(device_session::functions_of_this_module(cupti_api())); }
 
   /// Makes this module the owner of `session`; nullptr: of none.
   static void own(session_state* session) noexcept {
     own_session = session;
     own_recorder = session == nullptr ? nullptr : &session->recorder_;
-    own_start_recording = [] { own_session->start_if_armed(); };
+    own_start_recording = [] { static_cast<void>(attempt([] { own_session->start_if_armed(); })); };
     device_session::own(session == nullptr ? nullptr : &session->device_);
   }
 
   /// Waits for the first scope, with the settings in KPROF.
   void arm() {
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     if (!phases_.is(session_phase::idle)) return;
     const effective_settings wanted = combine(environment(), environment());
-    if (!wanted.value.outputs.empty()) exit_report_.request(owner_.at_exit);
+    if (!wanted.value.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
     settings_ = wanted.value;
-    if (!settings_.enabled || !settings_.nvtx) owner_.refuse_nvtx();
+    if (!settings_.enabled || !settings_.nvtx) refuse_nvtx();
     if (settings_.enabled) {
       phases_.arm();
-      listen(owner_.bootstrap);
+      listen_by(&bootstrap::api());
     } else {
       phases_.turn_off(wanted.off_reason);
     }
@@ -17464,16 +20990,16 @@ class KPROF_DETAIL_LOCAL session_state {
     const settings wanted = locked_environment();
     const effective_settings all = combine(wanted, wanted);
     open_libraries(all);
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     if (phases_.is(session_phase::armed)) start_locked(all);
   }
 
   void stop() {
-    device_.stop();
-    const session_lock lock(owner_, mutex_);
+    static_cast<void>(attempt([this] { device_.stop(); }));
+    const session_lock lock(mutex_);
     const bool was_running = phases_.is_running();
-    const session_phase before = phases_.stop(nanoseconds_of(CLOCK_MONOTONIC));
-    if (was_running || before == session_phase::armed) listen(nullptr);
+    const session_phase before = phases_.stop(clock_.elapsed_ns());
+    if (was_running || before == session_phase::armed) listen_by(nullptr);
     if (!was_running) return;
     device_.set_recording(false);
     clock_.calibrate_again();
@@ -17481,23 +21007,23 @@ class KPROF_DETAIL_LOCAL session_state {
 
   void pause() {
     start_if_armed();
-    const session_lock lock(owner_, mutex_);
-    if (!phases_.pause(nanoseconds_of(CLOCK_MONOTONIC))) return;
-    listen(nullptr);
+    const session_lock lock(mutex_);
+    if (!phases_.pause(clock_.elapsed_ns())) return;
+    listen_by(nullptr);
     device_.set_recording(false);
   }
 
   void resume() {
-    const session_lock lock(owner_, mutex_);
-    if (!phases_.resume(nanoseconds_of(CLOCK_MONOTONIC))) return;
+    const session_lock lock(mutex_);
+    if (!phases_.resume(clock_.elapsed_ns())) return;
     device_.set_recording(true);
-    listen(recording_api());
+    listen_by(recording_api());
   }
 
   profile snapshot(bool timeline) {
     device_.flush();
     if (!device_.has_collected() && missed_cuda()) device_.note_cuda_came_late();
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     profile out;
     if (phases_.has_recorded()) {
       if (phases_.is_running()) clock_.calibrate_again();
@@ -17506,25 +21032,28 @@ class KPROF_DETAIL_LOCAL session_state {
         const attribution_lock devices = device_.lock_attribution();
         out = build_profile(recorder_, device_.attributed(devices), {clock_.time(), now, timeline});
       }
-      device_.describe(out.device);
+      device_.describe(out.device, out.notes);
       out.wall_ns = clock_.time().since_start_ns(now);
-      out.paused_ns = phases_.paused_ns(nanoseconds_of(CLOCK_MONOTONIC));
+      out.paused_ns = phases_.paused_ns(clock_.elapsed_ns());
       clock_.describe(out.clock);
+      clock_.describe_disagreement(out.notes);
       describe_cost(out);
     }
     out.recording = phases_.is(session_phase::recording);
     out.state = phases_.description();
-    out.notes = notes_.all();
+    tell_other_builds(notes_);
+    for (const std::string& note : notes_.all()) out.notes.push_back(note);
     return out;
   }
 
-  report_options report_settings() const {
-    const session_lock lock(owner_, mutex_);
+  report_options report_settings() {
+    const session_lock lock(mutex_);
+    environment_.leave_parents_paths(settings_);
     return settings_.report;
   }
   /// The program has printed `run` as the settings say.
   void reported(const profile& run) {
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     const bool as_at_exit =
         settings_are_from_environment_ || !asks_for_main_report(environment_.value());
     exit_report_.note_reported(run.complete, as_at_exit);
@@ -17539,6 +21068,7 @@ class KPROF_DETAIL_LOCAL session_state {
   void (*previous_detach_)(const module_record&) noexcept = nullptr;  // the hub's, before this one
 
   void before_fork() {
+    exit_writing_.before_fork();
     mutex_.lock();
     device_.before_fork();
     recorder_.before_fork();
@@ -17547,6 +21077,7 @@ class KPROF_DETAIL_LOCAL session_state {
     recorder_.after_fork();
     device_.after_fork();
     mutex_.unlock();
+    exit_writing_.after_fork();
   }
   void in_child() {
     const calibration_point now = clock_.read();
@@ -17554,49 +21085,53 @@ class KPROF_DETAIL_LOCAL session_state {
     device_.in_child(now.realtime_ns);
     if (phases_.has_recorded()) {
       clock_.restart(now);
-      phases_.restart_in_child(now.monotonic_ns);
+      phases_.restart_in_child(0);
       exit_report_.restart();
-      notes_.add("forked from process " + std::to_string(getppid()) +
-                 ": this profile is of the child alone");
+      static_cast<void>(attempt([this] {
+        notes_.add("forked from process " + std::to_string(getppid()) +
+                   ": this profile is of the child alone");
+      }));
     }
+    environment_.in_child();
     mutex_.unlock();
+    exit_writing_.in_child();
+    end_watch::in_child();
   }
 
   KPROF_DETAIL_LOCAL static session_state* own_session;  // in the owner
 
  private:
-  static const emitter_api* attach_nvtx_or_disarm() noexcept {
-    const emitter_api* tool = attach_nvtx();
-    if (tool == nullptr) disarm_nvtx();
-    return tool;
-  }
-
   /// The caller holds the lock.
-  const settings& environment() { return environment_.read(notes_); }
+  const settings& environment() {
+    environment_.leave_parents_paths(settings_);
+    return environment_.read(notes_);
+  }
   settings locked_environment() {
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     return environment();
   }
   bool is_armed() const {
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     return phases_.is(session_phase::armed);
   }
-  /// Whether the program uses CUDA, is expected to be collected, and did not use it when the
-  /// recording began.
+  /// Whether the program uses CUDA, which is to be collected, but only since the recording began.
   bool missed_cuda() const {
-    {
-      const session_lock lock(owner_, mutex_);
-      if (!phases_.has_recorded() || settings_.cupti != cupti_choice::automatic) return false;
-    }
-    return uses_cuda();
+    const session_lock lock(mutex_);
+    return phases_.has_recorded() && settings_.cupti == cupti_choice::automatic &&
+           collects_by_default();
   }
 
+  // Locked, as all walks of the modules: or a fork would leave the child with the loader's lock.
+  bool may_collect() const {
+    const session_lock lock(mutex_);
+    return collects_by_default();
+  }
   /// Opens the NVTX tool's library and CUPTI, as the settings want. Without the session's lock: a
   /// thread that is opening a library may be waiting for this session.
   void open_libraries(const effective_settings& wanted) {
     const settings& s = wanted.value;
-    if (s.enabled && s.nvtx) static_cast<void>(owner_.attach_nvtx());
-    const bool has_cuda = s.enabled && (s.cupti == cupti_choice::on || uses_cuda());
+    if (s.enabled && s.nvtx) static_cast<void>(attach_nvtx_or_disarm());
+    const bool has_cuda = s.enabled && (s.cupti == cupti_choice::on || may_collect());
     if (has_cuda && s.cupti != cupti_choice::off)
       device_.collect(s.memory, s.clock == clock_choice::automatic && counter_clock::usable());
     else device_.collect_nothing(has_cuda ? wanted.cupti_off_reason : "");
@@ -17604,73 +21139,56 @@ class KPROF_DETAIL_LOCAL session_state {
 
   status start(const effective_settings& wanted, bool from_environment) {
     open_libraries(wanted);
-    const session_lock lock(owner_, mutex_);
+    const session_lock lock(mutex_);
     settings_are_from_environment_ = from_environment;
     return start_locked(wanted);
   }
   status start_locked(const effective_settings& wanted) {
     if (!wanted.value.enabled) {
-      listen(nullptr);
+      listen_by(nullptr);
       device_.set_recording(false);
       phases_.turn_off(wanted.off_reason);
       return {};
     }
     environment_.tell_mistakes();
-    settings_ = wanted.value;
-    if (!settings_.outputs.empty()) exit_report_.request(owner_.at_exit);
-    choose_clock();
-    restart_recording();
-    use_nvtx(settings_.nvtx);
+    settings before = wanted.value;
+    std::swap(settings_, before);
+    clock_.choose(settings_.clock, phases_.has_recorded(), notes_);
+    if (!attempt([this] { restart_recording(); })) {
+      std::swap(settings_, before);
+      return {out_of_memory};
+    }
+    if (!settings_.outputs.empty()) exit_report_.request(&write_outputs_at_exit);
+    if (!settings_.outputs.empty() && settings_.signals && !end_watch::start(&write_outputs))
+      notes_.add("the system gave no thread for it: a signal that ends the program loses outputs");
+    emitting_.restart(settings_.nvtx);
     phases_.record();
     device_.set_recording(true);
     store(the_hub().end_recorded, recording_api()->end);
-    listen(recording_api());
+    listen_by(recording_api());
     return {};
-  }
-  void choose_clock() {
-    const bool counter = settings_.clock == clock_choice::automatic && counter_clock::usable();
-    if (phases_.has_recorded() && counter != clock_.uses_counter())
-      notes_.add("the clock cannot change between recordings of a process; it stays " +
-                 std::string(clock_.name()));
-    else clock_.use_counter(counter);
   }
   /// Forgets what was recorded, and shares the memory out anew.
   void restart_recording() {
     static_assert(settings::smallest_memory == recorder::smallest_memory);
-    memory_ = settings_.memory;
-    if (memory_ < recorder::smallest_memory) {
-      notes_.add("memory=" + std::to_string(memory_) +
+    const std::size_t memory = std::max(settings_.memory, recorder::smallest_memory);
+    if (memory != settings_.memory)
+      notes_.add("memory=" + std::to_string(settings_.memory) +
                  " is too small to work with; the smallest, 1 MiB, is used");
-      memory_ = recorder::smallest_memory;
-    }
-    recorder_.set_memory(memory_ - (device_.has_collected() ? device_session::share(memory_) : 0));
     const calibration_point now = clock_.read();
     {
       const attribution_lock devices = device_.lock_attribution();
-      if (phases_.has_recorded()) recorder_.restart(now.ticks);
-      device_.restart(devices, now.realtime_ns, memory_);
+      if (phases_.has_recorded()) recorder_.restart(now.ticks);  // may fail for want of memory
+      clock_.restart(now);
+      exit_report_.restart();
+      memory_ = memory;
+      recorder_.set_memory(memory - (device_.has_collected() ? device_session::share(memory) : 0));
+      device_.restart(devices, now.realtime_ns, memory);
     }
-    exit_report_.restart();
-    clock_.restart(now);
   }
-  void use_nvtx(bool wanted) {
-    const emitter_api* emitter = wanted ? owner_.attach_nvtx() : nullptr;
-    if (!wanted) owner_.disarm_nvtx();
-    if (emitter != nullptr) store(the_hub().emitter, emitter);
-    has_emitted_ = has_emitted_ || emits_;
-    emits_ = emitter != nullptr;
-  }
-
   const scope_api* recording_api() const noexcept {
-    const recorder_tables& tables = owner_.recorder[clock_.uses_counter() ? 0 : 1];
-    if (emits_) return tables.emitting;
-    return has_emitted_ ? tables.closing : tables.alone;
-  }
-  /// Has guards call these functions; nullptr: none.
-  static void listen(const scope_api* api) noexcept {
-    hub_record& hub = the_hub();
-    store(hub.recorder, api);
-    publish(hub);
+    return emitting_.functions(clock_.uses_counter() ? tables_of_recorder<counter_clock>()
+                                                     : tables_of_recorder<system_clock>());
   }
 
   void describe_cost(profile& out) {
@@ -17682,21 +21200,33 @@ class KPROF_DETAIL_LOCAL session_state {
     out.cost.memory_limit = memory_;
   }
 
-  void report_at_exit() {
+  static void write_outputs_at_exit() {
+    if (!inside_kprof) write_outputs(0, nullptr);  // else a handler that calls exit() would hang
+  }
+  static void write_outputs(int signal, void (*end)(int) noexcept) {
+    session_state& own = *own_session;
+    own.exit_writing_.run(signal, end, [signal, &own] {
+      if (!attempt([signal, &own] { own.write_profile(signal); }))
+        tell({"nothing is written at the end: out of memory"});
+    });
+  }
+  void write_profile(int signal) {
     device_.end();  // waits for the devices, but not for ever
-    const profile run = snapshot(false);
+    profile run = snapshot(false);
+    if (signal != 0) note_ending_signal(run.notes, signal);
     if (has_nothing_to_report(run)) return;
     exit_outputs wanted;
     bool report_is_printed = false;
     {
-      const session_lock lock(owner_, mutex_);
+      const session_lock lock(mutex_);
+      environment_.leave_parents_paths(settings_);
       wanted = outputs_at_exit(settings_, environment_.value());
       report_is_printed = !exit_report_.is_due(run.complete);
     }
     write_at_exit(run, wanted, report_is_printed);
   }
 
-  owner_functions owner_{};   // written before another module finds the session
+  exit_writing exit_writing_;
   mutable std::mutex mutex_;  // guards all below but what recorder_ and device_ guard themselves
   recorder recorder_;
   device_session device_{recorder_};
@@ -17707,9 +21237,7 @@ class KPROF_DETAIL_LOCAL session_state {
   bool settings_are_from_environment_ = true;
   exit_report exit_report_;
   std::size_t memory_ = 0;  // bytes
-  bool emits_ = false;      // an NVTX tool is attached
-  // The last recording or one before it sent scopes, which may still be open.
-  bool has_emitted_ = false;
+  session_emitting emitting_;
   session_notes notes_;
 };
 KPROF_DETAIL_LOCAL inline constinit session_state* session_state::own_session = nullptr;
@@ -17728,11 +21256,32 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The session of this module, if it is the owner, as all modules call it.
+KPROF_DETAIL_LOCAL inline const owner_functions& functions_of_own_session() noexcept {
+  using own = session_state;
+  static constexpr owner_functions table{
+      session_build,
+      [] { own::own_session->arm(); },
+      [](const settings& wanted) { return own::own_session->start(wanted); },
+      [] { return own::own_session->start(); },
+      [] { own::own_session->stop(); },
+      [] { own::own_session->pause(); },
+      [] { own::own_session->resume(); },
+      [](bool timeline) { return own::own_session->snapshot(timeline); },
+      [] { return own::own_session->report_settings(); },
+      [](const profile& run) { own::own_session->reported(run); },
+      [](int descriptor, bool for_program) noexcept {
+        return own::own_session->streams.has(descriptor, for_program);
+      },
+  };
+  return table;
+}
+
 /// The session of the process, made now if there is none; nullptr and the reason when another
 /// build's cannot be used.
-KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
+KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) {
   hub_record& hub = the_hub();
-  void* found = load(hub.session);
+  const void* found = load(hub.session);
   if (found == nullptr) {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
@@ -17742,9 +21291,10 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
       // Another module may arm the session as soon as it finds it, and a guard then calls the
       // owner's code: the owner must be ready before.
       session_state::own(made);
-      if (__atomic_compare_exchange_n(&hub.session, &found, static_cast<void*>(made), false,
-                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        found = made;
+      const void* const functions = &functions_of_own_session();
+      if (__atomic_compare_exchange_n(&hub.session, &found, functions, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST)) {
+        found = functions;
         keep_loaded();
         made->previous_detach_ =
             __atomic_exchange_n(&hub.detach, &session_state::detach, __ATOMIC_SEQ_CST);
@@ -17758,10 +21308,28 @@ KPROF_DETAIL_LOCAL inline session_state* find_session(std::string& why) {
     }
   }
   const char* build = *static_cast<const char* const*>(found);
-  if (std::strcmp(build, session_build) == 0) return static_cast<session_state*>(found);
+  if (std::strcmp(build, session_build) == 0) {
+    const auto* const session = static_cast<const owner_functions*>(found);
+    known_streams = session->is_stream;
+    return session;
+  }
   why = std::string("the session of this process belongs to another build (") + build +
         "; this is " + session_build + "); build both alike";
   return nullptr;
+}
+
+/// What use(session) returns; an error where there is no session or no memory. The thread is not
+/// cancelled meanwhile.
+template <class Use>
+KPROF_DETAIL_LOCAL status with_session(Use use) {
+  status out;
+  const hold_cancellation hold;
+  const bool had_memory = attempt([&] {
+    std::string why;
+    const owner_functions* const s = find_session(why);
+    out = s == nullptr ? status{why} : use(*s);
+  });
+  return had_memory ? out : status{out_of_memory};
 }
 
 }  // namespace detail
@@ -17771,8 +21339,8 @@ KPROF_DETAIL_END
 
 #endif
 
-#include <cstdio>
 #include <string>
+#include <utility>
 #endif
 
 KPROF_DETAIL_BEGIN
@@ -17799,7 +21367,8 @@ struct snapshot_options {
   bool timeline = false;  ///< single scopes, as far back as the memory reaches
 };
 
-/// The run so far. Without a session the profile is empty and its `state` says why. Takes time in
+/// The run so far. Without a session the profile is empty and its `state` says why; it is "out of
+/// memory" where there was none for the profile, and what was recorded stays. Takes time in
 /// proportion to what was recorded since the last one (200 ns a scope at the most), to the rows of
 /// the profile, and to the timeline where it is asked for.
 KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options = {});
@@ -17817,54 +21386,55 @@ KPROF_DETAIL_SESSION status report();
 
 #if KPROF_ENABLE
 
-KPROF_DETAIL_SESSION status start(const settings& wanted) {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start(wanted);
-}
-KPROF_DETAIL_SESSION status start() {
-  std::string why;
-  detail::session_state* s = detail::find_session(why);
-  return s == nullptr ? status{why} : s->start();
-}
-
-KPROF_DETAIL_SESSION void stop() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->stop();
-}
-KPROF_DETAIL_SESSION void pause() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->pause();
-}
-KPROF_DETAIL_SESSION void resume() {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) s->resume();
-}
-
-KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
-  std::string why;
-  if (detail::session_state* s = detail::find_session(why)) return s->snapshot(options.timeline);
-  profile none;
-  none.state = why;
-  return none;
-}
-
 namespace detail {
+/// For functions of the session that return nothing.
+template <class Use>
+KPROF_DETAIL_LOCAL void tell_session(Use use) {
+  static_cast<void>(with_session([&](const owner_functions& s) {
+    use(s);
+    return status{};
+  }));
+}
+KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options& options, profile& out) {
+  return with_session([&](const owner_functions& s) {
+    out = s.snapshot(options.timeline);
+    return status{};
+  });
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() {
-  std::string why;
-  const session_state* s = find_session(why);
-  return s == nullptr ? report_options{} : s->report_settings();
+  report_options out;
+  tell_session([&](const owner_functions& s) { out = s.report_settings(); });
+  return out;
 }
 KPROF_DETAIL_LOCAL inline void reported(const profile& run) {
-  std::string why;
-  if (session_state* s = find_session(why)) s->reported(run);
+  tell_session([&](const owner_functions& s) { s.reported(run); });
 }
 }  // namespace detail
+
+KPROF_DETAIL_SESSION status start(const settings& wanted) {
+  return detail::with_session(
+      [&](const detail::owner_functions& s) { return s.start_with(wanted); });
+}
+KPROF_DETAIL_SESSION status start() {
+  return detail::with_session([](const detail::owner_functions& s) { return s.start(); });
+}
+KPROF_DETAIL_SESSION void stop() {
+  detail::tell_session([](const detail::owner_functions& s) { s.stop(); });
+}
+KPROF_DETAIL_SESSION void pause() {
+  detail::tell_session([](const detail::owner_functions& s) { s.pause(); });
+}
+KPROF_DETAIL_SESSION void resume() {
+  detail::tell_session([](const detail::owner_functions& s) { s.resume(); });
+}
 
 #else  // KPROF_ENABLE == 0: the same functions, and nothing is ever recorded.
 
 namespace detail {
 inline constexpr const char* compiled_out = "compiled out (KPROF_ENABLE=0)";
+KPROF_DETAIL_LOCAL inline status take_snapshot(const snapshot_options&, profile&) {
+  return {compiled_out};
+}
 KPROF_DETAIL_LOCAL inline report_options default_report_options() { return {}; }
 KPROF_DETAIL_LOCAL inline void reported(const profile&) {}
 }  // namespace detail
@@ -17874,25 +21444,42 @@ KPROF_DETAIL_SESSION status start() { return {detail::compiled_out}; }
 KPROF_DETAIL_SESSION void stop() {}
 KPROF_DETAIL_SESSION void pause() {}
 KPROF_DETAIL_SESSION void resume() {}
-KPROF_DETAIL_SESSION profile snapshot(const snapshot_options&) {
-  profile none;
-  none.state = detail::compiled_out;
-  return none;
-}
 
 #endif
 
-KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
-  status s = detail::write_report_to_its_path(run, options);
-  if (!s) std::fprintf(stderr, "kprof: no report: %s\n", s.message.c_str());
+KPROF_DETAIL_SESSION profile snapshot(const snapshot_options& options) {
+  profile run;
+  if (status s = detail::take_snapshot(options, run); !s) {
+    run = {};
+    run.state = std::move(s.message);
+  }
+  return run;
+}
+
+namespace detail {
+/// Prints what options() are for, unless there was no memory for the profile itself.
+template <class Options>
+KPROF_DETAIL_LOCAL status report_as(const profile& run, Options options) {
+  const hold_cancellation hold;
+  status s;
+  const bool had_memory = run.state != out_of_memory && attempt([&] {
+                            s = write_report_to_its_path(run, options(), write_time::now);
+                          });
+  if (!had_memory) s = {out_of_memory};
+  if (!s) tell({"no report: ", s.message});
   return s;
+}
+}  // namespace detail
+
+KPROF_DETAIL_SESSION status report(const profile& run, const report_options& options) {
+  return detail::report_as(run, [&]() -> const report_options& { return options; });
 }
 KPROF_DETAIL_SESSION status report(const report_options& options) {
   return report(snapshot(), options);
 }
 KPROF_DETAIL_SESSION status report() {
   const profile run = snapshot();
-  status s = report(run, detail::default_report_options());
+  status s = detail::report_as(run, [] { return detail::default_report_options(); });
   if (s) detail::reported(run);
   return s;
 }
@@ -17915,15 +21502,17 @@ KPROF_DETAIL_SESSION void arm_session(this_build) noexcept;
 
 #if !KPROF_SESSION_ELSEWHERE
 KPROF_DETAIL_SESSION void arm_session(this_build) noexcept {
-  std::string why;
-  if (session_state* s = find_session(why)) s->arm();
+  tell_session([](const owner_functions& s) { s.arm(); });
 }
 #endif
 
 struct arming {
   arming() noexcept { arm_session({}); }
 };
-KPROF_DETAIL_LOCAL inline arming armed_by_including_kprof;
+// Before other static objects, whose constructors may have guards, and after the outputs, which
+// KPROF may name. So the report at exit comes after those objects' destructors.
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(102)]] inline arming armed_by_including_kprof;
 
 }  // namespace detail
 KPROF_DETAIL_END

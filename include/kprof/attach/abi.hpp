@@ -66,8 +66,8 @@ struct hub_record {
   std::uint32_t emit_refused;  // 1: the user wants no tool to be told anything
   // nullptr: no tool is attached; a recorder calls it beside its own work
   const emitter_api* emitter;
-  // the session's own state; it begins with a `const char*` that names the build it is of
-  void* session;
+  // the functions of the session's owner; before them a `const char*` that names its build
+  const void* session;
   // the session takes what it needs before a module goes
   void (*detach)(const module_record& leaving) noexcept;
   const scope_api* latest;  // the last `active` that was not nullptr, or nullptr
@@ -84,7 +84,7 @@ struct op_node {
 };
 
 struct module_record {
-  std::uint32_t version;
+  std::uint32_t version;  // abi_layout; 0 while the module is unloaded
   std::uint32_t size;
   const scope_api* api;  // nullptr: nobody listens, and a guard costs this load and a branch
   // Closes scopes: the last `api` that was not nullptr. A guard keeps only the token, and may close
@@ -93,6 +93,54 @@ struct module_record {
   hub_record* hub;
   op_node* ops;
 };
+
+/// One number of many. 32 bits of FNV-1a.
+template <class... Number>
+constexpr std::uint32_t hash_of(Number... numbers) noexcept {
+  std::uint32_t hash = 2166136261U;
+  ((hash = (hash ^ static_cast<std::uint32_t>(numbers)) * 16777619U), ...);
+  return hash;
+}
+
+/// Where the members lie that modules read of each other, and how large they are: commits of one
+/// version may differ in it.
+#define KPROF_DETAIL_AT(type, member) __builtin_offsetof(type, member), sizeof(type::member)
+inline constexpr std::uint32_t abi_layout = hash_of(
+    sizeof(text_view), KPROF_DETAIL_AT(text_view, data), KPROF_DETAIL_AT(text_view, size),
+    sizeof(enumerator), KPROF_DETAIL_AT(enumerator, value), KPROF_DETAIL_AT(enumerator, name),
+    sizeof(enum_desc), KPROF_DETAIL_AT(enum_desc, name), KPROF_DETAIL_AT(enum_desc, is_signed),
+    KPROF_DETAIL_AT(enum_desc, size), KPROF_DETAIL_AT(enum_desc, list), sizeof(field_desc),
+    KPROF_DETAIL_AT(field_desc, name), KPROF_DETAIL_AT(field_desc, offset),
+    KPROF_DETAIL_AT(field_desc, size), KPROF_DETAIL_AT(field_desc, extent),
+    KPROF_DETAIL_AT(field_desc, kind), KPROF_DETAIL_AT(field_desc, nested),
+    KPROF_DETAIL_AT(field_desc, enumerators), sizeof(struct_desc),
+    KPROF_DETAIL_AT(struct_desc, name), KPROF_DETAIL_AT(struct_desc, size),
+    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields), sizeof(work),
+    KPROF_DETAIL_AT(work, flops), KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written),
+    KPROF_DETAIL_AT(work, has_flops), KPROF_DETAIL_AT(work, has_bytes),
+    KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type), KPROF_DETAIL_AT(work, on),
+    sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, name),
+    KPROF_DETAIL_AT(op_desc, params), KPROF_DETAIL_AT(op_desc, evaluate), sizeof(site),
+    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
+    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
+    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
+    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
+    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
+    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
+    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
+    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
+    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
+    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
+    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
+    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
+    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
+    sizeof(op_node), KPROF_DETAIL_AT(op_node, op), KPROF_DETAIL_AT(op_node, next),
+    sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
+    KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
+    KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
+    KPROF_DETAIL_AT(module_record, ops));
+#undef KPROF_DETAIL_AT
+static_assert(abi_layout != 0);
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -26,26 +26,98 @@ void store(T& to, T value) noexcept {
   __atomic_store_n(&to, value, __ATOMIC_SEQ_CST);
 }
 
-/// The module_record a note segment names, or nullptr.
-inline module_record* record_in_notes(const char* from, const char* to,
-                                      std::size_t alignment) noexcept {
-  const auto up = [alignment](std::size_t n) { return (n + alignment - 1) & ~(alignment - 1); };
-  while (to - from >= 12) {
-    std::uint32_t head[3];  // name size, contents size, type
-    __builtin_memcpy(head, from, sizeof head);
-    const char* contents = from + up(12 + std::size_t{head[0]});
-    if (static_cast<std::size_t>(to - from) < up(12 + std::size_t{head[0]}) + head[1])
-      return nullptr;
-    if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
-        __builtin_memcmp(from + 12, "kprof-scope", 12) == 0) {
-      std::int64_t distance = 0;
-      __builtin_memcpy(&distance, contents, sizeof distance);
-      return reinterpret_cast<module_record*>(reinterpret_cast<std::uintptr_t>(contents) +
-                                              static_cast<std::uintptr_t>(distance));
+/// The addresses from `from` up to `to`.
+struct address_range {
+  std::uintptr_t from = 0;
+  std::uintptr_t to = 0;
+};
+
+/// One loaded module, as the loader describes it. A description may be wrong in any way, such as
+/// that of a damaged library or of one that a tool has rewritten: the loader checks only what it
+/// needs itself.
+class loaded_module {
+ public:
+  explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
+
+  /// The record that a note of the module names, in the module's own writable memory; or nullptr.
+  module_record* record() const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_NOTE) continue;
+      const address_range notes = mapped_part(range_of(segment), PF_R);
+      const std::uintptr_t at = named_record(notes, segment.p_align == 8 ? 8 : 4);
+      if (at != 0 && is_record(at)) return reinterpret_cast<module_record*>(at);
     }
-    from = contents + up(head[1]);
+    return nullptr;
   }
-  return nullptr;
+
+ private:
+  /// Up to the end of the address space, where the size leads past it.
+  address_range range_of(const ElfW(Phdr) & segment) const noexcept {
+    const std::uintptr_t from = info_.dlpi_addr + segment.p_vaddr;
+    const std::uintptr_t to = from + segment.p_memsz;
+    return {from, to < from ? ~std::uintptr_t{0} : to};
+  }
+  /// What of the range the loader maps from its beginning on, with these rights at least; empty
+  /// where it begins elsewhere.
+  address_range mapped_part(address_range wanted, ElfW(Word) rights) const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD || (segment.p_flags & rights) != rights) continue;
+      const address_range mapped = range_of(segment);
+      if (mapped.from <= wanted.from && wanted.from < mapped.to)
+        return {wanted.from, wanted.to < mapped.to ? wanted.to : mapped.to};
+    }
+    return {};
+  }
+  /// Whether the loader has made any of it read-only after it relocated the module.
+  bool is_sealed(address_range wanted) const noexcept {
+    for (int i = 0; i < info_.dlpi_phnum; ++i) {
+      const auto& segment = info_.dlpi_phdr[i];
+      if (segment.p_type != PT_GNU_RELRO) continue;
+      const address_range sealed = range_of(segment);
+      if (wanted.from < sealed.to && sealed.from < wanted.to) return true;
+    }
+    return false;
+  }
+  bool is_record(std::uintptr_t at) const noexcept {
+    const address_range whole{at, at + sizeof(module_record)};
+    const address_range mapped = mapped_part(whole, PF_R | PF_W);
+    return at % alignof(module_record) == 0 && mapped.to - mapped.from == sizeof(module_record) &&
+           !is_sealed(whole);
+  }
+
+  /// The address that the notes name, whatever is there, or 0.
+  static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
+    const auto up = [alignment](std::uintptr_t n) {
+      return (n + alignment - 1) & ~(alignment - 1);
+    };
+    while (notes.to - notes.from >= 12) {
+      const char* const note = reinterpret_cast<const char*>(notes.from);
+      std::uint32_t head[3];  // name size, contents size, type
+      __builtin_memcpy(head, note, sizeof head);
+      const std::uintptr_t left = notes.to - notes.from;
+      const std::uintptr_t contents = up(12 + std::uintptr_t{head[0]});
+      const std::uintptr_t next = contents + up(head[1]);
+      if (left < contents + head[1]) return 0;
+      if (head[0] == 12 && head[1] == 8 && head[2] == 1 &&
+          __builtin_memcmp(note + 12, "kprof-scope", 12) == 0) {
+        std::int64_t distance = 0;
+        __builtin_memcpy(&distance, note + contents, sizeof distance);
+        return notes.from + contents + static_cast<std::uintptr_t>(distance);
+      }
+      if (left < next) return 0;
+      notes.from += next;
+    }
+    return 0;
+  }
+
+  const dl_phdr_info& info_;
+};
+
+/// Whether the record is laid out as those of this build.
+inline bool is_of_this_layout(const module_record& m) noexcept {
+  return m.version == abi_layout && m.size == sizeof(module_record);
 }
 
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
@@ -53,16 +125,22 @@ inline module_record* record_in_notes(const char* from, const char* to,
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
   const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-      const auto& segment = info->dlpi_phdr[i];
-      if (segment.p_type != PT_NOTE) continue;
-      const char* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
-      if (module_record* m =
-              record_in_notes(notes, notes + segment.p_memsz, segment.p_align == 8 ? 8 : 4)) {
-        if (m->version == 1 && m->size == sizeof(module_record)) (*static_cast<Visit*>(data))(*m);
-        break;
-      }
-    }
+    module_record* const m = loaded_module(*info).record();
+    if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
+    return 0;
+  };
+  dl_iterate_phdr(each, &visit);
+}
+
+/// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
+/// program is empty. The loader's lock is held.
+template <class Visit>
+KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) {
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    const module_record* const m = loaded_module(*info).record();
+    const bool is_leaving = m != nullptr && m->version == 0;
+    if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
+      (*static_cast<Visit*>(data))(info->dlpi_name);
     return 0;
   };
   dl_iterate_phdr(each, &visit);

@@ -27,7 +27,7 @@ KPROF_DETAIL_LOCAL inline constexpr scope_api no_listener{
 
 [[gnu::visibility("hidden"),
   gnu::used]] inline constinit module_record this_module __asm__("kprof_v1_module") = {
-    1, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
+    abi_layout, sizeof(module_record), nullptr, &no_listener, nullptr, nullptr};
 
 // The note's name is a multiple of 8 bytes less 4, so that its contents lie at the same place
 // whether a linker aligns notes to 4 or to 8. It holds the distance to the record: no relocation,
@@ -146,7 +146,9 @@ struct attachment {
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
 };
-KPROF_DETAIL_LOCAL inline attachment attached;
+// Lives longer than other static objects, whose constructors and destructors may have guards.
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(101)]] inline attachment attached;
 
 /// Puts an operator on this module's list, once.
 template <class Op>

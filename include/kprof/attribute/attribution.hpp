@@ -7,16 +7,17 @@
 // each activity to the totals of the launching thread. It knows no collector in particular. Its
 // memory is bounded; an activity that never finds its launch is counted and listed by name.
 
-#include <kprof/attribute/busy_time.hpp>
 #include <kprof/attribute/device_rows.hpp>
 #include <kprof/attribute/graph_nodes.hpp>
 #include <kprof/attribute/kernel_names.hpp>
+#include <kprof/attribute/known_devices.hpp>
 #include <kprof/attribute/launch_table.hpp>
 #include <kprof/attribute/log_cursor.hpp>
 #include <kprof/attribute/pending_activities.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/device_profile.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/recorder.hpp>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ class KPROF_DETAIL_LOCAL attribution {
     pending_.clear();
     unknown_.clear();
     names_.clear();  // only rows refer to them
-    for (device& d : devices_) d.busy = {};
+    devices_.forget_times();
     complete_ = {};
     reading_ns_ = 0;
   }
@@ -71,19 +72,37 @@ class KPROF_DETAIL_LOCAL attribution {
       for (const launch_note& n : log.launches) {
         alias_by = n.alias ? alias_by + 1 : 0;
         if (!n.alias && n.path != launch_note::ignored) ++complete_.launches;
-        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, false});
+        launches_.add({n.correlation, n.path, n.thread, 0, to_realtime(n.ticks), alias_by, n.kind});
       }
       log.launches.clear();
     });
   }
 
-  /// Counts activities under the scopes of their launches.
+  /// Counts activities under the scopes of their launches; as dropped what there is no memory for.
   void take(const activity* some, std::size_t count) {
     threads_.with_threads([&](auto find_log) {
       log_cursor at(find_log);
-      for (std::size_t i = 0; i < count; ++i) take_one(some[i], at);
+      // One attempt for as many as there is memory for.
+      for (std::size_t i = 0; i < count; ++i)
+        if (!attempt([&] {
+              for (; i < count; ++i) take_one(some[i], at);
+            }))
+          ++complete_.dropped;
     });
     pending_.count_records(count);
+  }
+
+  /// The records of all launches before `now`, in CLOCK_REALTIME ns, are about to be fetched.
+  /// Called after take_launches().
+  void begin_flush(std::uint64_t now) {
+    flush_began_ = now;
+    threads_.each_thread([](thread_log& log) { log.missing.begin_flush(); });
+  }
+  /// All of them have come.
+  void end_flush() {
+    const bool lost = complete_.dropped != 0 || complete_.unknown != 0 || !pending_.empty() ||
+                      complete_.cut_buffers != 0 || complete_.foreign_buffers != 0;
+    threads_.each_thread([lost](thread_log& log) { log.missing.end_flush(lost); });
   }
 
   /// Looks again for the launches of all pending activities.
@@ -101,18 +120,15 @@ class KPROF_DETAIL_LOCAL attribution {
   /// No more launches will come: counts all pending activities as of unknown launch.
   void count_pending_as_unknown() { count_as_unknown(pending_.take_all()); }
 
-  void describe(const device_description& d) {
-    device_info& known = device_of(d.id).info;
-    known.described = true;
-    known.name = d.name == nullptr ? "" : d.name;
-    known.compute_major = d.compute_major;
-    known.compute_minor = d.compute_minor;
-    known.multiprocessors = d.multiprocessors;
-    known.memory_bytes = d.memory_bytes;
-    known.memory_bytes_per_s = d.memory_bytes_per_s;
-    known.clock_hz = d.clock_hz;
+  void describe(const device_description& d) { devices_.describe(d); }
+  void count_loss(loss what, std::uint64_t how_many) noexcept {
+    switch (what) {
+      case loss::records: complete_.dropped += how_many; return;
+      case loss::cut_buffers: complete_.cut_buffers += how_many; return;
+      case loss::foreign_buffers: complete_.foreign_buffers += how_many; return;
+      case loss::launch_ids: complete_.launches_lost += how_many; return;
+    }
   }
-  void count_dropped(std::uint64_t records) noexcept { complete_.dropped += records; }
   /// What reading records cost, in ns of the reading thread.
   void count_reading(std::uint64_t ns) noexcept { reading_ns_ += ns; }
 
@@ -120,19 +136,22 @@ class KPROF_DETAIL_LOCAL attribution {
   /// of work whose launch is not known; pending activities are counted there for now.
   template <class Unknown>
   void describe(device_profile& out, Unknown unknown) {
-    describe_devices(out);
     out.kernels = names_.all();
     out.complete = complete_;
     out.complete.forgotten_graphs = graphs_.forgotten();
     device_totals rows(budget_);
     rows.merge(unknown_, {call_tree::root});
+    known_devices with_pending = pending_.empty() ? known_devices{} : devices_;
     for (const pending_activity& p : pending_) {
       if (started_before_recording(p.what)) continue;
       ++out.complete.unknown;
       ++out.complete.records;
+      if (p.what.timed()) with_pending.add(p.what);
+      else ++out.complete.untimed;
       rows.add(device_key_of(call_tree::root, p.name, p.what), device_run_of(p.what, 0));
     }
     rows.each(unknown);
+    out.devices = (pending_.empty() ? devices_ : with_pending).profile();
     const std::uint64_t with_record = complete_.attributed + complete_.outside;
     out.complete.open = complete_.launches > with_record ? complete_.launches - with_record : 0;
     out.collecting_ns = static_cast<double>(reading_ns_);
@@ -142,11 +161,6 @@ class KPROF_DETAIL_LOCAL attribution {
   std::size_t bytes() { return launches_.bytes() + pending_.bytes() + graphs_.bytes(); }
 
  private:
-  struct device {
-    device_info info;
-    busy_time busy;
-  };
-
   template <class Cursor>
   void take_one(const activity& a, Cursor& at) {
     switch (a.kind) {
@@ -168,6 +182,7 @@ class KPROF_DETAIL_LOCAL attribution {
     const std::uint32_t name = a.kind == activity_kind::kernel ? names_.number_of(a.name) : 0;
     if (known_launch* launch = launches_.find(a.correlation))
       return attribute(a, name, *launch, at);
+    if (a.correlation == 0) return count_as_unknown({{a, name}});  // no launch has it
     if (pending_.is_full() && pending_.retry_may_make_room()) retry_pending(at);
     if (pending_.is_full()) count_as_unknown(pending_.take_oldest());
     pending_.add(a, name);
@@ -198,8 +213,11 @@ class KPROF_DETAIL_LOCAL attribution {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
     }
-    if (!std::exchange(first.seen, true))
+    if (!std::exchange(first.seen, true)) {
       ++(at.in_operator(node, threads_.sites()) ? complete_.attributed : complete_.outside);
+      // What a graph does is found only by a flush.
+      if (a.graph_node == 0) log->missing.found(node, first.kind, first.when < flush_began_);
+    }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
     log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
@@ -231,9 +249,12 @@ class KPROF_DETAIL_LOCAL attribution {
   template <class Cursor>
   void retry_pending(Cursor& at) {
     for (const pending_activity& p : pending_.take_for_retry()) {
-      if (known_launch* launch = launches_.find(p.what.correlation))
-        attribute(p.what, p.name, *launch, at);
-      else pending_.add(p.what, p.name);
+      known_launch* const launch = launches_.find(p.what.correlation);
+      const bool kept = attempt([&] {
+        if (launch != nullptr) attribute(p.what, p.name, *launch, at);
+        else pending_.add(p.what, p.name);
+      });
+      if (!kept) ++complete_.dropped;
     }
   }
   void count_as_unknown(const std::vector<pending_activity>& some) {
@@ -242,8 +263,11 @@ class KPROF_DETAIL_LOCAL attribution {
         ++complete_.ignored;
         continue;
       }
-      count(p.what);
-      add_unknown(p.what, p.name);
+      const bool kept = attempt([&] {
+        count(p.what);
+        add_unknown(p.what, p.name);
+      });
+      if (!kept) ++complete_.dropped;
     }
   }
   void add_unknown(const activity& a, std::uint32_t name) {
@@ -254,26 +278,7 @@ class KPROF_DETAIL_LOCAL attribution {
   void count(const activity& a) {
     ++complete_.records;
     if (!a.timed()) ++complete_.untimed;
-    else device_of(a.device).busy.add(a.start, a.end);
-  }
-  device& device_of(std::uint32_t id) {
-    for (device& d : devices_)
-      if (d.info.id == id) return d;
-    device& made = devices_.emplace_back();
-    made.info.id = id;
-    return made;
-  }
-  /// The devices that are known or did something, by their numbers.
-  void describe_devices(device_profile& out) {
-    for (device& d : devices_) {
-      if (!d.info.described && d.busy.sum() == 0) continue;
-      d.info.busy_ns = static_cast<double>(d.busy.busy());
-      d.info.sum_ns = static_cast<double>(d.busy.sum());
-      d.info.busy_is_exact = d.busy.exact();
-      out.devices.push_back(d.info);
-    }
-    std::sort(out.devices.begin(), out.devices.end(),
-              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    else devices_.add(a);
   }
 
   std::mutex mutex_;  // see mutex()
@@ -284,9 +289,10 @@ class KPROF_DETAIL_LOCAL attribution {
   pending_activities pending_;
   kernel_names names_;
   device_totals unknown_;  // work whose launch is not known
-  std::vector<device> devices_;
+  known_devices devices_;
   device_completeness complete_;
   std::uint64_t recording_since_ = 0;  // CLOCK_REALTIME ns
+  std::uint64_t flush_began_ = 0;      // the latest, the same
   std::uint64_t reading_ns_ = 0;
 };
 

@@ -125,6 +125,21 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   return out;
 }
 
+/// Launches of graphs count at the node of the graphs, where there is one, since the scopes below
+/// it lack them too.
+inline void add_missing_launches(profile& out, const thread_log& log, std::uint32_t base) {
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    out.nodes[base + i].unrecorded += log.missing.without_record(i) + log.missing.of_graphs(i);
+    const tree_node& n = log.tree.nodes()[i];
+    if (n.site != site_table::graph_site ||
+        log.tree.nodes()[n.parent].site == site_table::graph_site)
+      continue;
+    const std::uint64_t graphs = log.missing.of_graphs(n.parent);
+    out.nodes[base + i].unrecorded += graphs;
+    out.nodes[base + n.parent].unrecorded -= graphs;
+  }
+}
+
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
                        operator_numbers& operators, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
@@ -141,6 +156,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     if (node.merged) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
+  add_missing_launches(out, log, base);
   log.device.each([&](const device_total& row) {
     out.device.work.push_back(to_work(row, base + row.key.node));
   });
@@ -178,6 +194,7 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();
+  out.device.complete.launches_lost += from.launches_lost();
   const std::uint64_t recycled = from.recycled_until();
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));

@@ -41,20 +41,30 @@ class graph_nodes {
     node& n = node_of(id);
     if (!n.copied) n.where = where;
   }
-  /// The node became a copy of `original` at `now`, in the clock of launches.
-  void copied(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+  /// The node was made as a copy of `original`.
+  void copied(std::uint64_t id, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    const node* const from = used(original);
-    // The original may have been captured before the recording. Then the copy's scope is not known
-    // either, even if an earlier node had the same number.
-    const captured_scope where = from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+    const captured_scope where = scope_of(original);
     node& n = node_of(id);
-    const bool same =
-        n.where.path == where.path && n.where.scopes_started_here == where.scopes_started_here;
-    if (n.copied && !same) {
+    n.where = where;
+    n.copied = true;
+  }
+  /// The node, of an executable graph, became a copy of `original` at `now`, in the clock of
+  /// launches. Launches before that ran what it was until then, which is not known where nobody
+  /// told how the node came to be.
+  void updated(std::uint64_t id, std::uint64_t original, std::uint64_t now) {
+    const std::lock_guard lock(mutex_);
+    const captured_scope where = scope_of(original);
+    node& n = node_of(id);
+    const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
+    if (before.path != where.path || before.scopes_started_here != where.scopes_started_here) {
       std::deque<version>& older = updates_[id];
-      older.push_back({now, n.where});
-      if (older.size() > kept_versions) older.pop_front();
+      older.push_back({now, before});
+      if (older.size() > kept_versions) {
+        // What the node was at first is forgotten, but not that it was something else.
+        older.pop_front();
+        older.front().where = {unknown_path, 0};
+      }
     }
     n.where = where;
     n.copied = true;
@@ -135,6 +145,12 @@ class graph_nodes {
     return n.number < number;
   }
 
+  /// Of a node that is copied. It may have been captured before the recording: then the copy's
+  /// scope is not known either, even if an earlier node had the same number.
+  captured_scope scope_of(std::uint64_t original) {
+    const node* const from = used(original);
+    return from == nullptr ? captured_scope{unknown_path, 0} : from->where;
+  }
   node& node_of(std::uint64_t id) {
     const auto [at, is_new] = graphs_.try_emplace(graph_of(id));
     if (is_new) forget_beyond(4 * kept_destroyed_, at->first);

@@ -6,10 +6,13 @@
 // the oldest launches first, and those whose record has come before those that wait for theirs.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
+#include <kprof/record/log_words.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -24,6 +27,7 @@ struct known_launch {
   std::uint64_t when = 0;    // CLOCK_REALTIME ns when the call began
   // this is another id of the launch that stands so many places before; 0: it is a launch's first
   std::uint32_t alias_by = 0;
+  record_kind kind = record_kind::kernel_launch;
   bool seen = false;           // a record of it has come
   bool may_have_more = false;  // it launched a graph: more records may come
   std::uint8_t spared = 0;     // how often it was kept for that although it was the oldest
@@ -37,9 +41,11 @@ class launch_table {
     while (size < some) size *= 2;
     most_ = std::max(most, size);
     if (size <= ring_.size()) return;
+    std::vector<known_launch> ring(size);
+    std::vector<std::uint32_t> buckets(size, 0);
     clear();
-    ring_ = std::vector<known_launch>(size);
-    buckets_ = std::vector<std::uint32_t>(size, 0);
+    ring_.swap(ring);
+    buckets_.swap(buckets);
   }
   void clear() noexcept {
     first_ = end_ = 0;
@@ -51,20 +57,24 @@ class launch_table {
     for (std::uint64_t i = first_; i != end_; ++i) at(i).path = ignored_path;
   }
 
+  /// The other ids of a launch are added right after it. 0 is no id.
   void add(const known_launch& launch) {
-    if (ring_.empty()) return;
-    if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
-    while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    if (ring_.empty() || launch.correlation == 0) return;
+    // Not between the ids of one launch, which go by their distance.
+    if (launch.alias_by == 0) {
+      if (end_ - first_ >= ring_.size() / 2 && is_spared(at(first_))) bring_forward();
+      while (end_ - first_ >= ring_.size() / 2 && is_done(at(first_))) forget_oldest();
+    }
     if (end_ - first_ == ring_.size()) {
-      if (2 * ring_.size() <= most_) grow();
-      else forget_oldest();
+      const bool may_grow = 2 * ring_.size() <= most_;
+      if (!may_grow || !attempt([this] { grow(); })) forget_oldest();
     }
     append(launch);
   }
 
   /// The latest launch with this id, or nullptr. Ids begin anew after 2^32.
   known_launch* find(std::uint32_t correlation) noexcept {
-    if (ring_.empty()) return nullptr;
+    if (ring_.empty() || correlation == 0) return nullptr;
     for (std::uint32_t i = bucket_of(correlation); i != 0; i = ring_[i - 1].older)
       if (ring_[i - 1].correlation == correlation) return &ring_[i - 1];
     return nullptr;
@@ -109,12 +119,12 @@ class launch_table {
     bucket = static_cast<std::uint32_t>(end_++ & (ring_.size() - 1)) + 1;
   }
   void grow() {
-    std::vector<known_launch> all;
-    for (std::uint64_t i = first_; i != end_; ++i) all.push_back(at(i));
-    ring_ = std::vector<known_launch>(2 * ring_.size());
-    buckets_ = std::vector<std::uint32_t>(ring_.size(), 0);
-    first_ = end_ = 0;
-    for (const known_launch& launch : all) append(launch);
+    std::vector<known_launch> ring(2 * ring_.size());
+    std::vector<std::uint32_t> buckets(ring.size(), 0);
+    ring_.swap(ring);
+    buckets_.swap(buckets);
+    const std::uint64_t first = std::exchange(first_, 0), end = std::exchange(end_, 0);
+    for (std::uint64_t i = first; i != end; ++i) append(ring[i & (ring.size() - 1)]);
   }
   void forget_oldest() noexcept {
     const auto place = static_cast<std::uint32_t>(first_ & (ring_.size() - 1)) + 1;

@@ -7,27 +7,41 @@
 // One line for each:
 //
 //   path NUMBER PARENT op|region NAME          scopes; 0 is none
-//   launch THREAD TIME ID[,ID...] PATH|ignored     a call that launched work; TIME in ns as in
-//                                                  records
+//   launch THREAD TIME ID[,ID...] PATH|ignored kernel|transfer|graph
+//                                              a call that launched work; TIME in ns as in records
 //   node NUMBER PATH SCOPES                    a graph's node; SCOPES as in
 //                                              captured_scope::scopes_started_here
-//   cloned NUMBER ORIGINAL TIME
+//   cloned NUMBER ORIGINAL
+//   updated NUMBER ORIGINAL TIME
 //   kernel ID START END DEVICE STREAM NODE GRID BLOCK STATIC_SHARED DYNAMIC_SHARED REGISTERS NAME
 //   memcpy ID START END DEVICE STREAM NODE BYTES DIRECTION FROM TO
 //   memset ID START END DEVICE STREAM NODE BYTES TO
-//   sync START END, overhead START END, odd, dropped COUNT
+//   sync START END, overhead START END, odd
+//   dropped COUNT, cut COUNT, foreign COUNT, ids_lost COUNT    as in loss
 //   device ID MAJOR.MINOR MULTIPROCESSORS MEMORY_BYTES MEMORY_BYTES_PER_S CLOCK_HZ NAME
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/attribute/parameters.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/parameter_text.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/write/descriptor.hpp>
+#include <kprof/write/message.hpp>
+#include <kprof/write/quiet_writes.hpp>
+#include <kprof/write/write_error.hpp>
 
+#include <fcntl.h>
+
+#include <atomic>
+#include <cerrno>
 #include <cinttypes>
+#include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -38,89 +52,158 @@ namespace detail {
 class KPROF_DETAIL_LOCAL device_transcript {
  public:
   /// Where the environment asks for it. Never closed: work may come until the process ends.
-  void open() {
-    const char* path = std::getenv("KPROF_TRANSCRIPT");
-    if (path == nullptr || *path == '\0' || file_ != nullptr) return;
-    file_ = std::fopen(path, "w");
-    if (file_ == nullptr)
-      std::fprintf(stderr, "kprof: KPROF_TRANSCRIPT: cannot write to %s\n", path);
-    else std::fputs("kprof transcript 1\n", file_);
+  [[gnu::cold]] void open() {
+    const std::lock_guard lock(mutex_);
+    is_buffered_ = true;
+    const char* path = environment_variable("KPROF_TRANSCRIPT");
+    if (path == nullptr || *path == '\0' || file_ >= 0) return;
+    const quiet_writes quiet;
+    const int file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK);
+    if (file < 0) {
+      tell({"KPROF_TRANSCRIPT: ", cannot_write(quoted_path(path), errno).message});
+      return;
+    }
+    target_ = target_of(file);
+    buffer_ = "kprof transcript 1\n";
+    file_ = file;
   }
-  bool is_open() const noexcept { return file_ != nullptr; }
+  bool is_open() const noexcept { return file_ >= 0; }
   void flush() {
-    if (file_ != nullptr) std::fflush(file_);
+    const std::lock_guard lock(mutex_);
+    write_buffer();
   }
+  /// What comes until open() is called again is not held back: nobody may call flush() after it.
+  void write_through() {
+    const std::lock_guard lock(mutex_);
+    is_buffered_ = false;
+    write_buffer();
+  }
+  /// In the child of a fork, which has its parent's file. Takes no lock: another thread may have
+  /// held it.
+  void forget() noexcept { file_ = -1; }
 
-  void launch(recorder& threads, std::uint32_t thread, std::uint64_t when, const std::uint32_t* ids,
-              std::uint32_t count, std::uint32_t path, bool ignored) {
+  [[gnu::cold]] void launch(recorder& threads, std::uint32_t thread, std::uint64_t when,
+                            const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
+                            launch_kind what, bool ignored) {
     const std::lock_guard lock(mutex_);
     write_path(threads, path);
-    std::fprintf(file_, "launch %" PRIu32 " %" PRIu64 " ", thread, when);
-    for (std::uint32_t i = 0; i < count; ++i)
-      std::fprintf(file_, "%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
-    if (ignored) std::fputs(" ignored\n", file_);
-    else std::fprintf(file_, " %" PRIu32 "\n", path);
+    put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
+    for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
+    if (ignored) put(" ignored");
+    else put(" %" PRIu32, path);
+    put(what == launch_kind::kernel     ? " kernel\n"
+        : what == launch_kind::transfer ? " transfer\n"
+                                        : " graph\n");
   }
-  void node(recorder& threads, std::uint64_t node, captured_scope where) {
+  [[gnu::cold]] void node(recorder& threads, std::uint64_t node, captured_scope where) {
     const std::lock_guard lock(mutex_);
     write_path(threads, where.path);
-    std::fprintf(file_, "node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path,
-                 where.scopes_started_here);
+    put("node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.scopes_started_here);
   }
-  void cloned(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
+  [[gnu::cold]] void cloned(std::uint64_t node, std::uint64_t original) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "cloned %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
+    put("cloned %" PRIu64 " %" PRIu64 "\n", node, original);
   }
-  void dropped(std::uint64_t records) {
+  [[gnu::cold]] void updated(std::uint64_t node, std::uint64_t original, std::uint64_t when) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_, "dropped %" PRIu64 "\n", records);
+    put("updated %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node, original, when);
   }
-  void describe(const device_description& d) {
+  [[gnu::cold]] void lost(loss what, std::uint64_t how_many) {
     const std::lock_guard lock(mutex_);
-    std::fprintf(file_,
-                 "device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64
-                 " %" PRIu64 " %s\n",
-                 d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
-                 d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+    put("%s %" PRIu64 "\n",
+        what == loss::records           ? "dropped"
+        : what == loss::cut_buffers     ? "cut"
+        : what == loss::foreign_buffers ? "foreign"
+                                        : "ids_lost",
+        how_many);
   }
-  void read(const activity& a) {
+  [[gnu::cold]] void describe(const device_description& d) {
+    const std::lock_guard lock(mutex_);
+    put("device %" PRIu32 " %" PRIu32 ".%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64
+        " %s\n",
+        d.id, d.compute_major, d.compute_minor, d.multiprocessors, d.memory_bytes,
+        d.memory_bytes_per_s, d.clock_hz, d.name == nullptr ? "" : d.name);
+  }
+  [[gnu::cold]] void read(const activity& a) {
     const std::lock_guard lock(mutex_);
     switch (a.kind) {
       case activity_kind::kernel:
         write_work("kernel", a);
-        std::fprintf(file_,
-                     " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32
-                     " %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n",
-                     a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2],
-                     a.static_shared, a.dynamic_shared, a.registers,
-                     a.name == nullptr ? "" : a.name);
+        put(" %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32 ",%" PRIu32 ",%" PRIu32 " %" PRIu32
+            " %" PRIu32 " %" PRIu32 " %s\n",
+            a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.static_shared,
+            a.dynamic_shared, a.registers, a.name == nullptr ? "" : a.name);
         break;
       case activity_kind::copy:
         write_work("memcpy", a);
-        std::fprintf(file_, " %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
+        put(" %" PRIu64 " %d %d %d\n", a.bytes, a.direction, a.from, a.to);
         break;
       case activity_kind::set:
         write_work("memset", a);
-        std::fprintf(file_, " %" PRIu64 " %d\n", a.bytes, a.to);
+        put(" %" PRIu64 " %d\n", a.bytes, a.to);
         break;
       case activity_kind::synchronization:
-        std::fprintf(file_, "sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        put("sync %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
       case activity_kind::overhead:
-        std::fprintf(file_, "overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
+        put("overhead %" PRIu64 " %" PRIu64 "\n", a.start, a.end);
         break;
-      case activity_kind::odd: std::fputs("odd\n", file_); break;
+      case activity_kind::odd: put("odd\n"); break;
     }
   }
 
  private:
-  void write_work(const char* what, const activity& a) {
-    std::fprintf(file_, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64,
-                 what, a.correlation, a.start, a.end, a.device, a.stream, a.graph_node);
+  [[gnu::cold, gnu::format(printf, 2, 3)]] void put(const char* format, ...) {
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    char text[512];
+    const int size = std::vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    const bool had_memory = attempt([&] {
+      const std::size_t before = buffer_.size(), added = static_cast<std::size_t>(size);
+      if (added < sizeof text) {
+        buffer_.append(text, added);
+      } else {  // a kernel's long name
+        buffer_.resize(before + added + 1);
+        std::vsnprintf(buffer_.data() + before, added + 1, format, again);
+        buffer_.pop_back();
+      }
+    });
+    va_end(again);
+    if (!had_memory) end_with(ENOMEM);
+    const bool ends_line = !buffer_.empty() && buffer_.back() == '\n';
+    if (buffer_.size() > std::size_t{64} * 1024 || (!is_buffered_ && ends_line)) write_buffer();
+  }
+  /// Nothing is written where the program has closed the file, whose number may be another file's
+  /// since.
+  [[gnu::cold]] void write_buffer() {
+    const int file = file_;
+    if (file >= 0 && !buffer_.empty()) {
+      const quiet_writes quiet;
+      const int error = target_of(file) == target_ ? write_all(file, buffer_) : EBADF;
+      if (error != 0) end_with(error);
+    }
+    buffer_.clear();
+  }
+  /// After a failure there is no transcript any more.
+  [[gnu::cold]] void end_with(int error) {
+    const int file = file_.exchange(-1);
+    if (file < 0) return;
+    if (error != EBADF) close_file(file);
+    const char* const remedy = remedy_for(error);
+    tell(
+        {"the transcript is not complete, the file that KPROF_TRANSCRIPT names cannot be written: ",
+         remedy != nullptr ? remedy : std::strerror(error)});
+  }
+
+  [[gnu::cold]] void write_work(const char* what, const activity& a) {
+    put("%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu64, what,
+        a.correlation, a.start, a.end, a.device, a.stream, a.graph_node);
   }
 
   /// Each path once, what is around it before it.
-  void write_path(recorder& threads, std::uint32_t path) {
+  [[gnu::cold]] void write_path(recorder& threads, std::uint32_t path) {
     if (path == 0 || (path < written_.size() && written_[path])) return;
     const path_table::step s = threads.paths()[path];
     write_path(threads, s.parent);
@@ -137,12 +220,15 @@ class KPROF_DETAIL_LOCAL device_transcript {
     }
     for (char& c : name)
       if (c == '\n' || c == '\r') c = ' ';
-    std::fprintf(file_, "path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent,
-                 where.op != nullptr ? "op" : "region", name.c_str());
+    put("path %" PRIu32 " %" PRIu32 " %s %s\n", path, s.parent,
+        where.op != nullptr ? "op" : "region", name.c_str());
   }
 
-  std::mutex mutex_;
-  std::FILE* file_ = nullptr;
+  std::mutex mutex_;  // guards what is below
+  std::atomic<int> file_{-1};
+  descriptor_target target_;  // of file_
+  std::string buffer_;        // what has not been written
+  bool is_buffered_ = true;
   std::vector<bool> written_;  // paths
 };
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -54,38 +55,54 @@ struct device_description {
   const char* name = nullptr;
 };
 
+/// What a call launches.
+enum class launch_kind : std::uint8_t { kernel, transfer, graph };
+
+/// What a collector could not pass on.
+enum class loss : std::uint8_t {
+  records,          // dropped
+  cut_buffers,      // of records, each from the middle on
+  foreign_buffers,  // of records, which another client of the same source asked for
+  launch_ids,       // of launches with very many
+};
+
 /// What a collector calls. The first group is called on the program's own threads, from within its
 /// CUDA calls; the second on the thread that reads records, one thread at a time.
 struct device_listener {
   std::uint64_t (*now)() noexcept;  // a time stamp for `launched`
   /// A call that launches work and began at `when` has succeeded. It may have several correlation
   /// ids: its own and those of the calls that it made.
-  void (*launched)(const std::uint32_t* correlations, std::uint32_t count,
-                   std::uint64_t when) noexcept;
+  void (*launched)(const std::uint32_t* correlations, std::uint32_t count, std::uint64_t when,
+                   launch_kind what) noexcept;
   // in a graph that is being built or captured
   void (*graph_node_made)(std::uint64_t node, bool does_work) noexcept;
   void (*graph_node_copied)(std::uint64_t node, std::uint64_t original) noexcept;
+  /// A node of an executable graph runs what `original` does, from the next launch on.
+  void (*graph_node_updated)(std::uint64_t node, std::uint64_t original) noexcept;
   void (*graph_node_destroyed)(std::uint64_t node) noexcept;
   void (*context_made)() noexcept;  // the program begins to use a device
 
   void (*begin_reading)() noexcept;
   void (*read)(const activity* some, std::size_t count) noexcept;
   void (*describe)(const device_description& device) noexcept;
-  void (*dropped)(std::uint64_t records) noexcept;
+  void (*lost)(loss what, std::uint64_t how_many) noexcept;
   void (*end_reading)() noexcept;
 };
 
-/// A source of activities. The caller lets no two of these functions run at once, but for version()
-/// and memory().
+/// A source of activities. The caller lets no two of these functions run at once, but for
+/// version(), notes() and memory().
 struct collector_api {
   /// Begins to collect, with `memory` bytes for records that have not been read. A failure is
   /// final.
   status (*start)(const device_listener& listener, std::size_t memory);
-  void (*flush)();  // reads the records of all work launched so far, waiting for the devices
-  void (*stop)();
-  void (*end)();               // as stop, and for good: the program ends
+  /// Reads the records of all work launched so far, waiting for the devices. False where it could
+  /// not wait, so that some may be missing.
+  bool (*flush)();
+  bool (*stop)();              // the same, and ends collecting
+  bool (*end)();               // as stop, and for good: the program ends
   void (*abandon)() noexcept;  // in the child of a fork, where no device can be used
   std::string (*version)();
+  std::vector<std::string> (*notes)();  // what a report should say of the collector, a line each
   std::size_t (*memory)() noexcept;
 };
 

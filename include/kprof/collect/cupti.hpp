@@ -8,9 +8,13 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
+#include <kprof/collect/cuda_driver.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/collect/cupti_callbacks.hpp>
 #include <kprof/collect/cupti_calls.hpp>
+#include <kprof/collect/cupti_client.hpp>
+#include <kprof/collect/cupti_clock.hpp>
+#include <kprof/collect/cupti_defects.hpp>
 #include <kprof/collect/cupti_library.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/cupti_refusal.hpp>
@@ -23,6 +27,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -54,28 +59,32 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     return {};
   }
 
-  /// Reads the records of all work launched so far, waiting for the devices.
-  void flush() {
-    if (!collecting_) return;
-    wait_.for_all_devices();
-    flush_finished();
+  /// Reads the records of all work launched so far, waiting for the devices; false where that was
+  /// not possible.
+  bool flush() {
+    if (!collecting_) return false;
+    const bool waited = wait_.for_all_devices();
+    return flush_finished() && waited;
   }
 
   /// Ends collecting, so that another client may use CUPTI. Work that still runs is recorded
   /// without its end.
-  void stop() {
-    if (!collecting_) return;
-    flush();
-    unsubscribe();
+  bool stop() {
+    if (!collecting_) return false;
+    const bool all = flush();
+    unsubscribe(false);
+    return all;
   }
   /// As stop(), and nothing is ever collected again: CUDA is about to shut down. Waits 5 s at most
   /// for the devices.
-  void end() {
+  bool end() {
+    bool all = false;
     if (collecting_) {
-      if (wait_.for_all_devices_within(5000)) flush_finished();
-      unsubscribe();
+      all = wait_.for_all_devices_within(5000) && flush_finished();
+      unsubscribe(true);
     }
     ended_ = true;
+    return all;
   }
   /// In the child of a fork, where neither CUDA nor CUPTI may be called.
   static void abandon() noexcept {
@@ -86,16 +95,20 @@ class KPROF_DETAIL_LOCAL cupti_collector {
 
   /// "CUPTI 13.0 (API 130001)", once it is known.
   std::string version() const {
-    const auto api = " (API " + std::to_string(version_) + ")";
-    if (version_ >= cupti::version_13)
-      return "CUPTI " + std::to_string(version_ / 10000) + '.' +
-             std::to_string(version_ / 100 % 100) + api;
-    std::string text = "CUPTI 12 or older" + api;
-    if (callbacks_.graphs_were_updated())
-      text +=
-          "; it does not tell of updated graphs, whose work stays under the scopes of their first "
-          "capture: use CUPTI 13";
-    return text;
+    const std::uint32_t version = version_;
+    const auto api = " (API " + std::to_string(version) + ")";
+    if (version >= cupti::version_13)
+      return "CUPTI " + std::to_string(version / 10000) + '.' +
+             std::to_string(version / 100 % 100) + api;
+    return "CUPTI 12 or older" + api;
+  }
+  /// What the report should say of CUPTI besides, a line each.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> out = cupti::known_defects(version_, callbacks_.use());
+    if (const cupti::result r = not_ended_because_; r != cupti::success)
+      out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
+                    "): other tools cannot use CUPTI until the process ends");
+    return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
 
@@ -109,26 +122,37 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     reader_.set_limit(memory);
     if (f_.subscribe == nullptr)
       if (status s = cupti::open_library(f_); !s) return s;
-    static_cast<void>(f_.get_version(&version_));
-    if (const cupti::result r = f_.subscribe(&subscriber_, &callback, this); r != cupti::success)
+    if (status s = cupti::initialize_driver(); !s) return s;
+    std::uint32_t version = 0;
+    if (const cupti::result r = f_.get_version(&version); r != cupti::success) return {refusal(r)};
+    version_ = version;
+    clock_.measure(f_);
+    const cupti::client::callbacks to{&callback,  this,          &requested,
+                                      &completed, &requested_v2, &completed_v2};
+    if (const cupti::result r = client_.subscribe(to, version); r != cupti::success) {
+      if (client_.handle() != nullptr) end_subscription();
       return {refusal(r)};
+    }
+    listening_ = true;
     status s = enable();
-    if (!s) static_cast<void>(f_.unsubscribe(subscriber_));
+    if (!s) end_subscription();
     return s;
   }
+  void end_subscription() {
+    listening_ = false;
+    not_ended_because_ = client_.unsubscribe();
+  }
   status enable() {
-    if (const cupti::result r = f_.register_buffers(&requested, &completed); r != cupti::success)
-      return {refusal(r)};
-    callbacks_.enable(subscriber_);
+    callbacks_.enable(client_.handle());
     // Last: a record whose launch was not seen would be of unknown launch.
     for (const std::uint32_t kind : kinds) {
-      const cupti::result r = f_.enable(kind);
+      const cupti::result r = client_.enable(kind);
       if (r == cupti::success || kind == cupti::kind_device ||
           kind == cupti::kind_synchronization || kind == cupti::kind_overhead)
         continue;
       for (const std::uint32_t enabled : kinds) {
         if (enabled == kind) break;
-        static_cast<void>(f_.disable(enabled));
+        static_cast<void>(client_.disable(enabled));
       }
       return {refusal(r)};
     }
@@ -136,38 +160,47 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   }
   std::string refusal(cupti::result r) const { return cupti::refusal(r, f_, &callback); }
 
-  void unsubscribe() {
+  /// `ends`: with the process.
+  void unsubscribe(bool ends) {
     {
       const std::lock_guard lock(calling_);
       collecting_ = false;  // the reader's thread makes no call from here on
-      for (const std::uint32_t kind : kinds) static_cast<void>(f_.disable(kind));
+      for (const std::uint32_t kind : kinds)
+        if (!ends || !cupti::may_hang_when_disabling(version_))
+          static_cast<void>(client_.disable(kind));
       if (api_records_) disable_api_records();
       static_cast<void>(f_.flush_all(cupti::flush_forced));
-      count_dropped();
-      static_cast<void>(f_.unsubscribe(subscriber_));
-      subscriber_ = nullptr;
+      reader_.read_all();  // as a subscriber
+      count_losses();
+      end_subscription();
       wait_.forget_contexts();  // CUPTI no longer tells when they are destroyed
     }
     reader_.read_all();
   }
 
-  void flush_finished() {
-    static_cast<void>(f_.flush_all(0));
+  /// Reads the records of finished work; false where CUPTI would not give them.
+  bool flush_finished() {
+    const bool flushed = f_.flush_all(0) == cupti::success;
     reader_.read_all();
     query_after_reading();
+    return flushed;
   }
   /// What CUPTI is asked after records were read.
   void query_after_reading() {
     const std::lock_guard lock(calling_);
     if (!collecting_) return;
-    count_dropped();
+    clock_.measure(f_);
+    count_losses();
     if (reader_.ids_are_missing() && !api_records_) enable_api_records();
   }
-  /// Counts the records that CUPTI dropped since the last call.
-  void count_dropped() {
-    std::size_t dropped = 0;
-    if (f_.dropped_records(nullptr, 0, &dropped) == cupti::success && dropped != 0)
-      listener_.dropped(dropped);
+  /// Counts what was lost since the last call.
+  void count_losses() {
+    count(loss::records, client_.take_dropped());
+    count(loss::foreign_buffers, reader_.take_foreign_buffers());
+    count(loss::launch_ids, callbacks_.take_ids_lost());
+  }
+  void count(loss what, std::uint64_t how_many) {
+    if (how_many != 0) listener_.lost(what, how_many);
   }
 
   // CUPTI documents correlation ids only for when records of API calls are enabled as well. Those
@@ -175,23 +208,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   // enabled only once a record of device work came without an id.
   void enable_api_records() {
     api_records_ = true;
-    const auto on = [&](const cupti::call_table& calls, auto enable_one, std::uint32_t kind) {
-      if (enable_one == nullptr) static_cast<void>(f_.enable(kind));
-      else calls.each([&](std::uint32_t id) { static_cast<void>(enable_one(id, 1)); });
+    const auto on = [&](const cupti::call_table& calls, std::uint32_t kind) {
+      bool one_by_one = true;
+      calls.each(
+          [&](std::uint32_t id) { one_by_one = one_by_one && client_.enable_api_call(kind, id); });
+      if (!one_by_one) static_cast<void>(client_.enable(kind));
     };
-    on(callbacks_.runtime_calls(), f_.enable_runtime_api, cupti::kind_runtime);
-    on(callbacks_.driver_calls(), f_.enable_driver_api, cupti::kind_driver);
+    on(callbacks_.runtime_calls(), cupti::kind_runtime);
+    on(callbacks_.driver_calls(), cupti::kind_driver);
   }
   void disable_api_records() {
-    static_cast<void>(f_.disable(cupti::kind_runtime));
-    static_cast<void>(f_.disable(cupti::kind_driver));
+    static_cast<void>(client_.disable(cupti::kind_runtime));
+    static_cast<void>(client_.disable(cupti::kind_driver));
     api_records_ = false;
   }
 
   // ---- what CUPTI calls
 
   static void callback(void* self, std::uint32_t domain, std::uint32_t id, const void* data) {
-    if (self != nullptr) static_cast<cupti_collector*>(self)->callbacks_.handle(domain, id, data);
+    auto* const its = static_cast<cupti_collector*>(self);
+    if (its != nullptr && its->listening_.load(std::memory_order_relaxed))
+      its->callbacks_.handle(domain, id, data);
   }
   static void requested(std::uint8_t** records, std::size_t* size, std::size_t* max_records) {
     const bool needs_one = own_collector->version_ < cupti::version_buffers_may_be_refused;
@@ -205,16 +242,27 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     own_collector->reader_.queue(records, filled);
   }
 
+  static void requested_v2(std::uint8_t** records, std::size_t* size, std::size_t* max_records,
+                           void*) {
+    requested(records, size, max_records);
+  }
+  static void completed_v2(std::uint8_t* records, std::size_t size, std::size_t filled, void*) {
+    completed(nullptr, 0, records, size, filled);
+  }
+
   static cupti_collector* own_collector;  // CUPTI's buffer callbacks carry no pointer of kprof's
 
   const device_listener listener_;
   cupti::functions f_{};
   cupti::device_wait wait_;
-  cupti::record_reader reader_{listener_, f_};
+  cupti::clock_offset clock_;
+  cupti::client client_{f_};
+  cupti::record_reader reader_{listener_, client_, clock_};
   cupti::callback_handler callbacks_{listener_, f_, wait_, reader_};
-  cupti::subscriber subscriber_ = nullptr;
-  std::uint32_t version_ = 0;
+  std::atomic<std::uint32_t> version_{0};
   std::mutex calling_;  // held to call CUPTI after reading or to unsubscribe; not by callbacks
+  std::atomic<bool> listening_{false};                            // to callbacks
+  std::atomic<cupti::result> not_ended_because_{cupti::success};  // why a subscription goes on
   std::atomic<bool> collecting_{false};
   std::atomic<bool> ended_{false};
   status failure_;
@@ -228,11 +276,12 @@ KPROF_DETAIL_LOCAL inline const collector_api& cupti_api() noexcept {
       [](const device_listener& listener, std::size_t memory) {
         return cupti_collector::get(&listener).start(memory);
       },
-      [] { cupti_collector::get().flush(); },
-      [] { cupti_collector::get().stop(); },
-      [] { cupti_collector::get().end(); },
+      [] { return cupti_collector::get().flush(); },
+      [] { return cupti_collector::get().stop(); },
+      [] { return cupti_collector::get().end(); },
       &cupti_collector::abandon,
       [] { return cupti_collector::get().version(); },
+      [] { return cupti_collector::get().notes(); },
       []() noexcept { return cupti_collector::get().memory(); },
   };
   return table;

@@ -6,7 +6,7 @@
 // fields lie. So programs need no CUPTI headers, one build serves CUPTI 11.8 to 13, and files of a
 // program built with and without the CUDA Toolkit agree. Records grow only at their end, so every
 // field is where the oldest version that has it put it. The tests compile this file against the
-// headers of CUPTI 11.8, 12.0, 12.4, 12.9 and 13.0 and compare every number.
+// headers of CUPTI 11.8, 12.0, 12.4, 12.9, 13.0, 13.3 and 13.5 and compare every number.
 
 #include <kprof/build_options.hpp>
 
@@ -33,7 +33,8 @@ inline constexpr std::uint32_t api_enter = 0, api_exit = 1;
 
 // Callbacks of the domain `resource`.
 inline constexpr std::uint32_t context_created = 1, context_destroy_starting = 2,
-                               stream_destroy_starting = 4, graph_node_created = 13,
+                               stream_destroy_starting = 4, module_loaded = 6,
+                               module_unload_starting = 7, graph_node_created = 13,
                                graph_node_destroy_starting = 14, graph_node_cloned = 20;
 inline constexpr std::uint32_t graph_node_updated = 22;  // since 13.0
 
@@ -51,8 +52,9 @@ inline constexpr std::uint32_t flush_forced = 1;
 // Versions as cuptiGetVersion tells them.
 // before 12.9 that crashes CUPTI
 inline constexpr std::uint32_t version_buffers_may_be_refused = 27;
-// from here on it is the CUDA version times 10
+// from here on it is the CUDA version times 10, plus the update
 inline constexpr std::uint32_t version_13 = 130000;
+inline constexpr std::uint32_t version_many_subscribers = 130300;
 
 using subscriber = void*;
 using callback_function = void (*)(void* user, std::uint32_t domain, std::uint32_t id,
@@ -62,12 +64,20 @@ using buffer_requested = void (*)(std::uint8_t** buffer, std::size_t* size,
 using buffer_completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer,
                                   std::size_t size, std::size_t valid_size);
 
+using buffer_requested_v2 = void (*)(std::uint8_t** buffer, std::size_t* size,
+                                     std::size_t* max_records, void* info);
+using buffer_completed_v2 = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size,
+                                     void* info);
+
 /// CUpti_SubscriberParams, of CUPTI 13.
 struct subscriber_params {
-  std::size_t size;
+  std::size_t size;  // up to the last member that matters
   const char* name;
   char* holder;             // who has subscribed before, written on multiple_subscribers
   std::size_t holder_size;  // 64 or more
+  // since 13.3
+  std::uint8_t allow_others;
+  std::uint8_t padding[7];
 };
 
 /// The functions, as cupti_library finds them. Those at the end may be missing.
@@ -86,9 +96,23 @@ struct functions {
   result (*next_record)(std::uint8_t* buffer, std::size_t valid_size, void** record);
   result (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped);
   result (*graph_node_id)(void* node, std::uint64_t* id);
+  // what kprof can do without
+  result (*get_timestamp)(std::uint64_t* ns);
   // since 13.0
   result (*subscribe_v2)(subscriber* out, callback_function callback, void* user,
                          subscriber_params* params);
+  // since 13.3, all
+  result (*register_buffers_v2)(subscriber who, buffer_requested_v2 requested,
+                                buffer_completed_v2 completed);
+  result (*enable_v2)(subscriber who, std::uint32_t kind, void* config);
+  result (*disable_v2)(subscriber who, std::uint32_t kind, void* config);
+  result (*next_record_v2)(subscriber who, std::uint8_t* buffer, std::size_t valid_size,
+                           void** record);
+  result (*dropped_records_v2)(subscriber who, void* context, std::uint32_t stream,
+                               std::size_t* dropped);
+  // since 13.4
+  result (*enable_runtime_api_v2)(subscriber who, std::uint32_t id, std::uint8_t enable);
+  result (*enable_driver_api_v2)(subscriber who, std::uint32_t id, std::uint8_t enable);
   // since 12.5
   result (*enable_runtime_api)(std::uint32_t id, std::uint8_t enable);
   result (*enable_driver_api)(std::uint32_t id, std::uint8_t enable);

@@ -8,8 +8,10 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
+#include <kprof/collect/capturing_streams.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/collect/cupti_calls.hpp>
+#include <kprof/collect/cupti_defects.hpp>
 #include <kprof/collect/cupti_reader.hpp>
 #include <kprof/collect/device_wait.hpp>
 
@@ -30,11 +32,15 @@ class callback_handler {
   void enable(subscriber who) {
     ++round_;
     for (const std::uint32_t id :
-         {context_created, context_destroy_starting, stream_destroy_starting, graph_node_created,
-          graph_node_destroy_starting, graph_node_cloned, graph_node_updated})
+         {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
+          module_unload_starting, graph_node_created, graph_node_destroy_starting,
+          graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    runtime_.fill(f_, runtime_api);
-    driver_.fill(f_, driver_api);
+    // Once: callbacks of an earlier subscription may still be under way, and look there.
+    if (round_ == 1) {
+      runtime_.fill(f_, runtime_api);
+      driver_.fill(f_, driver_api);
+    }
     runtime_.each(
         [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
     driver_.each(
@@ -42,8 +48,12 @@ class callback_handler {
   }
   const call_table& runtime_calls() const noexcept { return runtime_; }
   const call_table& driver_calls() const noexcept { return driver_; }
-  /// Whether the program has updated an executable graph.
-  bool graphs_were_updated() const noexcept { return graphs_were_updated_; }
+  /// Ids of launches for which there was no room since the last call.
+  std::uint64_t take_ids_lost() noexcept { return ids_lost_.exchange(0); }
+  /// What the program has done so far that some versions of CUPTI get wrong.
+  risky_use use() const noexcept {
+    return {round_, graphs_were_launched_, graphs_were_updated_, modules_were_reloaded_};
+  }
 
   void handle(std::uint32_t domain, std::uint32_t id, const void* data) noexcept {
     if (domain == runtime_api) api_call(runtime_[id], data);
@@ -60,34 +70,43 @@ class callback_handler {
       return enters ? (++depth, false) : depth != 0 && --depth == 0;
     };
     switch (what) {
-      case call::launch:
-        if (enters) begin_launch(s, data);
-        if (leaves(s.launching) && succeeded(data)) launched(s);
+      case call::launch_kernel:
+      case call::launch_transfer:
+      case call::launch_graph:
+        if (enters) begin_launch(s, what, data);
+        if (leaves(s.launching) && result_of(data) == 0) launched(s);
         break;
       case call::begin_capture:
         if (enters && s.capturing == 0) wait_.begin_capture(stream_of(data));
-        if (leaves(s.capturing) && !succeeded(data)) wait_.end_capture(stream_of(data));
+        if (leaves(s.capturing) && result_of(data) != 0) wait_.capturing().end(stream_of(data));
         break;
       case call::end_capture:
-        if (leaves(s.capturing)) wait_.end_capture(stream_of(data));
+        if (leaves(s.capturing) && ends_capture(result_of(data)))
+          wait_.capturing().end(stream_of(data));
         break;
       case call::update_graph:
-        if (!enters && succeeded(data)) graphs_were_updated_ = true;
+        if (!enters && result_of(data) == 0) graphs_were_updated_ = true;
         break;
       case call::copy_graph: static_cast<void>(leaves(s.copying)); break;
       case call::other: break;
     }
   }
-  void begin_launch(call_state& s, const void* data) noexcept {
-    if (s.launching == 0) s.count = 0, s.captured = false, s.when = listener_.now();
-    s.add(field<std::uint32_t>(data, callback_data::correlation));
+  void begin_launch(call_state& s, call what, const void* data) noexcept {
+    if (s.launching == 0) {
+      s.count = 0, s.captured = false, s.when = listener_.now();
+      s.what = what == call::launch_kernel     ? launch_kind::kernel
+               : what == call::launch_transfer ? launch_kind::transfer
+                                               : launch_kind::graph;
+    }
+    if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
     if (context != s.context && context != nullptr) wait_.add(context);
     s.context = context;
   }
   void launched(const call_state& s) noexcept {
-    if (!s.captured) listener_.launched(s.ids, s.count, s.when);
+    if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
+    if (!s.captured) listener_.launched(s.ids, s.count, s.when, s.what);
     reader_.help_if_behind();
   }
   /// The first parameter of all calls that begin or end a capture.
@@ -95,9 +114,10 @@ class callback_handler {
     const void* const params = field<const void*>(data, callback_data::params);
     return params == nullptr ? nullptr : field<void*>(params, 0);
   }
-  static bool succeeded(const void* data) noexcept {
+  /// 0 for cudaSuccess and CUDA_SUCCESS, and where it is not told.
+  static int result_of(const void* data) noexcept {
     const void* const value = field<const void*>(data, callback_data::return_value);
-    return value == nullptr || field<int>(value, 0) == 0;  // cudaSuccess and CUDA_SUCCESS
+    return value == nullptr ? 0 : field<int>(value, 0);
   }
 
   void resource_event(std::uint32_t id, const void* data) noexcept {
@@ -108,7 +128,11 @@ class callback_handler {
       case context_destroy_starting:
         return wait_.remove(field<void*>(data, resource_data::context));
       case stream_destroy_starting:
-        return wait_.end_capture(field<void*>(data, resource_data::stream));
+        return wait_.capturing().destroyed(field<void*>(data, resource_data::stream));
+      case module_unload_starting: modules_were_unloaded_ = true; return;
+      case module_loaded:
+        if (modules_were_unloaded_) modules_were_reloaded_ = true;
+        return;
       default: graph_event(id, field<const void*>(data, resource_data::descriptor));
     }
   }
@@ -119,9 +143,12 @@ class callback_handler {
       case graph_node_created:
         return node_made(node, field<std::uint32_t>(graph, graph_data::node_type) <= node_memset);
       case graph_node_cloned:
-      case graph_node_updated:
         if (node_id(graph, graph_data::original_node, original))
           listener_.graph_node_copied(node, original);
+        return;
+      case graph_node_updated:
+        if (node_id(graph, graph_data::original_node, original))
+          listener_.graph_node_updated(node, original);
         return;
       case graph_node_destroy_starting: return listener_.graph_node_destroyed(node);
       default: return;
@@ -144,7 +171,11 @@ class callback_handler {
   record_reader& reader_;
   call_table runtime_, driver_;
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
+  std::atomic<std::uint64_t> ids_lost_{0};
+  std::atomic<bool> graphs_were_launched_{false};
   std::atomic<bool> graphs_were_updated_{false};
+  std::atomic<bool> modules_were_unloaded_{false};
+  std::atomic<bool> modules_were_reloaded_{false};
 };
 
 }  // namespace detail::cupti

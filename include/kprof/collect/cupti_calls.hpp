@@ -6,6 +6,7 @@
 // by the names that CUPTI gives them, not by number: a new CUDA version brings new launch calls.
 
 #include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 
 #include <cstddef>
@@ -18,7 +19,9 @@ namespace detail::cupti {
 
 enum class call : std::uint8_t {
   other,
-  launch,  // of a kernel, a copy, a memset or a graph
+  launch_kernel,
+  launch_transfer,  // a copy or a memset
+  launch_graph,
   begin_capture,
   end_capture,
   copy_graph,    // the nodes that it makes are copies of known nodes
@@ -35,11 +38,12 @@ inline call classify(std::string_view name) noexcept {
   if (has("StreamEndCapture")) return call::end_capture;
   if (has("GraphInstantiate") || has("GraphClone") || has("GraphAddChildGraph"))
     return call::copy_graph;
-  if (has("GraphLaunch")) return call::launch;
+  if (has("GraphLaunch")) return call::launch_graph;
   if (has("GraphExecUpdate") || (has("GraphExec") && has("SetParams"))) return call::update_graph;
   // those that add nodes to graphs, and host functions
   if (has("Graph") || has("HostFunc")) return call::other;
-  return has("Launch") || has("Memcpy") || has("Memset") ? call::launch : call::other;
+  if (has("Launch")) return call::launch_kernel;
+  return has("Memcpy") || has("Memset") ? call::launch_transfer : call::other;
 }
 
 /// The calls of one domain, by their number.
@@ -72,15 +76,16 @@ class call_table {
 /// The CUDA call that this thread is in. A call of the runtime makes calls of the driver, and the
 /// id of either may be on the device's record. A call inside another one is no second launch.
 struct call_state {
-  // a call of the runtime rarely makes more than one of the driver
-  static constexpr std::uint32_t max_ids = 6;
+  // A call of the runtime mostly makes one of the driver, and one for each device at most.
+  static constexpr std::uint32_t max_ids = 32;
 
   std::uint32_t ids[max_ids] = {};
   std::uint32_t count = 0;
-  std::uint32_t launching = 0;    // depth of calls that launch
-  std::uint32_t capturing = 0;    // depth of calls that begin or end a capture
-  std::uint32_t copying = 0;      // depth of calls that copy graphs
-  std::uint32_t round = 0;        // of the collector that saw the call begin
+  std::uint32_t launching = 0;  // depth of calls that launch
+  std::uint32_t capturing = 0;  // depth of calls that begin or end a capture
+  std::uint32_t copying = 0;    // depth of calls that copy graphs
+  std::uint32_t round = 0;      // of the collector that saw the call begin
+  launch_kind what = launch_kind::kernel;
   bool captured = false;          // the launch became a node of a graph
   const void* context = nullptr;  // of the latest launch
   std::uint64_t when = 0;
@@ -89,10 +94,14 @@ struct call_state {
   void enter_round(std::uint32_t now) noexcept {
     if (round != now) *this = call_state{}, round = now;
   }
-  void add(std::uint32_t id) noexcept {
+  /// False where there is no room.
+  bool add(std::uint32_t id) noexcept {
+    if (id == 0) return true;  // CUPTI gives none
     for (std::uint32_t i = 0; i < count; ++i)
-      if (ids[i] == id) return;
-    if (count < max_ids) ids[count++] = id;
+      if (ids[i] == id) return true;
+    if (count == max_ids) return false;
+    ids[count++] = id;
+    return true;
   }
 };
 

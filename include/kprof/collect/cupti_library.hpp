@@ -5,6 +5,7 @@
 // Finds libcupti at run time. Nothing links against it, so one program serves CUDA 11.8 to 13, and
 // where it is missing the report gives the reason in one line.
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 #include <kprof/status.hpp>
@@ -13,7 +14,6 @@
 #include <link.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ namespace detail::cupti {
 /// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
 /// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
 inline std::vector<std::string> library_names() {
-  if (const char* named = std::getenv("KPROF_CUPTI"); named != nullptr && *named != '\0')
+  if (const char* named = environment_variable("KPROF_CUPTI"); named != nullptr && *named != '\0')
     return {named};
   std::vector<std::string> names;
   // A libcupti that the program has loaded already: two in one process do not work together.
@@ -39,7 +39,7 @@ inline std::vector<std::string> library_names() {
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
     names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
+    if (const char* home = environment_variable(variable); home != nullptr && *home != '\0') {
       names.push_back(std::string{home} + "/extras/CUPTI/lib64/libcupti.so");
       names.push_back(std::string{home} + "/lib64/libcupti.so");
     }
@@ -76,7 +76,15 @@ inline const char* find_functions(void* library, functions& out) noexcept {
   need("cuptiActivityGetNextRecord", out.next_record);
   need("cuptiActivityGetNumDroppedRecords", out.dropped_records);
   need("cuptiGetGraphNodeId", out.graph_node_id);
+  find(library, "cuptiGetTimestamp", out.get_timestamp);
   find(library, "cuptiSubscribe_v2", out.subscribe_v2);
+  find(library, "cuptiActivityRegisterCallbacks_v2", out.register_buffers_v2);
+  find(library, "cuptiActivityEnable_v2", out.enable_v2);
+  find(library, "cuptiActivityDisable_v2", out.disable_v2);
+  find(library, "cuptiActivityGetNextRecord_v2", out.next_record_v2);
+  find(library, "cuptiActivityGetNumDroppedRecords_v2", out.dropped_records_v2);
+  find(library, "cuptiActivityEnableRuntimeApi_v2", out.enable_runtime_api_v2);
+  find(library, "cuptiActivityEnableDriverApi_v2", out.enable_driver_api_v2);
   find(library, "cuptiActivityEnableRuntimeApi", out.enable_runtime_api);
   find(library, "cuptiActivityEnableDriverApi", out.enable_driver_api);
   return missing;
@@ -85,7 +93,7 @@ inline const char* find_functions(void* library, functions& out) noexcept {
 /// Opens the first libcupti that has all that is needed. It stays open: CUPTI cannot be unloaded
 /// safely.
 inline status open_library(functions& out) {
-  const char* const named = std::getenv("KPROF_CUPTI");
+  const char* const named = environment_variable("KPROF_CUPTI");
   const bool is_named = named != nullptr && *named != '\0';
   std::string lacking, reason;
   for (const std::string& name : library_names()) {

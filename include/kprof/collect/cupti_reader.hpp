@@ -9,6 +9,8 @@
 #include <kprof/collect/activity.hpp>
 #include <kprof/collect/buffer_pool.hpp>
 #include <kprof/collect/cupti_abi.hpp>
+#include <kprof/collect/cupti_client.hpp>
+#include <kprof/collect/cupti_clock.hpp>
 #include <kprof/collect/cupti_records.hpp>
 
 #include <pthread.h>
@@ -27,7 +29,8 @@ namespace detail::cupti {
 
 class record_reader {
  public:
-  record_reader(const device_listener& listener, const functions& f) : listener_(listener), f_(f) {}
+  record_reader(const device_listener& listener, const client& cupti, const clock_offset& clock)
+      : listener_(listener), cupti_(cupti), clock_(clock) {}
 
   /// `memory`: bytes of all buffers together.
   void set_limit(std::size_t memory) { pool_.set_limit(memory); }
@@ -39,6 +42,8 @@ class record_reader {
     const std::lock_guard lock(reading_);
     while (read_one()) {}
   }
+  /// Buffers that came back and were none of kprof's, since the last call.
+  std::uint64_t take_foreign_buffers() noexcept { return foreign_buffers_.exchange(0); }
   /// Whether a record of device work had no correlation id.
   bool ids_are_missing() const noexcept { return ids_are_missing_; }
 
@@ -75,11 +80,15 @@ class record_reader {
     }
     return b == nullptr && needs_one ? pool_.take_spare() : b;
   }
-  /// CUPTI gives a buffer back. Other clients' buffers are left alone.
+  /// CUPTI gives a buffer back. Other clients' buffers are left alone: whoever asked for them may
+  /// still have them.
   void queue(std::uint8_t* records, std::size_t filled) noexcept {
     buffer* const b = pool_.find(records);
-    if (b == nullptr) return;
-    b->filled = filled;
+    if (b == nullptr) {
+      ++foreign_buffers_;
+      return;
+    }
+    b->filled = filled < b->size ? filled : b->size;
     pool_.queue(b);
     // After this lock the reader either has not looked at the queue yet or waits to be woken.
     { const std::lock_guard lock(waiting_); }
@@ -119,7 +128,9 @@ class record_reader {
     std::size_t count = 0;
     std::uint64_t lost = 0;
     void* record = nullptr;
-    while (b.filled != 0 && f_.next_record(b.records(), b.filled, &record) == success) {
+    result walked = b.filled == 0 ? max_limit_reached : success;
+    while (walked == success &&
+           (walked = cupti_.next_record(b.records(), b.filled, &record)) == success) {
       if (kind_of(record) == kind_device) listener_.describe(read_device(record));
       activity& a = some[count];
       if (!cupti::read(record, a)) continue;
@@ -127,11 +138,13 @@ class record_reader {
         ++lost;
         continue;
       }
+      clock_.apply(a);
       if (a.correlation == 0 && a.kind <= activity_kind::set) ids_are_missing_ = true;
       if (++count == batch) listener_.read(some, std::exchange(count, 0));
     }
     if (count != 0) listener_.read(some, count);
-    if (lost != 0) listener_.dropped(lost);
+    if (lost != 0) listener_.lost(loss::records, lost);
+    if (walked != max_limit_reached) listener_.lost(loss::cut_buffers, 1);
   }
 
   void read_for_ever() {
@@ -146,12 +159,14 @@ class record_reader {
   }
 
   const device_listener& listener_;
-  const functions& f_;
+  const client& cupti_;
+  const clock_offset& clock_;
   buffer_pool pool_;
   std::mutex reading_;  // held by the one thread that reads
   std::mutex waiting_;  // held only to look whether a buffer is queued
   std::condition_variable wake_;
   std::atomic<bool> ids_are_missing_{false};
+  std::atomic<std::uint64_t> foreign_buffers_{0};
   bool thread_started_ = false;
   void (*after_reading_)(void* of) = nullptr;
   void* after_reading_of_ = nullptr;

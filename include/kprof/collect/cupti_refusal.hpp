@@ -7,6 +7,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/cupti_abi.hpp>
 
+#include <cstddef>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -25,7 +26,11 @@ inline std::string name_of(result r, const functions& f) {
 inline std::string subscribed_client(const functions& f, callback_function callback) {
   if (f.subscribe_v2 == nullptr) return {};
   char name[256] = "";
-  subscriber_params params{sizeof params, "kprof", name, sizeof name};
+  subscriber_params params{};
+  params.size = offsetof(subscriber_params, allow_others);
+  params.name = "kprof";
+  params.holder = name;
+  params.holder_size = sizeof name;
   subscriber who = nullptr;
   if (f.subscribe_v2(&who, callback, nullptr, &params) == success)
     static_cast<void>(f.unsubscribe(who));
@@ -47,8 +52,8 @@ inline std::string refusal(result r, const functions& f, callback_function callb
              "; run as root, or load the NVIDIA driver with "
              "NVreg_RestrictProfilingToAdminUsers=0";
     case unknown_error:
-      return "CUPTI finds no NVIDIA driver" + said +
-             "; run where nvidia-smi lists a GPU, with a driver no older than libcupti";
+      return "CUPTI finds no NVIDIA driver that it works with" + said +
+             "; use a libcupti no newer than the driver (KPROF_CUPTI)";
     case not_initialized:
       return "CUPTI finds no GPU that the program may use" + said +
              "; look at CUDA_VISIBLE_DEVICES, and in a container at --gpus all";

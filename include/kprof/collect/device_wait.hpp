@@ -3,10 +3,10 @@
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
 // Waits until the devices have finished all launched work, since CUPTI keeps back the records of
-// work that still runs. Uses the CUDA driver or runtime that the program has loaded; where it has
-// loaded none, nothing waits.
+// work that still runs. Uses the CUDA driver, which is loaded before anything is collected.
 
 #include <kprof/build_options.hpp>
+#include <kprof/collect/capturing_streams.hpp>
 #include <kprof/collect/lock_within.hpp>
 
 #include <dlfcn.h>
@@ -42,37 +42,33 @@ class device_wait {
   /// be waiting for this thread.
   void begin_capture(void* stream) {
     const auto alone = lock_within(20, waiting_);
-    const std::lock_guard lock(mutex_);
-    capturing_.push_back(stream);
+    capturing_.begin(stream);
   }
-  /// The capture has ended or failed, or the stream is destroyed.
-  void end_capture(void* stream) {
-    const std::lock_guard lock(mutex_);
-    std::erase(capturing_, stream);
-  }
+  capturing_streams& capturing() noexcept { return capturing_; }
 
   /// Waits, unless a stream is being captured: then the records of running work are read later.
-  void for_all_devices() {
+  /// Returns whether all work launched before the call has finished.
+  bool for_all_devices() {
     const std::lock_guard lock(waiting_);
-    if (is_capturing()) return;
-    if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
-      for_contexts(driver);
-      dlclose(driver);
-    } else if (const auto wait = function<int (*)()>(RTLD_DEFAULT, "cudaDeviceSynchronize")) {
-      static_cast<void>(wait());
-    }
+    if (capturing_.any()) return false;
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return false;
+    const bool all = for_contexts(driver);
+    dlclose(driver);
+    return all;
   }
-  /// Gives up after that long, and returns false: a program may end with work that never does.
+  /// Gives up after that long: a program may end with work that never does.
   bool for_all_devices_within(int milliseconds) {
     struct job {
       device_wait* wait;
+      bool all = false;
       std::atomic<bool> done{false};
     };
     // A thread that has been given up still writes to it, so then it is never freed.
     auto* const j = new job{this};
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
-      its->wait->for_all_devices();
+      its->all = its->wait->for_all_devices();
       its->done = true;
       return nullptr;
     };
@@ -80,8 +76,9 @@ class device_wait {
     if (pthread_create(&thread, nullptr, run, j) != 0) return false;
     pthread_detach(thread);
     if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
+    const bool all = j->all;
     delete j;
-    return true;
+    return all;
   }
 
  private:
@@ -93,12 +90,12 @@ class device_wait {
     return out;
   }
 
-  void for_contexts(void* driver) {
+  bool for_contexts(void* driver) {
     const auto push = function<int (*)(void*)>(driver, "cuCtxPushCurrent_v2");
     const auto pop = function<int (*)(void**)>(driver, "cuCtxPopCurrent_v2");
     const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
-    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return;
+    if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return false;
     std::vector<void*> contexts;
     {
       const std::lock_guard lock(mutex_);
@@ -106,25 +103,25 @@ class device_wait {
     }
     // This thread's context may be older than the subscription, with no launch since.
     void* own = nullptr;
-    if (current(&own) == 0 && own != nullptr) static_cast<void>(wait());
+    bool all = current(&own) != 0 || own == nullptr || wait() == 0;
     for (void* context : contexts) {
-      if (is_capturing()) return;  // it began while this thread waited
-      if (context == own || push(context) != 0) continue;
-      static_cast<void>(wait());
+      if (capturing_.any()) return false;  // it began while this thread waited
+      if (context == own) continue;
+      if (push(context) != 0) {
+        all = false;
+        continue;
+      }
+      all = wait() == 0 && all;
       void* popped = nullptr;
       static_cast<void>(pop(&popped));
     }
+    return all;
   }
 
-  bool is_capturing() {
-    const std::lock_guard lock(mutex_);
-    return !capturing_.empty();
-  }
-
-  std::mutex mutex_;  // guards the two lists
+  std::mutex mutex_;  // guards contexts_
   std::vector<void*> contexts_;
-  std::vector<void*> capturing_;  // streams
-  std::mutex waiting_;            // held while a thread waits; no CUPTI call is made under it
+  capturing_streams capturing_;
+  std::mutex waiting_;  // held while a thread waits; no CUPTI call is made under it
 };
 
 }  // namespace detail::cupti

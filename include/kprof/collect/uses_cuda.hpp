@@ -5,6 +5,7 @@
 // Whether the program uses CUDA. Loading CUPTI loads the driver, which a program without CUDA
 // should not pay for.
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/build_options.hpp>
 
 #include <link.h>
@@ -39,6 +40,10 @@ inline bool uses_cuda() {
   };
   return dl_iterate_phdr(is_of_cuda, nullptr) != 0;
 }
+
+/// Whether device activity is collected unless somebody says otherwise. Not where the environment
+/// is foreign: the driver that CUPTI loads takes names of libraries from it.
+inline bool collects_by_default() { return !environment_is_foreign() && uses_cuda(); }
 
 }  // namespace detail
 KPROF_DETAIL_END

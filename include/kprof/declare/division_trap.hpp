@@ -28,7 +28,7 @@ class KPROF_DETAIL_LOCAL division_trap {
     const bool is_new = install(false);
     evaluate_or_recover(evaluate, params, out);
     const handler_lock lock;
-    if (is_new && !keeps_handler_) sigaction(SIGFPE, &previous_, nullptr);
+    if (is_new && !keeps_handler_) remove();
   }
   /// The same from any number of threads at once. Leaves the handler installed: for a module that
   /// is never unloaded.
@@ -59,9 +59,20 @@ class KPROF_DETAIL_LOCAL division_trap {
     ours.sa_sigaction = &handler;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGFPE, &ours, &before);
-    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handler) return false;
+    if (is_ours(before)) return false;
     previous_ = before;
     return true;
+  }
+  /// Puts the previous handler back, unless the program has installed another one meanwhile.
+  static void remove() noexcept {
+    struct sigaction current {};
+    sigaction(SIGFPE, nullptr, &current);
+    if (!is_ours(current)) return;
+    sigaction(SIGFPE, &previous_, &current);
+    if (!is_ours(current)) sigaction(SIGFPE, &current, nullptr);  // installed between the two calls
+  }
+  static bool is_ours(const struct sigaction& action) noexcept {
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &handler;
   }
 
   static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {

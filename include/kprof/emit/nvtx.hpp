@@ -9,6 +9,7 @@
 // the first scope looks for a tool, and without one guards are idle again. It costs about 0.4 s of
 // compile time and 31 KB of weak code an object. Any thread may open and close scopes.
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/emit/nvtx_ranges.hpp>
 
@@ -43,7 +44,8 @@ KPROF_DETAIL_LOCAL inline const emitter_api* attach_nvtx() noexcept {
   std::uint32_t tool = load(self.tool);
   if (tool == nvtx::not_sought && nvtx::exchange(self.tool, tool, nvtx::being_sought)) {
     nvtx::telling = true;
-    self.emitter = nvtx::look_for_tool(the_hub());
+    // NVTX itself reads NVTX_INJECTION64_PATH, whatever the process may do.
+    self.emitter = environment_is_foreign() ? nullptr : nvtx::look_for_tool(the_hub());
     nvtx::telling = false;
     tool = self.emitter != nullptr ? nvtx::found : nvtx::absent;
     store(self.tool, tool);
@@ -135,7 +137,7 @@ KPROF_DETAIL_LOCAL inline scope_token begin(site& where, const void* payload,
 KPROF_DETAIL_LOCAL inline bool arm_nvtx() noexcept {
   hub_record& hub = the_hub();
   if (load(nvtx::self.refused) || load(hub.emit_refused) != 0 ||
-      load(nvtx::self.tool) == nvtx::absent)
+      load(nvtx::self.tool) == nvtx::absent || environment_is_foreign())
     return false;
   const scope_api* nobody = nullptr;
   keep_loaded();
@@ -168,7 +170,8 @@ namespace nvtx {
 struct arming {
   KPROF_DETAIL_LOCAL arming() noexcept { arm_nvtx(); }
 };
-KPROF_DETAIL_LOCAL inline arming armed;
+KPROF_DETAIL_LOCAL
+[[gnu::init_priority(102)]] inline arming armed;
 }  // namespace nvtx
 
 #endif  // KPROF_NVTX

@@ -22,12 +22,14 @@ KPROF_DETAIL_BEGIN
 
 /// Kernels, copies and memsets, summed.
 struct device_sum {
-  std::uint64_t kernels = 0;  ///< runs
-  std::uint64_t copies = 0;   ///< copies and memsets
-  std::uint64_t untimed = 0;  ///< of both, those without timing
-  std::uint64_t gaps = 0;     ///< of both, those whose launch was seen
-  double ns = 0;              ///< run times, summed: concurrent runs count each
-  double gap_ns = 0;          ///< from launch to start, summed over `gaps`
+  std::uint64_t kernels = 0;     ///< runs
+  std::uint64_t copies = 0;      ///< copies and memsets
+  std::uint64_t untimed = 0;     ///< of both, those without timing
+  std::uint64_t gaps = 0;        ///< of both, those whose launch was seen
+  std::uint64_t in_graphs = 0;   ///< of both, those that graphs ran
+  std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
+  double ns = 0;                 ///< run times, summed: concurrent runs count each
+  double gap_ns = 0;             ///< from launch to start, summed over `gaps`
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -35,6 +37,8 @@ struct device_sum {
     copies += more.copies;
     untimed += more.untimed;
     gaps += more.gaps;
+    in_graphs += more.in_graphs;
+    unrecorded += more.unrecorded;
     ns += more.ns;
     gap_ns += more.gap_ns;
   }
@@ -71,27 +75,59 @@ inline absence device_time_known(const device_sum& sum) noexcept {
   return sum.untimed > sum.runs() / 1000 ? absence::untimed : absence::none;
 }
 
-/// The same of all rates that need every record: not known where more than one in a thousand was
-/// dropped.
-inline absence all_records_known(const profile& p) noexcept {
+/// The same of all that needs every record of some work: not known where more than one in a
+/// thousand may be missing. A kernel's launch shows by itself whether its record is missing; a
+/// graph and a copy, which may leave many, do not, so each record that was dropped may be of their
+/// work.
+inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   const device_completeness& c = p.device.complete;
-  return c.dropped > (c.records + c.dropped) / 1000 ? absence::dropped : absence::none;
+  const std::uint64_t of_many = sum.in_graphs + sum.copies;
+  const bool lost_buffers = c.cut_buffers + c.foreign_buffers > 0;  // of unknown many records
+  if (of_many > 0 && (lost_buffers || c.dropped > of_many / 1000)) return absence::dropped;
+  if (sum.unrecorded > sum.runs() / 1000)
+    return lost_buffers || c.dropped > 0 ? absence::dropped : absence::not_all_records;
+  // nobody knows whose they are
+  return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
 }
 
-/// By node: what was launched right in it, and that with all below it. Both are empty where there
-/// is no work at all.
+/// By node: what was launched right in it, and that with all below it. Both are empty where no work
+/// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
   std::vector<device_sum> own, whole;
 
   explicit device_sums(const profile& p) {
-    if (!has_device_work(p)) return;
+    const auto lacks_records = [](const scope_node& n) { return n.unrecorded != 0; };
+    if (!has_device_work(p) && std::none_of(p.nodes.begin(), p.nodes.end(), lacks_records)) return;
     own.resize(p.nodes.size());
-    for (const device_work& w : p.device.work)
-      if (const std::uint32_t node = scope_of(p, w); node != scope_node::none) own[node].add(w);
+    for (std::size_t i = 0; i < own.size(); ++i) own[i].unrecorded = p.nodes[i].unrecorded;
+    const std::vector<std::uint32_t> graphs = graphs_around(p);
+    for (const device_work& w : p.device.work) {
+      const std::uint32_t node = scope_of(p, w);
+      if (node == scope_node::none) continue;
+      own[node].add(w);
+      if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
+    }
     whole = own;
     for (std::size_t i = p.nodes.size(); i-- > 0;)  // a parent comes before its children
       if (const std::uint32_t parent = parent_of(p, i); parent != scope_node::none)
         whole[parent].add(whole[i]);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (graphs[i] != scope_node::none && graphs[i] != i)
+        whole[i].unrecorded += p.nodes[graphs[i]].unrecorded;
+  }
+
+ private:
+  /// For each node the outermost graph around it, which may be the node itself; none where there is
+  /// none.
+  static std::vector<std::uint32_t> graphs_around(const profile& p) {
+    std::vector<std::uint32_t> around(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const std::uint32_t parent = parent_of(p, i);
+      if (parent != scope_node::none) around[i] = around[parent];
+      if (around[i] == scope_node::none && p.nodes[i].kind == scope_kind::graph)
+        around[i] = static_cast<std::uint32_t>(i);
+    }
+    return around;
   }
 };
 

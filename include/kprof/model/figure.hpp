@@ -22,7 +22,9 @@ enum class absence : std::uint8_t {
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  not_all_records,  ///< records of work on the device have not come
   untimed,          ///< CUPTI gave no time for some of the work on the device
+  lost,             ///< launches of work on the device were not noted, for want of memory
   dropped,          ///< records of work on the device were dropped
   several_kernels,  ///< a formula's value is shared by several kernels
   zero_bytes,       ///< a division by the bytes of calls that move none

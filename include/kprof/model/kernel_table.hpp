@@ -40,25 +40,27 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
 /// and launch configuration; by call site also in region; by thread also in stream.
 struct kernel_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
-                          ///< rows of a table have the same
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
   launch_place place = launch_place::unknown;
   std::string op;          ///< innermost operator around the launch; empty outside of all
   std::string parameters;  ///< of its calls, as text; empty where variants > 1
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the operator's first call
-                                          ///< in the row; none outside of all operators
-  std::uint64_t variants = 0;             ///< sets of parameters in this row
-  bool parameters_merged = false;         ///< calls whose parameters were not kept
-  bool invalid = false;                   ///< calls whose parameters are invalid
-  std::string region;         ///< innermost region around the launch, in the operator or around it;
-                              ///< empty: none
+  /// Index in profile::nodes of the operator's first call in the row; none outside of all
+  /// operators.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;      ///< sets of parameters in this row
+  bool parameters_merged = false;  ///< calls whose parameters were not kept
+  bool invalid = false;            ///< calls whose parameters are invalid
+  /// Innermost region around the launch, in the operator or around it; empty: none.
+  std::string region;
   std::uint64_t regions = 0;  ///< different ones; 0 where no launch is in a region
   bool also_in_none = false;  ///< of several launches, some are in a region and some in none
-  std::string pass;  ///< value of the field `pass` of the innermost operator that has one; empty:
-                     ///< none
+  /// Value of the field `pass` of the innermost operator that has one; empty: none.
+  std::string pass;
   bool several_passes = false;
-  std::string kernel;  ///< as kernel_name() gives it; empty: kernels kept together for want of
-                       ///< memory
+  /// As kernel_name() gives it; empty: kernels kept together for want of memory.
+  std::string kernel;
   std::uint32_t device = 0;
   bool several_devices = false;
   std::uint32_t stream = 0;
@@ -74,8 +76,8 @@ struct kernel_row {
   double total_ns = 0;             ///< run times, summed: concurrent runs count each
   double share = 0;                ///< total_ns, of the time of all work of the devices; 0 to 1
   figure mean_ns, min_ns, max_ns;  ///< of a run
-  figure flops, bytes;  ///< by the operator's formulas, where each of its calls runs this kernel
-                        ///< and no other
+  /// By the operator's formulas, where each of its calls runs this kernel and no other.
+  figure flops, bytes;
   tensor_use tensor_core = tensor_use::unknown;
 };
 
@@ -134,7 +136,9 @@ struct kernel_sum {
       no_flops = no_bytes = absence::no_operator;
       return;
     }
-    const absence shared = of->only_one() ? absence::none : absence::several_kernels;
+    // Which kernels a call runs is known only where all records have come.
+    const absence shared = std::max(records_known(p, of->work),
+                                    of->only_one() ? absence::none : absence::several_kernels);
     no_flops = std::max({no_flops, of->no_flops, shared});
     no_bytes = std::max({no_bytes, of->no_bytes, shared});
     const work_per_call& work = p.nodes[at.op].work;

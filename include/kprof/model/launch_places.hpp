@@ -42,6 +42,7 @@ struct work_place {
 struct operator_kernels {
   std::uint64_t calls = 0;  // that did the work, or may have begun it
   std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
+  device_sum work;          // all of it, the same
   std::uint32_t kernel = device_work::none;
   bool several = false;  // different kernels, or kernels in operators nested in them
   bool valid = true;
@@ -143,6 +144,9 @@ class launch_places {
   }
 
   void find_kernels() {
+    const device_sums sums(p_);
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i)
+      if (places_[i].op != scope_node::none) kernels_[places_[i].variant].work.add(sums.own[i]);
     for (const device_work& w : p_.device.work) {
       const work_place at = of(w);
       if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;

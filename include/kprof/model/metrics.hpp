@@ -279,7 +279,11 @@ inline const char* explain(absence why) noexcept {
       return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
+    case absence::not_all_records:
+      return "not all records of the work on the device have come: it had not ended, or could not "
+             "be waited for";
     case absence::untimed: return "CUPTI gave no time for work on the device";
+    case absence::lost: return "launches could not be noted, for want of memory";
     case absence::dropped: return "records of work on the device were dropped";
     case absence::several_kernels: return "several kernels share what the operator's formulas say";
     case absence::no_operator: return "outside any operator";

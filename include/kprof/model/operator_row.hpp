@@ -35,52 +35,55 @@ KPROF_DETAIL_BEGIN
 /// Work on the device counts in the same way, and by thread to the thread that launched it. Times
 /// of calls are host times, of which replays of CUDA graphs have none. Where calls of the row have
 /// work on the device, in the row or in operators nested in it, rates are what these calls'
-/// formulas say over `device_total_ns`; else they are over `total_ns`.
+/// formulas say over `device_total_ns`, and not known while records of that work are missing; else
+/// they are over `total_ns`.
 struct operator_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). No two
-                          ///< rows of a table have the same
+  /// The same in every run of the program: see row_key_text(). No two rows of a table have the
+  /// same.
+  std::uint64_t key = 0;
   std::string name;
-  std::string parameters;                 ///< their text; empty where variants > 1
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first call: its
-                                          ///< operator and, where variants is 1, its typed values
-  std::uint64_t variants = 0;             ///< sets of parameters in this row
-  bool merged = false;                    ///< holds calls whose parameters were not kept
-  std::uint64_t invalid_calls = 0;        ///< finished calls whose parameters are invalid
+  std::string parameters;  ///< their text; empty where variants > 1
+  /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
+  /// typed values.
+  std::uint32_t node = scope_node::none;
+  std::uint64_t variants = 0;       ///< sets of parameters in this row
+  bool merged = false;              ///< holds calls whose parameters were not kept
+  std::uint64_t invalid_calls = 0;  ///< finished calls whose parameters are invalid
   bool invalid = false;  ///< holds a call, finished or open, whose parameters are invalid
   std::string file;      ///< call site, if there is one and only one
   std::uint32_t line = 0;
   bool several_sites = false;
-  std::uint32_t thread = scope_node::none;  ///< index in profile::threads; none where several
-                                            ///< threads ran it
-  dtype type = dtype::unknown;              ///< unknown also where it differs from call to call
+  /// Index in profile::threads; none where several threads ran it.
+  std::uint32_t thread = scope_node::none;
+  dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
   bool several_types = false;
 
-  std::uint64_t calls = 0;     ///< finished
-  std::uint64_t captured = 0;  ///< of these, calls that captured their work into a CUDA graph and
-                               ///< did none
-  std::uint64_t replays = 0;   ///< calls made by replaying graphs, not in `calls`
+  std::uint64_t calls = 0;  ///< finished
+  /// Of these, calls that captured their work into a CUDA graph and did none.
+  std::uint64_t captured = 0;
+  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`
   std::uint64_t open = 0;
   double open_ns = 0;
-  double self_ns = 0;  ///< of the calls and the regions in them, up to the operators nested in
-                       ///< them
+  /// Of the calls and the regions in them, up to the operators nested in them.
+  double self_ns = 0;
   double total_ns = 0;
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
-  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;  ///< of a call's duration; median and p99
-                                                      ///< within 0.8 %
-  figure flops, bytes;                                ///< of the calls in total_ns, summed
-  figure flops_per_call, bytes_per_call;              ///< their means
-  figure flops_per_s, bytes_per_s;                    ///< flops and bytes over time, see above
-  figure flops_per_byte;                              ///< arithmetic intensity
+  /// Of a call's duration; median and p99 within 0.8 %.
+  figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure flops, bytes;                    ///< of the calls in total_ns, summed
+  figure flops_per_call, bytes_per_call;  ///< their means
+  figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
+  figure flops_per_byte;                  ///< arithmetic intensity
 
-  bool on_device = false;      ///< launched work, or operators nested in it did
-  std::uint64_t kernels = 0;   ///< runs launched in the calls, and in regions and graphs in them,
-                               ///< up to nested operators
+  bool on_device = false;  ///< launched work, or operators nested in it did
+  /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
+  std::uint64_t kernels = 0;
   std::uint64_t copies = 0;    ///< copies and memsets, the same
   double device_ns = 0;        ///< of both, the run times; concurrent runs count each
   double device_total_ns = 0;  ///< that with nested operators
   double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
-  figure gap_ns{0, absence::no_launch};  ///< mean time from the launch of the row's own work to
-                                         ///< its start on the device
+  /// Mean time from the launch of the row's own work to its start on the device.
+  figure gap_ns{0, absence::no_launch};
 };
 
 namespace detail {
@@ -125,7 +128,7 @@ struct device_row_sum {
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
   }
-  void finish(operator_row& row, double all_device_ns, absence complete) const {
+  void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
     row.kernels = own.kernels;
     row.copies = own.copies;
@@ -133,9 +136,9 @@ struct device_row_sum {
     row.device_total_ns = total.ns;
     row.device_share = share_of(own.ns, all_device_ns);
     row.gap_ns = ratio({own.gap_ns}, static_cast<double>(own.gaps), absence::no_launch);
-    if (!row.on_device) return;
-    const absence timed = std::max(
-        {device_time_known(total), complete, calls > 0 ? absence::none : absence::no_calls});
+    if (!row.on_device && total.unrecorded == 0) return;
+    const absence timed = std::max({device_time_known(total), records_known(p, total),
+                                    calls > 0 ? absence::none : absence::no_calls});
     row.flops_per_s =
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =

@@ -112,7 +112,6 @@ class row_summing {
   std::vector<operator_row> finish() {
     for (const variant_sum& v : variants_)
       if (v.row != scope_node::none) on_device_[v.row].add(v);
-    const absence complete = all_records_known(p_);
     const double all = all_self_ns(p_), all_device = all_device_work(p_).ns;
     std::vector<operator_row> table;
     table.reserve(sums_.size());
@@ -121,7 +120,7 @@ class row_summing {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
       table.back().key = keys.row(p_.nodes[table.back().node], by_);
       if (on_device_.empty()) continue;
-      on_device_[i].finish(table.back(), all_device, complete);
+      on_device_[i].finish(table.back(), all_device, p_);
     }
     make_keys_differ(table);
     return table;
@@ -154,7 +153,7 @@ class row_summing {
     const std::uint32_t row = numbers_.row_of[node];
     variant_sum& variant = variants_[numbers_.variant_of.empty() ? row : numbers_.variant_of[node]];
     variant.row = row;
-    if (device_.whole[node].runs() > 0) {
+    if (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0) {
       variant.on_device = true;
       variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
     }

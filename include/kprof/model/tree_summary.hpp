@@ -23,29 +23,30 @@ KPROF_DETAIL_BEGIN
 
 /// A node of the call tree of all threads together.
 struct tree_row {
-  std::uint64_t key = 0;  ///< the same in every run of the program: see row_key_text(). Made of
-                          ///< the whole path; no two rows have the same
+  /// The same in every run of the program: see row_key_text(). Made of the whole path; no two rows
+  /// have the same.
+  std::uint64_t key = 0;
   scope_kind kind = scope_kind::region;
   std::string name;
-  std::string parameters;                 ///< their text
-  std::uint32_t node = scope_node::none;  ///< index in profile::nodes of the row's first node: its
-                                          ///< operator and typed values
-  bool merged = false;                    ///< its calls' parameters were not kept
+  std::string parameters;  ///< their text
+  /// Index in profile::nodes of the row's first node: its operator and typed values.
+  std::uint32_t node = scope_node::none;
+  bool merged = false;  ///< its calls' parameters were not kept
   bool invalid = false;
-  std::uint32_t parent = scope_node::none;  ///< index of the row above, always smaller; none at
-                                            ///< the top
+  /// Index of the row above, always smaller; none at the top.
+  std::uint32_t parent = scope_node::none;
   std::uint32_t depth = 0;
   std::uint32_t thread = scope_node::none;  ///< of a root: index in profile::threads
-  std::uint64_t calls = 0;    ///< finished; 0 also where all calls are of a thread that handed its
-                              ///< path to this one
-  std::uint64_t replays = 0;  ///< calls made by replaying graphs, not in `calls`; of a graph, its
-                              ///< launches
+  /// Finished; 0 also where all calls are of a thread that handed its path to this one.
+  std::uint64_t calls = 0;
+  /// Calls made by replaying graphs, not in `calls`; of a graph, its launches.
+  std::uint64_t replays = 0;
   std::uint64_t open = 0;
   double open_ns = 0;
   double total_ns = 0;
-  double self_ns = 0;      ///< of the scope alone: regions in an operator keep their own
-  double largest_ns = 0;   ///< the largest total, that of open calls included, of the row and all
-                           ///< rows below it
+  double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
+  /// The largest total, that of open calls included, of the row and all rows below it.
+  double largest_ns = 0;
   double total_share = 0;  ///< total time, of the self time of all scopes of the profile
   double self_share = 0;
   double device_ns = 0;        ///< work on the devices that was launched in the scope alone

@@ -38,8 +38,8 @@ struct enumerator_name {
 struct operator_field {
   std::string name;
   parameter_kind kind = parameter_kind::none;
-  std::uint32_t bits = 0;    ///< of one element: 8 to 64; floating: 32, 64, 80 (x87) or 128; 0 for
-                             ///< text and aggregates
+  /// Of one element: 8 to 64; floating: 32, 64, 80 (x87) or 128; 0 for text and aggregates.
+  std::uint32_t bits = 0;
   std::uint32_t extent = 0;  ///< elements of an array, all its dimensions; 0 for a single value
   bool is_signed = false;    ///< of an integer or enumeration
   std::vector<operator_field> fields;        ///< of an aggregate
@@ -70,13 +70,14 @@ struct parameter_values {
 /// One value. Its text is a view of the profile it is from, which must outlive it.
 struct parameter_value {
   parameter_kind kind = parameter_kind::none;
-  std::uint32_t bits = 0;     ///< as operator_field::bits
-  bool is_signed = false;     ///< of an integer or enumeration
-  std::uint64_t integer = 0;  ///< of a boolean 0 or 1; of an integer or enumeration its value, of
-                              ///< a signed one in two's complement: see as_signed()
-  long double floating = 0;   ///< of a floating field, exact whatever its width
-  std::string_view text;      ///< of a text field; of an enumeration the enumerator's name, empty
-                              ///< where it has none
+  std::uint32_t bits = 0;  ///< as operator_field::bits
+  bool is_signed = false;  ///< of an integer or enumeration
+  /// Of a boolean 0 or 1; of an integer or enumeration its value, of a signed one in two's
+  /// complement: see as_signed().
+  std::uint64_t integer = 0;
+  long double floating = 0;  ///< of a floating field, exact whatever its width
+  /// Of a text field; of an enumeration the enumerator's name, empty where it has none.
+  std::string_view text;
 
   /// Whether there is a value.
   explicit operator bool() const noexcept { return kind != parameter_kind::none; }

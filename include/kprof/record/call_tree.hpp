@@ -8,120 +8,69 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/checks.hpp>
-#include <kprof/record/histogram.hpp>
+#include <kprof/record/attempt.hpp>
+#include <kprof/record/folded.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/op_info.hpp>
 #include <kprof/record/same_bytes.hpp>
+#include <kprof/record/tree_node.hpp>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Bytes that all trees of the process may take; nodes beyond it are merged.
-class tree_budget {
- public:
-  void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
-  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
-
-  void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
-  void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
-  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
-  bool spent() const noexcept { return now() >= limit(); }
-
- private:
-  std::atomic<std::uint64_t> used_{0};
-  std::atomic<std::uint64_t> limit_{0};
-};
-
-/// The parameters of an operator or the name of a region.
-struct payload {
-  const char* bytes;
-  std::uint32_t size;
-};
-
-struct tree_node {
-  static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
-
-  // The first word of the begin records whose payload can be compared as it is, or no_begin: of the
-  // root, of merged nodes, and of operators whose parameters have padding.
-  std::uint64_t begin_word = no_begin;
-  std::uint32_t parent = 0;
-  std::uint32_t site = 0;        // 0: the root
-  std::uint32_t last_child = 0;  // the child that was found last
-  std::uint32_t successor = 0;   // the sibling that was found after this node the last time
-  std::uint32_t payload_at = 0;
-  std::uint32_t payload_size = 0;
-  bool merged = false;  // calls of all parameters that came when memory was spent
-  std::uint64_t calls = 0;
-  std::uint64_t total = 0;  // ticks
-  std::uint64_t self = 0;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  std::uint64_t longest = 0;
-  histogram durations;
-  // What a call that has been seen before does not touch.
-  std::uint32_t next_in_bucket = 0;
-  std::uint32_t hash = 0;
-  std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
-  // How many of the calls launched work on a device. In the node of a graph and in those below it,
-  // which have no calls, it counts the replays. A second field for these would give the node an odd
-  // size, which makes folding slower by a hundredth.
-  std::uint64_t device_calls = 0;
-  work values{};
-};
-
 class call_tree {
  public:
   static constexpr std::uint32_t root = 0;
 
-  call_tree(site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) { clear(); }
+  call_tree(site_table& sites, tree_budget& budget)
+      : sites_(&sites), budget_(&budget), nodes_(1), buckets_(fewest_buckets) {}
   ~call_tree() { budget_->remove(charged_); }
   call_tree(const call_tree&) = delete;
   call_tree& operator=(const call_tree&) = delete;
 
-  void clear() {
-    budget_->remove(charged_);
-    charged_ = 0;
-    imprecise_ = 0;
-    nodes_ = {};  // with their capacity: it is no longer charged
-    payloads_ = {};
-    buckets_ = std::vector<std::uint32_t>(64, 0);
-    nodes_.emplace_back();  // the root
+  /// Forgets everything, and gives the memory back where that succeeds.
+  void clear() noexcept {
+    std::vector<open_frame> none;
+    clear_but(none);
   }
 
-  /// Forgets all counts, and all nodes but `kept` and those around them. Returns where the kept
-  /// ones are now.
-  std::vector<std::uint32_t> clear_but(const std::vector<std::uint32_t>& kept) {
-    struct step {
-      std::uint32_t site;
-      std::string bytes;
-      bool merged;
-      work values;
-    };
-    std::vector<std::vector<step>> paths;  // innermost first
-    for (std::uint32_t node : kept) {
-      paths.emplace_back();
-      for (; node != root; node = nodes_[node].parent) {
-        const tree_node& n = nodes_[node];
-        const payload p = payload_of(n);
-        paths.back().push_back({n.site, std::string(p.bytes, p.size), n.merged, n.values});
-      }
+  /// Forgets all counts, and all nodes but those of `kept` and those around them. Changes `kept` to
+  /// where they are now. Linear; takes no memory.
+  void clear_but(std::vector<open_frame>& kept) noexcept {
+    imprecise_ = 0;
+    for (tree_node& n : nodes_) n.next_in_bucket = dropped_node;
+    nodes_[root].next_in_bucket = root;
+    for (const open_frame& f : kept)
+      for (std::uint32_t i = f.node; nodes_[i].next_in_bucket == dropped_node; i = nodes_[i].parent)
+        nodes_[i].next_in_bucket = root;
+    // What is kept moves up, parents first. Each node's new number is in its next_in_bucket.
+    std::uint32_t count = 0;
+    for (tree_node& n : nodes_)
+      if (n.next_in_bucket != dropped_node) n.next_in_bucket = count++;
+    for (open_frame& f : kept) f.node = nodes_[f.node].next_in_bucket;
+    for (tree_node& n : nodes_) n.parent = nodes_[n.parent].next_in_bucket;
+    std::uint32_t payload_end = 0;
+    for (tree_node& n : nodes_) {
+      if (n.next_in_bucket == dropped_node) continue;
+      tree_node bare = without_counts(n);
+      std::copy_n(payloads_.begin() + n.payload_at, n.payload_size,
+                  payloads_.begin() + payload_end);
+      bare.payload_at = payload_end;
+      payload_end += padded(n.payload_size);
+      nodes_[n.next_in_bucket] = std::move(bare);
     }
-    clear();
-    std::vector<std::uint32_t> now;
-    for (const std::vector<step>& path : paths) {
-      std::uint32_t node = root;
-      for (auto s = path.rbegin(); s != path.rend(); ++s)
-        node = child(node, s->site, {s->bytes.data(), static_cast<std::uint32_t>(s->bytes.size())},
-                     s->merged, s->values);
-      now.push_back(node);
-    }
-    return now;
+    nodes_.erase(nodes_.begin() + count, nodes_.end());
+    payloads_.resize(payload_end);
+    nodes_.shrink_to_fit();
+    payloads_.shrink_to_fit();
+    put_into_fewer_buckets();
+    charge_anew();
   }
 
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
@@ -157,7 +106,7 @@ class call_tree {
   /// they are in may be gone. `merged` asks for the node that stands for all parameters.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
                       const work& values) {
-    return merged ? merged_child(parent, site) : look_up(parent, site, p, &values);
+    return merged ? merged_child(parent, site, false) : look_up(parent, site, p, &values, false);
   }
 
   /// Counts one finished call.
@@ -170,14 +119,22 @@ class call_tree {
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
-  /// Adds all of another thread's tree. Returns where each of its nodes is here.
-  std::vector<std::uint32_t> merge(const call_tree& other) {
+  /// Where each node of another thread's tree is here; made when it is new. Parameters that are
+  /// known there are kept whatever memory is spent: the other tree is about to go.
+  std::vector<std::uint32_t> places_of(const call_tree& other) {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
+    for (std::uint32_t i = 1; i < other.nodes_.size(); ++i) {
+      const tree_node& n = other.nodes_[i];
+      here[i] = n.merged ? merged_child(here[n.parent], n.site, true)
+                         : look_up(here[n.parent], n.site, other.payload_of(n), &n.values, true);
+    }
+    return here;
+  }
+  /// Moves all that another thread's tree has counted here. `here`: places_of(other).
+  void take(call_tree& other, const std::vector<std::uint32_t>& here) noexcept {
+    budget_->remove(std::exchange(other.charged_, 0));  // its memory is free for what is added
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
-      if (i != root)
-        here[i] =
-            child(here[from.parent], from.site, other.payload_of(from), from.merged, from.values);
       tree_node& to = nodes_[here[i]];
       to.calls += from.calls;
       to.total += from.total;
@@ -190,13 +147,14 @@ class call_tree {
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
     imprecise_ += other.imprecise_;
-    return here;
   }
 
   /// Durations that had to be counted at the nearest one the histogram has room for.
   std::uint64_t imprecise() const noexcept { return imprecise_; }
 
  private:
+  static constexpr std::size_t fewest_buckets = 64;
+  static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
   static constexpr std::size_t max_payload = max_params_size;
   static constexpr std::size_t max_alignment = max_params_alignment;
 
@@ -235,7 +193,7 @@ class call_tree {
     const std::uint32_t last = nodes_[parent].last_child, next = nodes_[last].successor;
     if (matches(last, parent, site, p)) return last;
     if (matches(next, parent, site, p)) return nodes_[parent].last_child = next;
-    const std::uint32_t found = look_up(parent, site, p, nullptr);
+    const std::uint32_t found = look_up(parent, site, p, nullptr, false);
     if (last != 0) nodes_[last].successor = found;
     return nodes_[parent].last_child = found;
   }
@@ -254,11 +212,13 @@ class call_tree {
   }
 
   /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
-  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values) {
+  /// `kept_anyway`: parameters are not merged, however much memory is spent.
+  std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values,
+                        bool kept_anyway) {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (budget_->nearly_spent()) return merged_child(parent, site);
+    if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
     const std::uint32_t made = add(parent, site, hash, p, false);
     if (values != nullptr) nodes_[made].values = *values;
     else evaluate(nodes_[made], p);
@@ -267,19 +227,25 @@ class call_tree {
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
   /// for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site) {
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, bool kept_anyway) {
     for (;;) {
       const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
         if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
-      if (parent == root || !budget_->spent()) return add(parent, site, hash, {nullptr, 0}, true);
+      if (parent == root || kept_anyway || !budget_->spent())
+        return add(parent, site, hash, {nullptr, 0}, true);
       parent = root;
     }
   }
 
+  /// Without memory it throws and changes nothing.
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
                     bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
+    reserve_more(nodes_, 1);
+    const std::size_t payload_at = payloads_.size();
+    payloads_.resize(payload_at + padded(p.size));
+    if (p.size != 0) std::memcpy(payloads_.data() + payload_at, p.bytes, p.size);
     tree_node n;
     n.parent = parent;
     n.site = site;
@@ -287,17 +253,32 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
-    n.payload_at = static_cast<std::uint32_t>(payloads_.size());
+    n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
-    if (p.size != 0) payloads_.insert(payloads_.end(), p.bytes, p.bytes + p.size);
-    payloads_.resize((payloads_.size() + 7) / 8 * 8);
     const auto made = static_cast<std::uint32_t>(nodes_.size());
     n.next_in_bucket = bucket(hash);
     bucket(hash) = made;
     nodes_.push_back(std::move(n));
-    // vectors are up to half empty
-    charge(2 * (sizeof(tree_node) + sizeof(std::uint32_t) + p.size));
+    charge(cost_of(p.size));
     return made;
+  }
+
+  static constexpr std::uint32_t padded(std::uint32_t bytes) noexcept {
+    return (bytes + 7) / 8 * 8;
+  }
+  /// Bytes of a node; vectors are up to half empty.
+  static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
+    return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
+  }
+  static tree_node without_counts(const tree_node& n) noexcept {
+    tree_node bare;
+    bare.begin_word = n.begin_word;
+    bare.parent = n.parent;
+    bare.site = n.site;
+    bare.payload_size = n.payload_size;
+    bare.merged = n.merged;
+    bare.values = n.values;
+    return bare;
   }
 
   // a power of two
@@ -307,11 +288,30 @@ class call_tree {
 
   void rehash() {
     buckets_.assign(buckets_.size() * 2, 0);
+    put_into_buckets();
+  }
+  void put_into_buckets() noexcept {
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
       tree_node& n = nodes_[i];
       n.next_in_bucket = bucket(n.hash);
       bucket(n.hash) = i;
     }
+  }
+  /// After nodes have gone and others have moved.
+  void put_into_fewer_buckets() noexcept {
+    std::size_t size = buckets_.size();
+    while (size > fewest_buckets && size / 2 > nodes_.size()) size /= 2;
+    buckets_.resize(size);
+    buckets_.shrink_to_fit();
+    std::fill(buckets_.begin(), buckets_.end(), 0);
+    for (tree_node& n : nodes_)
+      n.hash = n.merged ? hash_of(n.parent, ~n.site, {nullptr, 0})
+                        : hash_of(n.parent, n.site, payload_of(n));
+    put_into_buckets();
+  }
+  void charge_anew() noexcept {
+    budget_->remove(std::exchange(charged_, 0));
+    for (std::size_t i = 1; i < nodes_.size(); ++i) charge(cost_of(nodes_[i].payload_size));
   }
 
   void evaluate(tree_node& n, payload p) noexcept {

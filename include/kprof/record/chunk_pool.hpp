@@ -87,6 +87,15 @@ class KPROF_DETAIL_LOCAL chunk_pool {
     (last_ != nullptr ? last_->queue_next : first_) = c;
     last_ = c;
   }
+  /// Queues a full chunk that take() has given and that could not be folded, as the oldest.
+  void put_back(chunk* c) noexcept {
+    const std::lock_guard lock(mutex_);
+    c->queue_previous = nullptr;
+    c->queue_next = first_;
+    c->queued = true;
+    (first_ != nullptr ? first_->queue_previous : last_) = c;
+    first_ = c;
+  }
   /// Takes `c` out of the queue; false when it is not there.
   bool take_back(chunk* c) noexcept {
     const std::lock_guard lock(mutex_);

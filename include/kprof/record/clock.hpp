@@ -4,7 +4,7 @@
 
 // The clock of the recorder: the CPU's invariant counter where there is one, else clock_gettime.
 // Counter ticks become nanoseconds through calibration points, each the same moment on the counter,
-// CLOCK_MONOTONIC (for durations, since it never steps) and CLOCK_REALTIME (for other tools'
+// CLOCK_MONOTONIC (for durations, since nobody sets it) and CLOCK_REALTIME (for other tools'
 // records). Reading is thread-safe, calibrating is not.
 
 #include <kprof/build_options.hpp>
@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include <cstdint>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -93,56 +92,100 @@ calibration_point calibrate() noexcept {
   return best;
 }
 
-/// The line through the calibration points, by which ticks become nanoseconds since the first.
+/// The line by which ticks become nanoseconds since the first calibration point. Its slope is that
+/// of all stretches between points so far. CLOCK_MONOTONIC stands still or jumps where a machine is
+/// suspended or a process moved to another: a stretch in which it has gone apart from the counter
+/// says nothing of the slope, and is as long as the counter says.
 class timebase {
  public:
-  /// Begins anew. The rate that is known goes on to hold until there is a second point.
-  void reset(calibration_point first) {
-    known_rate_ = points_.empty() ? 1.0 : ns_per_tick();
-    points_.assign(1, first);
+  /// Begins anew. The slope that is known goes on to hold.
+  void reset(calibration_point first) noexcept {
+    points_[0] = first;
+    size_ = 1;
+    shift_ns_ = apart_ns_ = 0;
+    apart_ = 0;
   }
+  /// Learns the slope from a stretch outside the line.
+  void learn(const calibration_point& from, const calibration_point& to) noexcept {
+    const std::int64_t ticks = difference(to.ticks, from.ticks);
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    if (ticks <= 0 || ns < shortest_ns) return;
+    ticks_ += static_cast<double>(ticks);
+    ns_ += static_cast<double>(ns);
+  }
+  bool knows_slope() const noexcept { return ticks_ > 0; }
+
   /// Keeps at most `capacity` points, thinning out the older ones: a run of any length needs no
   /// more.
-  void add(calibration_point point) {
-    if (points_.size() >= capacity) {
-      std::size_t kept = 1;
-      for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
-      points_.resize(kept);
+  void add(calibration_point point) noexcept {
+    point.monotonic_ns -= static_cast<std::uint64_t>(shift_ns_);
+    const std::int64_t off = distance(last(), point);
+    if (off != 0) {
+      ++apart_;
+      apart_ns_ += off < 0 ? -off : off;
+      shift_ns_ += off;
+      point.monotonic_ns -= static_cast<std::uint64_t>(off);
+    } else {
+      learn(last(), point);
     }
-    points_.push_back(point);
+    if (size_ == capacity) {
+      size_ = 1;
+      for (std::uint32_t i = 2; i < capacity; i += 2) points_[size_++] = points_[i];
+    }
+    points_[size_++] = point;
   }
 
-  const calibration_point& first() const noexcept { return points_.front(); }
-  const calibration_point& last() const noexcept { return points_.back(); }
+  const calibration_point& first() const noexcept { return points_[0]; }
+  const calibration_point& last() const noexcept { return points_[size_ - 1]; }
 
-  double ns_per_tick() const noexcept {
-    const std::uint64_t ticks = last().ticks - first().ticks;
-    return points_.size() < 2 || ticks == 0
-               ? known_rate_
-               : static_cast<double>(last().monotonic_ns - first().monotonic_ns) /
-                     static_cast<double>(ticks);
-  }
+  double ns_per_tick() const noexcept { return knows_slope() ? ns_ / ticks_ : 1.0; }
   /// Nanoseconds from the first point to `ticks`; negative before it.
   double since_start_ns(std::uint64_t ticks) const noexcept {
-    return static_cast<double>(static_cast<std::int64_t>(ticks - first().ticks)) * ns_per_tick();
+    return static_cast<double>(difference(ticks, first().ticks)) * ns_per_tick();
   }
-  /// Largest distance of a point from the line; -1 with fewer than three points, which lie on it by
-  /// construction.
+  /// Largest distance of a point from the line, but for stretches in which the clocks went apart;
+  /// -1 with fewer than three points.
   double residual_ns() const noexcept {
-    if (points_.size() < 3) return -1;
+    if (size_ < 3) return -1;
     double worst = 0;
-    for (const calibration_point& p : points_) {
-      const double off =
-          since_start_ns(p.ticks) - static_cast<double>(p.monotonic_ns - first().monotonic_ns);
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      const calibration_point& p = points_[i];
+      const double off = since_start_ns(p.ticks) -
+                         static_cast<double>(difference(p.monotonic_ns, first().monotonic_ns));
       worst = off > worst ? off : -off > worst ? -off : worst;
     }
     return worst;
   }
+  /// In how many stretches the counter and CLOCK_MONOTONIC went apart, and how far in all.
+  std::uint64_t times_apart() const noexcept { return apart_; }
+  double apart_ns() const noexcept { return static_cast<double>(apart_ns_); }
 
  private:
-  static constexpr std::size_t capacity = 64;
-  std::vector<calibration_point> points_;
-  double known_rate_ = 1.0;
+  static constexpr std::uint32_t capacity = 64;
+  // A point is some 25 ns off: shorter stretches would make the slope worse than it is known.
+  static constexpr std::int64_t shortest_ns = 2000;
+
+  static std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
+    return static_cast<std::int64_t>(a - b);
+  }
+  /// How much longer CLOCK_MONOTONIC says the stretch is than the counter; 0 where they agree but
+  /// for readings that were interrupted and clocks that are being adjusted.
+  std::int64_t distance(const calibration_point& from, const calibration_point& to) const noexcept {
+    if (!knows_slope()) return 0;
+    const std::int64_t ns = difference(to.monotonic_ns, from.monotonic_ns);
+    const double by_counter = static_cast<double>(difference(to.ticks, from.ticks)) * ns_per_tick();
+    const double off = static_cast<double>(ns) - by_counter;
+    const double allowed = 20'000 + 0.01 * (by_counter < 0 ? -by_counter : by_counter);
+    return off <= allowed && off >= -allowed ? 0 : static_cast<std::int64_t>(off);
+  }
+
+  calibration_point points_[capacity] = {};  // monotonic_ns: less all shifts before
+  std::uint32_t size_ = 0;
+  double ticks_ = 0;  // of the stretches that the slope is of
+  double ns_ = 0;
+  std::int64_t shift_ns_ = 0;
+  std::int64_t apart_ns_ = 0;
+  std::uint64_t apart_ = 0;
 };
 
 }  // namespace detail

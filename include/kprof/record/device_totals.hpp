@@ -7,8 +7,11 @@
 // run of any length. Guarded by its thread_log's lock.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/call_tree.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -90,17 +93,22 @@ struct device_total {
 
 class device_totals {
  public:
-  explicit device_totals(tree_budget& budget) : budget_(&budget) { clear(); }
+  explicit device_totals(tree_budget& budget)
+      : budget_(&budget), rows_(1), buckets_(fewest_buckets) {}
   ~device_totals() { budget_->remove(charged_); }
   device_totals(const device_totals&) = delete;
   device_totals& operator=(const device_totals&) = delete;
 
-  void clear() {
+  void clear() noexcept {
     budget_->remove(charged_);
     charged_ = 0;
     last_ = 0;
-    rows_ = std::vector<device_total>(1);  // number 0 is none
-    buckets_ = std::vector<std::uint32_t>(16, 0);
+    rows_.resize(1);
+    rows_[0] = {};
+    buckets_.resize(fewest_buckets);
+    std::fill(buckets_.begin(), buckets_.end(), 0);
+    rows_.shrink_to_fit();
+    buckets_.shrink_to_fit();
   }
 
   /// Counts one run.
@@ -120,13 +128,26 @@ class device_totals {
     row.gap += run.gap_ns;
   }
 
-  /// Adds another thread's rows, whose nodes are here as `node_here` says.
-  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+  /// Where each of another thread's rows is here, whose nodes are here as `node_here` says; made
+  /// when it is new, whatever memory is spent: the other rows are about to go.
+  std::vector<std::uint32_t> places_of(const device_totals& other,
+                                       const std::vector<std::uint32_t>& node_here) {
+    std::vector<std::uint32_t> here;
+    here.reserve(other.rows_.size());
     other.each([&](const device_total& row) {
       device_key key = row.key;
       key.node = node_here[key.node];
-      row_of(key).add(row);
+      here.push_back(look_up(key, true));
     });
+    return here;
+  }
+  /// Adds another thread's rows. `here`: places_of(other).
+  void add(const device_totals& other, const std::vector<std::uint32_t>& here) noexcept {
+    for (std::size_t i = 0; i < here.size(); ++i) rows_[here[i]].add(other.rows_[i + 1]);
+  }
+  /// Both at once.
+  void merge(const device_totals& other, const std::vector<std::uint32_t>& node_here) {
+    add(other, places_of(other, node_here));
   }
 
   template <class Visit>
@@ -139,17 +160,19 @@ class device_totals {
   device_total& row_of(const device_key& key) {
     const std::uint32_t next = rows_[last_].successor;
     if (next != 0 && rows_[next].key.is(key)) return rows_[last_ = next];
-    const std::uint32_t found = look_up(key);
+    const std::uint32_t found = look_up(key, false);
     rows_[last_].successor = found;
     return rows_[last_ = found];
   }
 
-  std::uint32_t look_up(const device_key& key) {
+  /// `kept_anyway`: the row is made, however much memory is spent.
+  std::uint32_t look_up(const device_key& key, bool kept_anyway) {
     for (device_key wanted = key;;) {
       const std::uint32_t hash = wanted.hash();
       for (std::uint32_t i = bucket(hash); i != 0; i = rows_[i].next_in_bucket)
         if (rows_[i].key.is(wanted)) return i;
-      const bool may_be_made = wanted.name == device_key::merged_name
+      const bool may_be_made = kept_anyway ? true
+                               : wanted.name == device_key::merged_name
                                    ? !budget_->spent() || wanted.node == call_tree::root
                                    : !budget_->nearly_spent();
       if (may_be_made) return make(wanted, hash);
@@ -161,6 +184,7 @@ class device_totals {
 
   std::uint32_t make(const device_key& key, std::uint32_t hash) {
     if (rows_.size() >= buckets_.size()) rehash();
+    reserve_more(rows_, 1);
     const auto made = static_cast<std::uint32_t>(rows_.size());
     device_total row;
     row.key = key;
@@ -186,10 +210,12 @@ class device_totals {
     }
   }
 
+  static constexpr std::size_t fewest_buckets = 16;
+
   tree_budget* budget_;
   std::uint64_t charged_ = 0;
   std::uint32_t last_ = 0;
-  std::vector<device_total> rows_;
+  std::vector<device_total> rows_;  // number 0 is none
   std::vector<std::uint32_t> buckets_;
 };
 

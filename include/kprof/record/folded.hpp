@@ -5,8 +5,12 @@
 // What folding a log yields beside the call tree: the scopes that are open, launches, counts.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/log_words.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -28,10 +32,26 @@ struct launch_note {
 
   std::uint32_t correlation;
   bool alias;            // another id of the call before it
+  record_kind kind;      // what it launched
   std::uint32_t path;    // of the scopes around it; 0: none; `ignored`: nothing was being recorded
   std::uint32_t thread;  // number of the thread's log
   std::uint64_t ticks;   // when the call began
 };
+
+/// Adds a note for each id of the launch that is recorded at `at` in a log.
+inline void append_notes(const char* at, std::uint32_t path, std::uint32_t thread,
+                         std::vector<launch_note>& out) {
+  const std::uint64_t word = get(at);
+  launch_note note{
+      static_cast<std::uint32_t>(word), false, kind_of(word), path, thread, get(at + 8)};
+  out.push_back(note);
+  note.alias = true;
+  const std::uint32_t payload = payload_bytes_of(word);
+  for (std::uint32_t i = 0; i < payload; i += sizeof note.correlation) {
+    std::memcpy(&note.correlation, at + record_header + i, sizeof note.correlation);
+    out.push_back(note);
+  }
+}
 
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {

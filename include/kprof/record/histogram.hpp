@@ -4,21 +4,45 @@
 
 // A log-linear histogram of 64-bit values: 64 buckets an octave, so that a quantile read back is
 // within 0.8 % of the value that was counted, at any scale. Only the range of buckets in use is
-// stored. Not thread-safe.
+// stored. Counting never fails: without memory it counts at the nearest bucket. Not thread-safe.
 
 #include <kprof/build_options.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
+
+namespace detail {
+template <class T>
+struct shared_layout;
+}
 
 /// Counts of values, exact in number, within 0.8 % in value. Values below 128 are exact.
 class histogram {
  public:
+  histogram() noexcept = default;
+  /// Throws std::bad_alloc where there is no memory.
+  histogram(const histogram& other)
+      : first_(other.first_),
+        gathered_size_(other.gathered_size_),
+        counts_(other.size_ > 1 ? new std::uint64_t[other.size_] : nullptr),
+        size_(other.size_),
+        capacity_(counts_ != nullptr ? size_ : 0),
+        only_count_(other.only_count_) {
+    std::copy_n(other.gathered_, gathered_size_, gathered_);
+    std::copy_n(other.begin(), size_, begin());
+  }
+  histogram(histogram&& other) noexcept { swap(other); }
+  histogram& operator=(histogram other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~histogram() { delete[] counts_; }
+
   /// Index of the bucket that counts `value`. Buckets 0 to 127 hold one value each.
   static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     const auto shift = static_cast<std::uint32_t>(57 - __builtin_clzll(value | per_octave));
@@ -48,9 +72,9 @@ class histogram {
   template <class MayGrow>
   std::uint64_t merge(const histogram& other, MayGrow may_grow) {
     std::uint64_t moved = 0;
-    for (std::uint32_t i = 0; i < other.counts_.size(); ++i)
-      if (other.counts_[i] != 0 && !count_at(other.first_ + i, other.counts_[i], may_grow))
-        moved += other.counts_[i];
+    for (std::uint32_t i = 0; i < other.size_; ++i)
+      if (other.begin()[i] != 0 && !count_at(other.first_ + i, other.begin()[i], may_grow))
+        moved += other.begin()[i];
     for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
       moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
     return moved;
@@ -74,9 +98,9 @@ class histogram {
       for (; next < gathered_size_ && sorted[next] == bucket; ++next) ++count;
       if (count != 0) f(bucket, count);
     };
-    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < size_; ++i) {
       while (next < gathered_size_ && sorted[next] < first_ + i) take(sorted[next], 0);
-      take(first_ + i, counts_[i]);
+      take(first_ + i, begin()[i]);
     }
     while (next < gathered_size_) take(sorted[next], 0);
   }
@@ -91,7 +115,7 @@ class histogram {
   /// Number of values counted.
   std::uint64_t count() const noexcept {
     std::uint64_t n = gathered_size_;
-    for (const std::uint64_t c : counts_) n += c;
+    for (std::uint32_t i = 0; i < size_; ++i) n += begin()[i];
     return n;
   }
 
@@ -109,17 +133,17 @@ class histogram {
     std::sort(sorted, sorted + gathered_size_);
     std::uint32_t next = 0;  // of `sorted`
     std::uint64_t seen = 0;
-    for (std::uint32_t i = 0; i < counts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < size_; ++i) {
       for (; next < gathered_size_ && sorted[next] < first_ + i; ++next)
         if (++seen == rank) return value_of(sorted[next]);
-      seen += counts_[i];
+      seen += begin()[i];
       if (seen >= rank) return value_of(first_ + i);
     }
     return value_of(sorted[next + (rank - seen) - 1]);
   }
 
   /// Bytes allocated.
-  std::size_t memory() const noexcept { return counts_.capacity() * sizeof(std::uint64_t); }
+  std::size_t memory() const noexcept { return capacity_ * sizeof(std::uint64_t); }
 
  private:
   static constexpr std::uint32_t per_octave = 64;
@@ -132,51 +156,90 @@ class histogram {
   [[gnu::noinline]] std::uint32_t count_gathered(MayGrow may_grow) {
     const std::uint32_t n = std::exchange(gathered_size_, 0U);
     std::uint32_t moved = 0;
-    for (std::uint32_t i = 0; i < n; ++i) moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+    std::uint64_t* counts = begin();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (gathered_[i] - first_ < size_) {
+        ++counts[gathered_[i] - first_];
+      } else {
+        moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+        counts = begin();
+      }
+    }
     return moved;
   }
 
   template <class MayGrow>
   bool count_at(std::uint32_t index, std::uint64_t times, MayGrow may_grow) {
-    const bool precise = index - first_ < counts_.size() || make_room(index, may_grow);
-    counts_[index - first_] += times;
+    const bool precise = index - first_ < size_ || make_room(index, may_grow);
+    begin()[index - first_] += times;
     return precise;
   }
 
-  /// Widens the range to `index`, or moves `index` to its edge; false when moved. The first is
-  /// always given room.
+  /// Widens the range to `index`, or moves `index` to its edge; false when moved.
   template <class MayGrow>
   [[gnu::noinline]] bool make_room(std::uint32_t& index, MayGrow may_grow) {
-    if (counts_.empty()) {
-      static_cast<void>(may_grow(sizeof(std::uint64_t)));
+    if (size_ == 0) {
       first_ = index;
-      counts_.assign(1, 0);
+      size_ = 1;
       return true;
     }
-    const std::uint32_t last = first_ + static_cast<std::uint32_t>(counts_.size()) - 1;
-    const std::size_t size = index < first_ ? last - index + 1 : index - first_ + 1,
-                      held = counts_.capacity();
-    const std::size_t wanted = size <= held             ? held
-                               : size < held + held / 2 ? held + held / 2
-                                                        : size;
-    if (wanted > held && !may_grow((wanted - held) * sizeof(std::uint64_t))) {
+    const std::uint32_t last = first_ + size_ - 1;
+    const std::uint32_t size = index < first_ ? last - index + 1 : index - first_ + 1;
+    const std::uint32_t wanted = size <= capacity_                  ? capacity_
+                                 : size < capacity_ + capacity_ / 2 ? capacity_ + capacity_ / 2
+                                                                    : size;
+    if (wanted > capacity_ && !grow_to(wanted, may_grow)) {
       index = index < first_ ? first_ : last;
       return false;
     }
-    counts_.reserve(wanted);
     if (index < first_) {
-      counts_.insert(counts_.begin(), first_ - index, 0);
+      std::copy_backward(counts_, counts_ + size_, counts_ + size);
+      std::fill(counts_, counts_ + (first_ - index), 0);
       first_ = index;
     } else {
-      counts_.resize(size, 0);
+      std::fill(counts_ + size_, counts_ + size, 0);
     }
+    size_ = size;
     return true;
   }
+  template <class MayGrow>
+  bool grow_to(std::uint32_t wanted, MayGrow may_grow) {
+    auto* const more = new (std::nothrow) std::uint64_t[wanted];
+    // Asked last: what may_grow() has granted counts as taken.
+    if (more == nullptr || !may_grow((wanted - capacity_) * sizeof(std::uint64_t))) {
+      delete[] more;
+      return false;
+    }
+    std::copy_n(begin(), size_, more);
+    delete[] counts_;
+    counts_ = more;
+    capacity_ = wanted;
+    return true;
+  }
+
+  std::uint64_t* begin() noexcept { return counts_ != nullptr ? counts_ : &only_count_; }
+  const std::uint64_t* begin() const noexcept {
+    return counts_ != nullptr ? counts_ : &only_count_;
+  }
+  void swap(histogram& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(gathered_size_, other.gathered_size_);
+    std::swap(gathered_, other.gathered_);
+    std::swap(counts_, other.counts_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(only_count_, other.only_count_);
+  }
+
+  friend struct detail::shared_layout<histogram>;
 
   std::uint32_t first_ = 0;
   std::uint32_t gathered_size_ = 0;
   std::uint16_t gathered_[gather] = {};  // buckets of values that are not in counts_ yet
-  std::vector<std::uint64_t> counts_;    // of buckets first_, first_ + 1, ...
+  std::uint64_t* counts_ = nullptr;      // of buckets first_, first_ + 1, ...
+  std::uint32_t size_ = 0;               // of counts_, or 1: a single bucket has only_count_
+  std::uint32_t capacity_ = 0;
+  std::uint64_t only_count_ = 0;
 };
 
 KPROF_DETAIL_END

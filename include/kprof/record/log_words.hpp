@@ -25,12 +25,14 @@ enum class record_kind : std::uint8_t {
   adopt,   // subject: path; what follows belongs under it
   // subject: correlation id of work launched on a device, under the innermost scope; payload: its
   // other ids
-  launch,
-  ignored_launch,  // the same, while nothing was being recorded
+  kernel_launch,
+  transfer_launch,  // of a copy or a memset, which does nothing where there are no bytes
+  graph_launch,
+  ignored_launch,  // of any of them, while nothing was being recorded
 };
 
 inline constexpr std::uint32_t record_header = 16;
-inline constexpr std::uint32_t max_launch_ids = 8;
+inline constexpr std::uint32_t max_launch_ids = 32;
 inline constexpr std::uint64_t end_bit = std::uint64_t{1} << 63U;
 
 /// The first word of a record.

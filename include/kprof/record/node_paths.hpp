@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -42,14 +43,16 @@ class node_paths {
         {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
     return paths_of_nodes_[node] = path;
   }
-  /// Makes a path valid until the process ends: whoever has the number may use it at any time.
+  /// Keeps a path beyond this recording: whoever has the number may use it at any time.
   void keep(std::uint32_t path) { paths_->keep(path); }
 
-  /// The node of a path under this thread's root; made when it is new.
+  /// The node of a path under this thread's root; made when it is new. The root for a path that has
+  /// been forgotten.
   std::uint32_t node_of(std::uint32_t path) {
     if (path == 0) return call_tree::root;
     if (const auto known = nodes_.find(path); known != nodes_.end()) return known->second;
     const path_table::step s = (*paths_)[path];
+    if (s.site == 0) return call_tree::root;
     return nodes_[path] = child_of(node_of(s.parent), s);
   }
 
@@ -79,9 +82,12 @@ class node_paths {
     for (std::uint32_t p = launch; p != 0; p = (*paths_)[p].parent) around.push_back(p);
     std::vector<path_table::step> inside;
     for (std::uint32_t p = captured;
-         p != 0 && std::find(around.begin(), around.end(), p) == around.end();
-         p = inside.back().parent)
-      inside.push_back((*paths_)[p]);
+         p != 0 && std::find(around.begin(), around.end(), p) == around.end();) {
+      path_table::step s = (*paths_)[p];
+      if (s.site == 0) break;  // has been forgotten
+      p = s.parent;
+      inside.push_back(std::move(s));
+    }
     std::uint32_t node =
         tree_->child(node_of(launch), site_table::graph_site, {"graph", 5}, false, work{});
     for (std::size_t i = inside.size(); i-- > 0;) node = child_of(node, inside[i]);

@@ -10,6 +10,7 @@
 #include <kprof/build_options.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
@@ -27,27 +28,49 @@ constexpr std::uint16_t epoch_of(scope_token token) noexcept {
 
 class open_scopes {
  public:
+  /// Instead of the innermost scope's token while the log is being changed, and in a log that is
+  /// nobody's. No scope has it.
+  static constexpr scope_token changing = ~scope_token{0};
+
   constexpr open_scopes() noexcept = default;
   /// `innermost`: the token that the first scope's token comes after.
   constexpr explicit open_scopes(scope_token innermost) noexcept : innermost_(innermost) {}
 
   /// Begins anew for the log of this number, which all tokens carry.
   void restart(std::uint32_t log_number) noexcept {
-    innermost_ = scope_token{log_number} << 32U;
     cuts_size_ = 0;
+    set_innermost(scope_token{log_number} << 32U);
   }
 
-  scope_token innermost() const noexcept { return innermost_; }
-  std::uint16_t depth() const noexcept { return depth_of(innermost_); }
+  scope_token innermost() const noexcept { return __atomic_load_n(&innermost_, __ATOMIC_RELAXED); }
+  std::uint16_t depth() const noexcept { return depth_of(innermost()); }
 
-  scope_token open() noexcept { return ++innermost_; }
+  /// The thread is about to append to its log. Until it sets the innermost scope again, a signal's
+  /// handler that interrupts it has no scope to close and, at this depth, no room for another one.
+  void begin_change() noexcept {
+    __atomic_store_n(&innermost_, changing, __ATOMIC_RELAXED);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  bool is_changing() const noexcept { return innermost() == changing; }
+  /// Ends a change.
+  void set_innermost(scope_token innermost) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    __atomic_store_n(&innermost_, innermost, __ATOMIC_RELAXED);
+  }
+
+  /// Opens a scope in the one of token `around`.
+  scope_token open(scope_token around) noexcept {
+    set_innermost(around + 1);
+    return around + 1;
+  }
+  scope_token open() noexcept { return open(innermost()); }
   /// Closes the innermost scope, whose token is `innermost`.
-  void close_innermost(scope_token innermost) noexcept { innermost_ = innermost - 1; }
+  void close_innermost(scope_token innermost) noexcept { set_innermost(innermost - 1); }
 
   /// Whether `token` names a scope that is open. A scope that ended with the one around it is not
   /// open, whatever has been opened at its depth since.
   bool is_open(scope_token token) const noexcept {
-    if (token >> 32U != innermost_ >> 32U || depth_of(token) > depth() || depth_of(token) == 0)
+    if (token >> 32U != innermost() >> 32U || depth_of(token) > depth() || depth_of(token) == 0)
       return false;
     // Cuts are ordered by depth, so the first one after the token was given out cut the most.
     for (std::uint32_t i = 0; i < cuts_size_; ++i)
@@ -60,9 +83,10 @@ class open_scopes {
   /// become stale.
   void close_from(std::uint16_t depth_closed) noexcept {
     const bool scopes_inside = depth_closed < depth();
-    innermost_ -= depth() - depth_closed + 1U;
+    const scope_token around = innermost() - (depth() - depth_closed + 1U);
+    set_innermost(around);
     if (!scopes_inside) return;
-    const auto epoch = static_cast<std::uint16_t>(epoch_of(innermost_) + 1);
+    const auto epoch = static_cast<std::uint16_t>(epoch_of(around) + 1);
     while (cuts_size_ != 0 && cuts_[cuts_size_ - 1].depth >= depth_closed) --cuts_size_;
     // Epochs go round. A cut is forgotten, and with it which tokens are stale, before its own epoch
     // comes again.
@@ -70,7 +94,7 @@ class open_scopes {
         cuts_size_ != 0 && static_cast<std::uint16_t>(epoch - cuts_[0].epoch) > 0x4000U;
     if (cuts_size_ == max_cuts || oldest_expires) std::copy(cuts_ + 1, cuts_ + cuts_size_--, cuts_);
     cuts_[cuts_size_++] = {epoch, depth_closed};
-    innermost_ = (innermost_ & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U;
+    set_innermost((around & ~scope_token{0xFFFF0000U}) | scope_token{epoch} << 16U);
   }
 
  private:

@@ -6,14 +6,15 @@
 // thread can look up.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/call_tree.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -32,61 +33,89 @@ class path_table {
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
 
-  /// The number of a path; that of its parent where memory is spent.
+  /// The number of a path; that of its parent where memory is spent. No number is given out twice.
   std::uint32_t number_of(step s) {
     std::string key = key_of(s);
     const std::lock_guard lock(mutex_);
     if (const auto known = numbers_.find(key); known != numbers_.end()) {
-      entries_[known->second - 1].used = recording_;
+      entries_.find(known->second)->second.used = recording_;
       return known->second;
     }
     if (budget_->spent()) return s.parent;
-    budget_->add(cost_of(key));
-    std::uint32_t number = free_;
-    if (number == 0)
-      number = static_cast<std::uint32_t>(entries_.size() + 1), entries_.emplace_back();
-    else free_ = entries_[number - 1].next_free;
-    entries_[number - 1] = {std::move(s), recording_, false, 0};
-    return numbers_[std::move(key)] = number;
+    const std::uint64_t cost = cost_of(key);
+    const std::uint32_t number = last_number_ + 1;
+    const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
+    if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
+      const std::uint32_t parent = made->second.what.parent;
+      entries_.erase(made);
+      return parent;
+    }
+    last_number_ = number;
+    budget_->add(cost);
+    return number;
   }
+  /// What the number stands for; a step without a site where it has been forgotten.
   step operator[](std::uint32_t path) {
     const std::lock_guard lock(mutex_);
-    return entries_[path - 1].what;
+    const auto known = entries_.find(path);
+    if (known == entries_.end()) return {};
+    known->second.used = recording_;
+    return known->second.what;
   }
 
-  /// Whoever has the number may keep it for ever: a program's contexts and graphs outlive a
+  /// Whoever has the number may use it much later: a program's contexts and graphs outlive a
   /// recording.
   void keep(std::uint32_t path) {
     const std::lock_guard lock(mutex_);
-    for (; path != 0 && !entries_[path - 1].kept; path = entries_[path - 1].what.parent)
-      entries_[path - 1].kept = true;
+    for (auto at = entries_.find(path); at != entries_.end() && !at->second.kept;
+         at = entries_.find(at->second.what.parent))
+      at->second.kept = true;
   }
-  /// A recording begins: what was last asked for in the one before the last is forgotten, but for
-  /// what is kept. That of the last stays, since there may be logs that have not begun anew yet.
+  /// A recording begins: what was last asked for in the one before the last is forgotten. That of
+  /// the last stays, since there may be logs that have not begun anew yet. What is kept stays too,
+  /// unless it takes more than an eighth of the memory for totals: then what has not been asked for
+  /// the longest goes.
   void next_recording() {
     const std::lock_guard lock(mutex_);
-    // A path is asked for only after what is around it, so its parents were used no earlier.
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-      entry& e = entries_[i];
-      if (e.kept || e.used == free_entry || e.used + 1 > recording_) continue;
-      const std::string key = key_of(e.what);
-      budget_->remove(cost_of(key));
-      numbers_.erase(key);
-      e = {step{}, free_entry, false, free_};
-      free_ = i + 1;
-    }
     ++recording_;
+    forget_if([this](const entry& e) { return !e.kept && is_old(e); });
+    while (budget_of_old() > budget_->limit() / 8) {
+      std::uint64_t oldest = recording_;
+      for (const auto& [number, e] : entries_) oldest = std::min(oldest, e.used);
+      forget_if([oldest](const entry& e) { return e.used == oldest; });
+    }
   }
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
-  static constexpr std::uint64_t free_entry = ~std::uint64_t{0};
   struct entry {
     step what{};
     std::uint64_t used = 0;  // in which recording it was last asked for
     bool kept = false;
-    std::uint32_t next_free = 0;
   };
+
+  bool is_old(const entry& e) const noexcept { return e.used + 2 <= recording_; }
+  std::uint64_t budget_of_old() const {
+    std::uint64_t sum = 0;
+    for (const auto& [number, e] : entries_)
+      if (is_old(e)) sum += cost_of(key_of(e.what));
+    return sum;
+  }
+  // A path is asked for only after what is around it, so its parents were used no earlier, and what
+  // is forgotten is around nothing that stays.
+  template <class Which>
+  void forget_if(Which which) {
+    for (auto at = entries_.begin(); at != entries_.end();) {
+      if (!which(at->second)) {
+        ++at;
+        continue;
+      }
+      const std::string key = key_of(at->second.what);
+      budget_->remove(cost_of(key));
+      numbers_.erase(key);
+      at = entries_.erase(at);
+    }
+  }
 
   static std::string key_of(const step& s) {
     std::string key(reinterpret_cast<const char*>(&s.parent), sizeof s.parent);
@@ -100,8 +129,8 @@ class path_table {
 
   tree_budget* budget_;
   std::mutex mutex_;
-  std::vector<entry> entries_;
-  std::uint32_t free_ = 0;  // number of the first free entry
+  std::unordered_map<std::uint32_t, entry> entries_;  // by number
+  std::uint32_t last_number_ = 0;
   std::uint64_t recording_ = 1;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };

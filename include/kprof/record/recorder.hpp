@@ -10,9 +10,12 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/forked_child.hpp>
 #include <kprof/record/op_info.hpp>
+#include <kprof/record/recorder_counts.hpp>
 #include <kprof/record/this_thread.hpp>
 #include <kprof/record/thread_list.hpp>
 #include <kprof/record/thread_log.hpp>
@@ -20,6 +23,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,27 +36,13 @@ class KPROF_DETAIL_LOCAL recorder;
 // The recorder whose functions guards call, in the module that owns it.
 KPROF_DETAIL_LOCAL inline constinit recorder* own_recorder = nullptr;
 
-/// What the recorder has counted since the recording began, beside what the logs count.
-struct recorder_counts {
-  std::atomic<std::uint64_t> closed_elsewhere{0};  // ends of scopes that are not open on the thread
-  std::atomic<std::uint64_t> dropped{0};           // scopes of call sites that found no number
-  std::atomic<std::uint64_t> dropped_inside{0};    // scopes opened while their thread was in kprof
-  std::atomic<std::uint64_t> recycled_until{0};    // ticks; 0: the timeline is whole
-  std::atomic<std::uint64_t> folding_ns{0};
-
-  void reset() noexcept {
-    for (auto* count : {&closed_elsewhere, &dropped, &dropped_inside, &recycled_until, &folding_ns})
-      count->store(0, std::memory_order_relaxed);
-  }
-};
-
 class KPROF_DETAIL_LOCAL recorder {
  public:
   static constexpr std::size_t smallest_memory = 1024 * 1024;
 
   recorder() {
     knows_thread_ends_ = pthread_key_create(&thread_end_, [](void* log) {
-                           own_recorder->leave(*static_cast<thread_log*>(log));
+                           own_recorder->end_thread(*static_cast<thread_log*>(log));
                          }) == 0;
   }
   ~recorder() {
@@ -73,16 +63,23 @@ class KPROF_DETAIL_LOCAL recorder {
   tree_budget& budget() noexcept { return budget_; }
   std::size_t memory_held() noexcept { return pool_.held() + budget_.now(); }
 
-  /// Gives a call site its number; false when there are too many.
-  bool number(site& where) { return sites_.number_of(where) != 0; }
+  /// Gives a call site its number; false when there are too many, and without memory.
+  bool number(site& where) noexcept {
+    bool numbered = false;
+    return attempt([&] { numbered = sites_.number_of(where) != 0; }) && numbered;
+  }
 
   /// Makes room in this thread's log for a record and the ends of all that is open then. Folds at
   /// most three chunks. False, and counted in `lost`, when there is no room.
   [[gnu::noinline]] bool more_room(std::size_t record, std::uint64_t log_counts::*lost) noexcept {
-    restart_in_child();
-    if (this_log == &empty_log) join();
+    const bool joined = attempt([this] { restart_in_child(), join(); });
+    if (!joined || this_log == &empty_log) {
+      const bool is_scope = lost == &log_counts::dropped;
+      (is_scope ? counts_.dropped : counts_.launches_lost).fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     auto& log = *static_cast<thread_log*>(this_log);
-    chunk* const c = room_for(log, record) > chunk::size - sizeof(chunk) ? nullptr : refill(log);
+    chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
     const std::lock_guard own(log.mutex());
     if (c == nullptr) {
       ++(log.counts.*lost);
@@ -92,7 +89,7 @@ class KPROF_DETAIL_LOCAL recorder {
     return true;
   }
 
-  /// Counts a scope for which the tables have no place; always false.
+  /// Counts a scope for which the tables have no place or no memory; always false.
   bool drop() noexcept {
     counts_.dropped.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -114,6 +111,7 @@ class KPROF_DETAIL_LOCAL recorder {
     const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
+    timed([this] { threads_.fold_ended(); });
     for (thread_log* log : threads_.logs()) {
       const std::lock_guard own(log->mutex());
       timed([log] { log->fold(); });
@@ -130,24 +128,30 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   /// Notes in this thread's log a call that launched work on a device, under its own and other
-  /// correlation ids.
+  /// correlation ids. Without any its work cannot be found. `kind`: one of the launches.
   void note_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t ticks,
-                   bool ignored) noexcept {
-    if (inside_kprof || count == 0) return;
+                   record_kind kind) noexcept {
+    if (inside_kprof) return;
     if (count > max_launch_ids) count = max_launch_ids;
-    const std::uint32_t payload = 4 * (count - 1);
-    const std::uint64_t word =
-        record_word(ignored ? record_kind::ignored_launch : record_kind::launch, ids[0], payload);
+    const std::uint32_t payload = count == 0 ? 0 : 4 * (count - 1);
+    const std::uint64_t word = record_word(kind, count == 0 ? 0 : ids[0], payload);
     if (!has_room(*this_log, record_size(word))) {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
     log_head* const log = this_log;
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    put(at, word);
-    put(at + 8, ticks);
-    std::memcpy(at + record_header, ids + 1, payload);
-    log->publish(at + record_size(word));
+    if (has_room(*log, at, around, record_size(word))) {
+      put(at, word);
+      put(at + 8, ticks);
+      if (payload != 0) std::memcpy(at + record_header, ids + 1, payload);
+      log->publish(at + record_size(word));
+    } else {  // a signal's handler has taken the room
+      counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
+    }
+    log->scopes.set_innermost(around);
   }
 
   /// The number of this thread's log.
@@ -155,28 +159,32 @@ class KPROF_DETAIL_LOCAL recorder {
     return this_log == &empty_log ? 0 : static_cast<const thread_log*>(this_log)->number;
   }
 
-  /// The path of this thread's innermost open scope; 0: none.
-  std::uint32_t capture() {
+  /// The path of this thread's innermost open scope; 0: none, or no memory.
+  std::uint32_t capture() noexcept {
     return with_own_log([](thread_log& log) { return log.capture(); });
   }
   /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
   /// first work of a scope.
-  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) {
+  captured_scope capture_for_graph(std::uint64_t graph, bool does_work) noexcept {
     return with_own_log([graph, does_work](thread_log& log) {
       return does_work ? log.capture_for(graph) : captured_scope{log.capture(), 0};
     });
   }
 
-  /// Forgets all totals; what is open stays open from `now` on.
+  /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
+  /// nothing has been forgotten.
   void restart(std::uint64_t now) {
+    const mark_inside_kprof mark;
     restart_in_child();
     const std::lock_guard lock(threads_.mutex());
     restart_locked(now);
+    counts_.reset();
   }
 
-  /// Turns everything that refers to a module's code into values, before it is unloaded.
-  void detach(const module_record& leaving) {
-    each_thread([](thread_log&) {});
+  /// Turns everything that refers to a module's code into values, before it is unloaded. What there
+  /// was no memory for has no values.
+  void detach(const module_record& leaving) noexcept {
+    static_cast<void>(attempt([this] { each_thread([](thread_log&) {}); }));
     sites_.forget_formulas(&leaving);
   }
 
@@ -199,6 +207,7 @@ class KPROF_DETAIL_LOCAL recorder {
   /// to the child's first scope or snapshot.
   void in_child(std::uint64_t now) noexcept {
     after_fork();
+    counts_.reset();
     child_.since = now;
     child_.log = this_log == &empty_log ? nullptr : static_cast<thread_log*>(this_log);
     // Without room, its next scope comes by more_room().
@@ -209,6 +218,7 @@ class KPROF_DETAIL_LOCAL recorder {
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
   std::uint64_t dropped() const noexcept { return read(counts_.dropped); }
+  std::uint64_t launches_lost() const noexcept { return read(counts_.launches_lost); }
   std::uint64_t dropped_inside() const noexcept { return read(counts_.dropped_inside); }
   std::uint64_t closed_elsewhere() const noexcept { return read(counts_.closed_elsewhere); }
   /// Time before which the timeline has been recycled, in ticks; 0: it is whole.
@@ -216,15 +226,6 @@ class KPROF_DETAIL_LOCAL recorder {
   std::uint64_t folding_ns() const noexcept { return read(counts_.folding_ns); }
 
  private:
-  /// The child of a fork, until it has started over.
-  struct forked_child {
-    std::atomic<bool> pending{false};
-    // Guarded by the lock of the list of threads.
-    thread_log* log = nullptr;  // of the thread that forked
-    char* at = nullptr;         // where its log was
-    std::uint64_t since = 0;    // ticks
-  };
-
   static std::uint64_t read(const std::atomic<std::uint64_t>& count) noexcept {
     return count.load(std::memory_order_relaxed);
   }
@@ -246,13 +247,17 @@ class KPROF_DETAIL_LOCAL recorder {
   }
 
   template <class Use>
-  auto with_own_log(Use use) -> decltype(use(std::declval<thread_log&>())) {
-    if (this_log == &empty_log || inside_kprof) return {};
+  auto with_own_log(Use use) noexcept -> decltype(use(std::declval<thread_log&>())) {
+    decltype(use(std::declval<thread_log&>())) out{};
+    if (this_log == &empty_log || inside_kprof) return out;
     const mark_inside_kprof mark;
-    restart_in_child();
-    auto& log = *static_cast<thread_log*>(this_log);
-    const std::lock_guard own(log.mutex());
-    return use(log);
+    static_cast<void>(attempt([&] {
+      restart_in_child();
+      auto& log = *static_cast<thread_log*>(this_log);
+      const std::lock_guard own(log.mutex());
+      out = use(log);
+    }));
+    return out;
   }
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
@@ -261,7 +266,8 @@ class KPROF_DETAIL_LOCAL recorder {
     chunk* c = nullptr;
     {
       const std::lock_guard own(log.mutex());
-      timed([&] { log.fold_when_full(deferrable_chunks()); });
+      // Without memory for the totals the records stay, and are folded later.
+      static_cast<void>(attempt([&] { timed([&] { log.fold_when_full(deferrable_chunks()); }); }));
       c = pool_.take(log.oldest());
       if (c == nullptr || c->owner == nullptr) return c;
       if (c->owner == &log) return recycled(c);
@@ -269,9 +275,13 @@ class KPROF_DETAIL_LOCAL recorder {
     const std::lock_guard other(c->owner->mutex());
     return recycled(c);
   }
-  /// Takes a chunk out of the log it belongs to, whose lock the caller holds.
+  /// Takes a chunk out of the log it belongs to, whose lock the caller holds. nullptr where there
+  /// is no memory for what it holds.
   chunk* recycled(chunk* c) noexcept {
-    if (!c->folded) timed([c] { c->owner->fold(); });
+    if (!c->folded && !attempt([&] { timed([c] { c->owner->fold(); }); })) {
+      pool_.put_back(c);
+      return nullptr;
+    }
     c->owner->release(c);
     std::uint64_t until = recycled_until();
     while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
@@ -279,21 +289,30 @@ class KPROF_DETAIL_LOCAL recorder {
     return c;
   }
 
+  /// Gives this thread a log, if it has none and has not ended.
   void join() {
+    if (this_log != &empty_log || has_left_recorder) return;
     const std::lock_guard lock(threads_.mutex());
     thread_log& log = threads_.join();
     this_log = &log;
     if (knows_thread_ends_) pthread_setspecific(thread_end_, &log);
   }
-  /// The thread ends; guards in thread-local destructors start another log.
-  void leave(thread_log& log) {
+  /// The thread ends. Destructors of other keys may have guards too: the log stays for all rounds
+  /// of them but the last, in which sanitizers end the thread for themselves. What comes later is
+  /// dropped.
+  void end_thread(thread_log& log) noexcept {
+    if (++log.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
+        pthread_setspecific(thread_end_, &log) == 0)
+      return;
     const mark_inside_kprof mark;
     const std::lock_guard lock(threads_.mutex());
+    has_left_recorder = true;
     this_log = &empty_log;
     threads_.leave(log);
   }
 
-  /// In the child of a fork, once: forgets the parent's other threads and starts over.
+  /// In the child of a fork, once: forgets the parent's other threads and starts over. Without
+  /// memory it throws, and the next call tries again.
   void restart_in_child() {
     if (!child_.pending.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(threads_.mutex());
@@ -304,9 +323,10 @@ class KPROF_DETAIL_LOCAL recorder {
     child_.pending.store(false, std::memory_order_release);
   }
   void restart_locked(std::uint64_t now) {
-    threads_.restart(now, child_.log, child_.at);
-    paths_.next_recording();
-    counts_.reset();
+    threads_.fold(child_.log, child_.at);
+    threads_.forget(now);
+    // Without memory what it would forget stays until the next recording.
+    static_cast<void>(attempt([this] { paths_.next_recording(); }));
   }
 
   std::atomic<std::size_t> memory_limit_{0};

@@ -8,6 +8,7 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
+#include <kprof/record/abandoned_scopes.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/recorder.hpp>
@@ -76,11 +77,12 @@ class KPROF_DETAIL_LOCAL scope_functions {
     // with what the session keeps of the site
     const std::uint32_t id =
         std::atomic_ref<std::uint32_t>(where.id).load(std::memory_order_acquire);
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    if (!has_room(*log, at, record) || id == 0) [[unlikely]]
-      return begin_prepared(where, bytes, size);
+    if (!has_room(*log, at, around, record) || id == 0) [[unlikely]]
+      return begin_prepared(where, bytes, size, around);
     put(at, record_word(record_kind::begin, id, size));
-    const scope_token token = log->scopes.open();
     // A log runs through memory that has left the cache since it was written last: fetched ahead,
     // that costs nothing; left to the processor, 7 ns a scope.
     __builtin_prefetch(at + prefetch_distance, 1);
@@ -90,12 +92,20 @@ class KPROF_DETAIL_LOCAL scope_functions {
     put(at + 8, Clock::now());
     copy(at + record_header);
     log->publish(at + record);
+    const scope_token token = log->scopes.open(around);
     if constexpr (Emit) push(*log, where, bytes, size);
     return token;
   }
   /// A call of its own, in the last place: what must outlive it would be saved in every scope.
   [[gnu::noinline, gnu::cold]] static scope_token begin_prepared(site& where, const void* bytes,
-                                                                 std::uint32_t size) noexcept {
+                                                                 std::uint32_t size,
+                                                                 scope_token around) noexcept {
+    // In a signal's handler that has interrupted a change of this log.
+    if (around == open_scopes::changing && this_log != &empty_log) {
+      static_cast<void>(own_recorder->drop_inside());
+      return 0;
+    }
+    this_log->scopes.set_innermost(around);
     return prepare(where, record_header + (size + 7U) / 8U * 8U) ? begin_any(where, bytes, size)
                                                                  : 0;
   }
@@ -111,10 +121,11 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (log->scopes.innermost() != token) [[unlikely]]
       return close_out_of_order<Sent>(token, now);
     if constexpr (Emit && Sent) pop(*log, depth_of(token));
+    log->scopes.begin_change();
     char* const at = log->next_record();
     put(at, now | end_bit);
-    log->scopes.close_innermost(token);
     log->publish(at + 8);
+    log->scopes.close_innermost(token);
   }
 
   template <bool Sent>
@@ -123,12 +134,18 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if ((token & emitted_token) != 0) return end_through_hub(token);
     if (this_log == &empty_log || !this_log->scopes.is_open(token))
       return own_recorder->count_closed_elsewhere();
+    end_from(depth_of(token), Sent ? depth_of(token) : depth_of(token) + 1U, now);
+  }
+  /// Ends the scope of this depth and all inside it. `sent_from`: the depth from which on scopes
+  /// may have been sent to a tool.
+  static void end_from(std::uint16_t depth, std::uint32_t sent_from, std::uint64_t now) noexcept {
     log_head* const log = this_log;
-    const std::uint16_t depth = depth_of(token);
-    if constexpr (Emit) pop(*log, Sent ? depth : depth + 1U);
+    if constexpr (Emit) pop(*log, sent_from);
+    const scope_token innermost = log->scopes.innermost();
+    log->scopes.begin_change();
     char* at = log->next_record();
     // the innermost, opened before something else was closed out of order
-    if (depth == log->scopes.depth()) {
+    if (depth == depth_of(innermost)) {
       put(at, now | end_bit);
       at += 8;
       // around others that are still open: they end with it; there is room, since at least two ends
@@ -138,8 +155,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
       put(at + 8, now);
       at += record_header;
     }
-    log->scopes.close_from(depth);
     log->publish(at);
+    log->scopes.set_innermost(innermost);
+    log->scopes.close_from(depth);
   }
 
   static std::uint32_t capture() noexcept { return own_recorder->capture(); }
@@ -148,14 +166,23 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (!has_room(*this_log, record_header)) {
       if (inside_kprof) return 0;
       const mark_inside_kprof mark;
-      if (!own_recorder->more_room(record_header, &log_counts::dropped)) return 0;
+      if (!make_room(record_header)) return 0;
     }
     log_head* const log = this_log;
+    const scope_token around = log->scopes.innermost();
+    log->scopes.begin_change();
     char* const at = log->next_record();
-    put(at, record_word(record_kind::adopt, path, 0));
-    put(at + 8, Clock::now());
-    log->publish(at + record_header);
-    return log->scopes.open();
+    const bool has_room_yet = has_room(*log, at, around, record_header);
+    if (has_room_yet) {
+      put(at, record_word(record_kind::adopt, path, 0));
+      put(at + 8, Clock::now());
+      log->publish(at + record_header);
+    }
+    log->scopes.set_innermost(around);
+    if (has_room_yet) return log->scopes.open();
+    // A signal's handler has taken the room.
+    static_cast<void>(own_recorder->drop());
+    return 0;
   }
 
   /// Gives the site its number and the log its room; false when the scope cannot be recorded.
@@ -164,7 +191,24 @@ class KPROF_DETAIL_LOCAL scope_functions {
     if (inside_kprof) return own_recorder->drop_inside();
     const mark_inside_kprof mark;
     if (!own_recorder->number(where)) return own_recorder->drop();
+    return has_room(*this_log, record) || make_room(record);
+  }
+  /// Where no deeper scope fits, scopes that a longjmp() has left open end first.
+  static bool make_room(std::size_t record) noexcept {
+    if (const std::uint16_t depth = abandoned_from(record)) end_from(depth, depth, Clock::now());
     return has_room(*this_log, record) || own_recorder->more_room(record, &log_counts::dropped);
+  }
+
+  /// The depth from which on scopes have been abandoned by their guards, where no deeper scope
+  /// fits; else 0. Looks seldom where there are none.
+  [[gnu::noinline]] static std::uint16_t abandoned_from(std::size_t record) noexcept {
+    if (this_log == &empty_log) return 0;
+    auto& log = *static_cast<thread_log*>(this_log);
+    if (log.scopes.is_changing() || !log.fits_no_chunk(record)) return 0;
+    if (log.drops_until_search != 0) return --log.drops_until_search, std::uint16_t{0};
+    const std::uint16_t depth = tokens_on_stack(log.scopes).first_without();
+    if (depth == 0) log.drops_until_search = 4096;
+    return depth;
   }
 
   // A tool keeps one stack a thread and matches no names: what was pushed at a depth is popped when

@@ -6,6 +6,7 @@
 // totals of all that ended before.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/thread_log.hpp>
 
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -45,8 +47,10 @@ class KPROF_DETAIL_LOCAL thread_list {
     return it != logs_.end() ? *it : others_;
   }
 
-  /// A log for the calling thread.
+  /// A log for the calling thread. Without memory it throws and changes nothing.
   thread_log& join() {
+    merge_ended_threads();
+    reserve_more(logs_, 1);
     thread_log* log = free_logs_;
     if (log != nullptr) {
       free_logs_ = log->next_free;
@@ -56,7 +60,7 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
     log->ended = false;
     log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-    char name[32] = {};
+    char name[16] = {};  // which a string holds without memory
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
     logs_.push_back(log);
     running_.fetch_add(1, std::memory_order_relaxed);
@@ -64,24 +68,19 @@ class KPROF_DETAIL_LOCAL thread_list {
   }
 
   /// The log's thread ends. Scopes it still has open stay open.
-  void leave(thread_log& log) {
+  void leave(thread_log& log) noexcept {
     {
       const std::lock_guard own(log.mutex());
       log.stop_writing(*pool_);
       log.ended = true;
     }
     running_.fetch_sub(1, std::memory_order_relaxed);
-    const auto apart = [](const thread_log* t) {
-      return t->ended && t->counts.merged_threads == 0;
-    };
-    if (std::count_if(logs_.begin(), logs_.end(), apart) <= kept_ended_threads) return;
-    const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
-    merge_into_others(static_cast<std::size_t>(oldest - logs_.begin()));
+    merge_ended_threads();
   }
 
   /// The threads of these logs do not exist in the child of a fork; `forked` is of the one that
   /// does, or nullptr.
-  void forget_other_threads(thread_log* forked) {
+  void forget_other_threads(thread_log* forked) noexcept {
     running_.store(forked != nullptr ? 1 : 0, std::memory_order_relaxed);
     for (thread_log* log : logs_) {
       if (log == forked) {
@@ -96,16 +95,38 @@ class KPROF_DETAIL_LOCAL thread_list {
     }
   }
 
-  /// Forgets all totals and the logs of ended threads; what is open stays open from `now` on. In
-  /// the log `forked` only records before `forked_at` are forgotten.
-  void restart(std::uint64_t now, const thread_log* forked, const char* forked_at) {
+  /// Folds all that has been recorded, in the log `forked` only what lies before `forked_at`.
+  /// Throws where there is no memory.
+  void fold(const thread_log* forked, const char* forked_at) {
+    for (thread_log* log : logs_) {
+      const std::lock_guard own(log->mutex());
+      log->fold(log == forked ? forked_at : nullptr);
+    }
+  }
+  /// Folds the logs of ended threads, and moves their totals where memory is scarce. Throws where
+  /// there is none.
+  void fold_ended() {
+    for (std::size_t i = 0; i < logs_.size(); ++i) {
+      if (!logs_[i]->ended) continue;
+      {
+        const std::lock_guard own(logs_[i]->mutex());
+        logs_[i]->fold();
+      }
+      const std::size_t before = logs_.size();
+      merge_ended_threads();
+      if (logs_.size() != before) i = 0;
+    }
+  }
+  /// Forgets all totals and the logs of ended threads, after fold(); what is open stays open from
+  /// `now` on.
+  void forget(std::uint64_t now) noexcept {
     for (std::size_t i = logs_.size(); i-- > 0;) {
       if (logs_[i]->ended) {
         retire(i);
         continue;
       }
       const std::lock_guard own(logs_[i]->mutex());
-      logs_[i]->restart(now, *pool_, logs_[i] == forked ? forked_at : nullptr);
+      logs_[i]->forget(now, *pool_);
     }
   }
 
@@ -114,36 +135,63 @@ class KPROF_DETAIL_LOCAL thread_list {
 
   thread_log* make() { return new thread_log(++last_number_, *sites_, *paths_, *budget_); }
 
+  /// Moves the totals of ended threads that are too many to be kept apart, and of all when memory
+  /// for totals is scarce: what threads have in common is then held once. Without any memory they
+  /// are kept apart until another thread begins or ends.
+  void merge_ended_threads() noexcept {
+    const auto apart = [](const thread_log* t) {
+      return t->ended && t->counts.merged_threads == 0;
+    };
+    for (;;) {
+      const auto count = std::count_if(logs_.begin(), logs_.end(), apart);
+      if (count <= (budget_->scarce() ? 0 : kept_ended_threads)) return;
+      const auto oldest = std::find_if(logs_.begin(), logs_.end(), apart);
+      const auto at = static_cast<std::size_t>(oldest - logs_.begin());
+      if (!attempt([this, at] { merge_into_others(at); })) return;
+    }
+  }
+
+  /// Without memory it throws, and nothing has been moved.
   void merge_into_others(std::size_t i) {
-    if (others_ == nullptr) {
-      others_ = make();
+    reserve_more(logs_, 1);
+    std::unique_ptr<thread_log> first(others_ == nullptr ? make() : nullptr);
+    thread_log& others = first != nullptr ? *first : *others_;
+    thread_log& from = *logs_[i];
+    {
+      // Nobody writes scopes into `others`: the list's lock is enough for it.
+      const std::lock_guard own(from.mutex());
+      from.fold();
+      const std::vector<std::uint32_t> nodes = others.tree.places_of(from.tree);
+      const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
+      others.missing.widen_to(others.tree.nodes().size());
+      reserve_more(others.launches, from.launches.size());
+      // From here on nothing fails.
+      others.tree.take(from.tree, nodes);
+      others.device.add(from.device, rows);
+      others.missing.merge(from.missing, nodes);
+      others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
+      from.launches.clear();
+      others.counts.add(from.counts);
+      others.counts.never_closed += from.open_scopes();
+      ++others.counts.merged_threads;
+    }
+    if (first != nullptr) {
+      others_ = first.release();
       others_->ended = true;
       logs_.insert(logs_.begin(), others_);
       ++i;
     }
-    thread_log& from = *logs_[i];
-    {
-      // Nobody writes scopes into others_: the list's lock is enough for it.
-      const std::lock_guard own(from.mutex());
-      from.fold();
-      others_->device.merge(from.device, others_->tree.merge(from.tree));
-      others_->launches.insert(others_->launches.end(), from.launches.begin(), from.launches.end());
-      from.launches.clear();
-      others_->counts.add(from.counts);
-      others_->counts.never_closed += from.open_scopes();
-      ++others_->counts.merged_threads;
-    }
     retire(i);
   }
 
-  /// Takes an ended thread's log off the list, for another thread to use.
-  void retire(std::size_t i) {
+  /// Takes the log of an ended thread, which has been folded, off the list, for another thread to
+  /// use.
+  void retire(std::size_t i) noexcept {
     thread_log* log = logs_[i];
     logs_.erase(logs_.begin() + static_cast<std::ptrdiff_t>(i));
     const std::lock_guard own(log->mutex());
-    log->fold();
     log->stack.clear();
-    log->restart(0, *pool_);
+    log->forget(0, *pool_);
     if (log == others_) others_ = nullptr;
     log->next_free = free_logs_;
     free_logs_ = log;

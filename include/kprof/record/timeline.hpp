@@ -38,7 +38,9 @@ class timeline_walk {
         case record_kind::end_to:
           while (depth_ >= subject && depth_ != 0) close(get(at + 8));
           break;
-        case record_kind::launch:
+        case record_kind::kernel_launch:
+        case record_kind::transfer_launch:
+        case record_kind::graph_launch:
         case record_kind::ignored_launch: break;
       }
       at += record_size(word);

@@ -3,151 +3,132 @@
 #define KPROF_REPORT_DESTINATION_HPP
 
 // Where outputs go: standard output or a file, and how wide the terminal is. Include it to write
-// text of your own beside them. Blocks until all is written; several threads may write at a time,
-// each to a file of its own.
+// text of your own beside them. Blocks until all is written; several threads may write at a time.
+//
+// A file is written aside and takes its name when it is complete. Standard output gets what the
+// program has printed first; it is waited for as the program's own prints wait.
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/descriptor.hpp>
+#include <kprof/write/file_place.hpp>
+#include <kprof/write/message.hpp>
+#include <kprof/write/output_file.hpp>
+#include <kprof/write/program_text.hpp>
+#include <kprof/write/quiet_writes.hpp>
+#include <kprof/write/standard_streams.hpp>
+#include <kprof/write/write_error.hpp>
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Keeps a write from killing the program: a closed pipe raises SIGPIPE and a file-size limit
-/// SIGXFSZ, in the writing thread. Both are held back while this lives, and those raised meanwhile
-/// are taken away. Handlers are not touched.
-class quiet_writes {
- public:
-  quiet_writes() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&ours_);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&ours_, signal);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  quiet_writes(const quiet_writes&) = delete;
-  quiet_writes& operator=(const quiet_writes&) = delete;
-  ~quiet_writes() {
-    const int error = errno;
-    const timespec at_once{};
-    while (sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
+/// Who has something written: the program by a call, or kprof when the program ends.
+enum class write_time { now, at_exit };
 
- private:
-  sigset_t ours_{}, before_{};
-};
-
-inline const char* remedy_for(int error) noexcept {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return "the folder does not exist: create it, or choose another path";
-    case EACCES:
-    case EPERM:
-    case EROFS: return "no permission to write there: choose another path";
-    case EISDIR: return "it is a folder: add a file name";
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return "no space left: free some, or choose another disk; what has been written is not "
-             "complete";
-    case EPIPE: return "its reader has ended: keep it running, or write to a file";
-    case EBADF: return "it is closed: write to a file, or report before it is closed";
-    case EMFILE:
-    case ENFILE: return "too many files are open: close some, or raise `ulimit -n`";
-    case EAGAIN:
-      return "it is in non-blocking mode and full: write to a file; what has been written is not "
-             "complete";
-    default: return nullptr;
-  }
+/// The descriptor for what is meant for the standard stream `wanted`; -1: the number leads to
+/// something of the program's own. At exit, what was meant for standard output then goes to
+/// standard error.
+[[gnu::cold]] inline int stream_for(int wanted, write_time when) {
+  if (wanted != STDOUT_FILENO && wanted != STDERR_FILENO) return wanted;
+  if (is_standard_stream(wanted, when == write_time::now)) return wanted;
+  if (when == write_time::now || wanted == STDERR_FILENO || !target_of(wanted).is_open ||
+      !is_standard_stream(STDERR_FILENO))
+    return -1;
+  tell({"standard output is another file than at the start; what is meant for it comes here"});
+  return STDERR_FILENO;
 }
 
-[[gnu::cold]] inline status cannot_write(const std::string& where, int error) {
-  const char* remedy = remedy_for(error);
-  return {"cannot write to " + where + ": " +
-          (remedy != nullptr ? std::string{remedy}
-                             : std::string{std::strerror(error)} + "; write to a file elsewhere")};
-}
-
-inline bool write_all(std::FILE* file, std::string_view text) noexcept {
-  errno = 0;
-  const bool written =
-      text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  const bool flushed = std::fflush(file) == 0;
-  if (!written && error != 0) errno = error;
-  return written && flushed;
-}
-
-/// A file, opened and emptied by the first piece of text, or standard output. Used by one thread.
+/// A file, opened by the first piece of text and replaced by close(), or standard output. Used by
+/// one thread.
 class destination {
  public:
-  explicit destination(std::string path) : path_(std::move(path)) {}
+  explicit destination(std::string path, write_time when = write_time::now)
+      : path_(std::move(path)), when_(when) {}
   destination(const destination&) = delete;
   destination& operator=(const destination&) = delete;
-  ~destination() { static_cast<void>(close()); }
+  ~destination() {
+    const quiet_writes quiet;
+    file_.reset();  // without close(), the file that was there stays
+  }
 
   /// After a failure everything further is dropped.
-  const status& append(std::string_view text) {
+  [[gnu::cold]] const status& append(std::string_view text) {
     const quiet_writes quiet;
+    if (failure_ && !std::exchange(is_open_, true)) open();
     if (!failure_) return failure_;
-    if (path_.empty()) append_to_stdout(text);
-    else if (!open()) fail(errno);
-    else if (!write_all(file_, text)) fail(errno);
+    if (!file_) {
+      append_to_stream(text);
+    } else {
+      file_->write(text);
+      failure_ = file_->so_far();
+    }
     return failure_;
   }
-  const status& close() {
-    if (file_ == nullptr) return failure_;
+  /// Puts the file into its place.
+  [[gnu::cold]] const status& close() {
     const quiet_writes quiet;
-    if (std::fclose(file_) != 0) fail(errno);
-    file_ = nullptr;
+    if (failure_ && file_) failure_ = file_->finish();
+    file_.reset();
     return failure_;
   }
 
  private:
-  bool open() {
-    if (file_ == nullptr) file_ = std::fopen(path_.c_str(), "we");
-    return file_ != nullptr;
+  std::string shown() const { return path_.empty() ? "standard output" : quoted_path(path_); }
+
+  [[gnu::cold]] void open() {
+    if (path_.empty()) {
+      open_stream(fileno(stdout));
+      return;
+    }
+    file_place place = find_place(path_);
+    if (place.error != 0) failure_ = cannot_write(shown(), place.error);
+    else if (place.descriptor >= 0) open_stream(place.descriptor);
+    else file_.emplace(std::move(place), shown());
   }
-  void append_to_stdout(std::string_view text) {
-    const bool failed_before = std::ferror(stdout) != 0;
-    if (write_all(stdout, text)) return;
-    const int error = errno;
-    if (!failed_before) std::clearerr(stdout);
-    fail(error);
+  [[gnu::cold]] void open_stream(int wanted) {
+    stream_ = stream_for(wanted, when_);
+    if (!target_of(wanted).is_open) failure_ = cannot_write(shown(), EBADF);
+    else if (stream_ < 0)
+      failure_ = {"cannot write to " + shown() +
+                  ": it leads to a file or a connection of the program's own; write to a file, or "
+                  "keep standard output open"};
   }
-  /// The first failure is the one that is told.
-  void fail(int error) {
-    if (!failure_) return;
-    failure_ =
-        cannot_write(path_.empty() ? "standard output" : '"' + printable(path_, 300) + '"', error);
+  [[gnu::cold]] void append_to_stream(std::string_view text) {
+    if (text.empty()) return;
+    int error = stream_ == fileno(stdout) ? write_program_text(stream_) : 0;
+    if (error == 0) error = write_all(stream_, text);
+    if (error == 0) return;
+    failure_ = cannot_write(shown(), error);
+    failure_.message += "; what has been written is not complete";
   }
 
   std::string path_;
-  std::FILE* file_ = nullptr;
+  write_time when_;
+  bool is_open_ = false;
+  int stream_ = -1;
+  std::optional<output_file> file_;
   status failure_;
 };
 
 }  // namespace detail
 
-/// Writes `text` to the file `path`, replacing it, or to standard output where `path` is empty. A
-/// failure, also that of a full disk, a closed standard output or a pipe whose reader has ended, is
-/// in the status and harms nothing else.
+/// Writes `text` to the file `path`, replacing it only when all is written, or to standard output
+/// where `path` is empty. A failure, also that of a full disk, a closed standard output or a pipe
+/// whose reader has ended, is in the status and harms nothing else. A pipe that `path` names is
+/// given up after 1 s without a reader, and after 5 s in which its reader takes nothing.
 [[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
   detail::destination to(path);
   static_cast<void>(to.append(text));
@@ -169,7 +150,7 @@ inline int output_width(const std::string& path) noexcept {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   }
-  if (const char* columns = std::getenv("COLUMNS")) {
+  if (const char* columns = detail::environment_variable("COLUMNS")) {
     char* end = nullptr;
     const long value = std::strtol(columns, &end, 10);
     if (end != columns && *end == '\0' && value > 0 && value <= 1000)

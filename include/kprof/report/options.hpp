@@ -19,21 +19,20 @@ KPROF_DETAIL_BEGIN
 ///     o.filter = "^(Gemm|Conv)";
 ///     o.columns = {"operator", "calls", "p99", "gflops"};
 struct report_options {
-  int width = 0;  ///< columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100.
-                  ///< Less than
-                  ///< 40 is 40, more than 1000 is 1000
+  /// Columns a line may have; 0 or less: the terminal's, else $COLUMNS, else 100. Less than 40 is
+  /// 40, more than 1000 is 1000.
+  int width = 0;
   std::size_t top = 40;  ///< rows of each table and of the tree; 0: all
-  std::string sort{};    ///< a column, by its name as in `columns`; "name" is "operator". Texts
-                         ///< rise, numbers fall.
-                         ///< Empty: "device" where the run has work on a device, else "self"
+  /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
+  /// "device" where the run has work on a device, else "self".
+  std::string sort{};
   grouping by = grouping::parameters;
-  std::string filter{};  ///< POSIX extended regular expression, searched in "name parameters"; in
-                         ///< the tree what is
-  ///< around and inside a scope that matches is shown with it, and a kernel whose name matches
-  std::vector<std::string> columns{};  ///< operator parameters call_site thread calls replays open
-                                       ///< device device_share
-  ///< device_total kernels copies gap self share total mean median p99 min max gflops gbs
-  ///< intensity flops bytes dtype; empty: those that fit the width
+  /// POSIX extended regular expression, searched in "name parameters"; in the tree what is around
+  /// and inside a scope that matches is shown with it, and a kernel whose name matches.
+  std::string filter{};
+  /// Columns by name, in this order, such as "operator", "calls", "gflops"; empty: those that fit
+  /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
+  std::vector<std::string> columns{};
   bool table = true;        ///< show the operator table
   bool tree = true;         ///< show the call tree
   bool kernels = true;      ///< show the table of kernels, if the run has any

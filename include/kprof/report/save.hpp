@@ -11,7 +11,6 @@
 #include <kprof/report/destination.hpp>
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
-#include <kprof/report/saved/aside_file.hpp>
 #include <kprof/report/saved/json_writer.hpp>
 #include <kprof/report/saved/write_profile.hpp>
 #include <kprof/status.hpp>
@@ -66,18 +65,16 @@ inline constexpr output save_output{"save", "the profile, to be loaded again", s
 /// of them wins.
 ///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
 inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
-  const detail::quiet_writes quiet;
-  detail::aside_file file(path);
-  if (status s = file.so_far(); !s) return s;
+  if (path.empty()) return {"cannot save to a file without a name; give a path"};
+  detail::destination file(path);
+  if (const status& s = file.append({}); !s) return s;  // before the work
   text_sink sink(
-      [](void* to, std::string_view text) {
-        auto& into = *static_cast<detail::aside_file*>(to);
-        into.write(text);
-        return into.so_far();
+      [](void* to, std::string_view text) -> status {
+        return static_cast<detail::destination*>(to)->append(text);
       },
       &file);
   static_cast<void>(detail::put_profile(p, options, sink));
-  return file.finish();
+  return file.close();
 }
 
 /// What save() would write.

@@ -12,6 +12,7 @@
 #include <kprof/collect/activity.hpp>
 #include <kprof/collect/lock_within.hpp>
 #include <kprof/profile/device_profile.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 #include <kprof/session/session_clock.hpp>
@@ -47,8 +48,9 @@ class KPROF_DETAIL_LOCAL device_session {
   static void own(device_session* session) noexcept { own_device = session; }
   static owner_functions functions_of_this_module(const collector_api& collector) noexcept {
     return {&collector,
-            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_destroyed,
-             &context_made, &begin_reading, &read, &describe_device, &count_dropped, &end_reading},
+            {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
+             &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
+             &count_loss, &end_reading},
             [] { own_device->end(); }};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
@@ -93,7 +95,7 @@ class KPROF_DETAIL_LOCAL device_session {
   }
   /// Has the records of all work launched so far read. Waits for the devices.
   void flush() {
-    if (const auto lock = lock_control(); lock && collecting_) owner_.collector->flush();
+    if (const auto lock = lock_control(); lock && collecting_) fetch_all(owner_.collector->flush);
   }
   void stop() {
     if (const auto lock = lock_control(); lock && collecting_) finish(owner_.collector->stop);
@@ -138,8 +140,10 @@ class KPROF_DETAIL_LOCAL device_session {
   /// Whether anything was ever collected in this process.
   bool has_collected() const noexcept { return has_collected_; }
 
-  /// Writes whether the recording has device activity, and why not.
-  void describe(device_profile& out) {
+  /// Writes whether the recording has device activity, and why not; and what there is to note.
+  void describe(device_profile& out, std::vector<std::string>& notes) {
+    if (has_collected_)
+      for (std::string& note : owner_.collector->notes()) notes.push_back(std::move(note));
     out.collecting = in_recording_;
     const std::lock_guard lock(state_mutex_);
     out.state = in_recording_ ? owner_.collector->version() : state_;
@@ -151,7 +155,6 @@ class KPROF_DETAIL_LOCAL device_session {
   }
 
   void before_fork() {
-    transcript_.flush();  // or the child would write it once more
     attribution_.mutex().lock();
     attribution_.graphs().mutex().lock();
     state_mutex_.lock();
@@ -168,6 +171,7 @@ class KPROF_DETAIL_LOCAL device_session {
     if (!in_use) control_.unlock();
     if (owner_.collector == nullptr || (!has_collected_ && !in_use)) return;
     abandoned_ = true;
+    transcript_.forget();
     collecting_ = false;
     owner_.collector->abandon();
     attribution_.restart(realtime_ns, 0);
@@ -199,11 +203,23 @@ class KPROF_DETAIL_LOCAL device_session {
     return lock;
   }
 
+  /// Fetches the records of all launches so far by a function of the collector, which says whether
+  /// all have come. The caller holds control_.
+  void fetch_all(bool (*by)()) {
+    {
+      const attribution_lock own = lock_attribution();
+      attribution_.begin_flush(clock_.realtime_of(clock_.now(), clock_.time().ns_per_tick()));
+    }
+    if (!by()) return;
+    const attribution_lock own = lock_attribution();
+    attribution_.retry_pending();
+    attribution_.end_flush();
+  }
   /// Ends collecting by a function of the collector. The caller holds control_.
-  void finish(void (*end_collecting)()) {
-    end_collecting();
+  void finish(bool (*end_collecting)()) {
+    fetch_all(end_collecting);
     collecting_ = false;
-    transcript_.flush();
+    transcript_.write_through();
     const attribution_lock own = lock_attribution();
     attribution_.retry_pending();
     attribution_.count_pending_as_unknown();
@@ -222,8 +238,14 @@ class KPROF_DETAIL_LOCAL device_session {
     attribution_.take_launches([&](std::uint64_t t) { return clock_.realtime_of(t, rate); });
   }
 
+  /// Without memory they stay in the threads' logs.
+  void take_launches_if_possible() noexcept {
+    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
+    static_cast<void>(attempt([this] { static_cast<void>(lock_attribution()); }));
+  }
+
   void write_launch(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
-                    bool ignored) {
+                    launch_kind what, bool ignored) {
     std::uint64_t realtime = 0;
     {
       const attribution_lock own(attribution_.mutex());
@@ -231,41 +253,47 @@ class KPROF_DETAIL_LOCAL device_session {
       realtime = clock_.realtime_of(when, clock_.time().ns_per_tick());
     }
     transcript_.launch(*own_recorder, own_recorder->this_thread(), realtime, ids, count,
-                       own_recorder->capture_for_graph(0, false).path, ignored);
+                       own_recorder->capture_for_graph(0, false).path, what, ignored);
   }
 
   // ---- what the collector calls, in the owner
 
   static std::uint64_t now() noexcept { return own_device->clock_.now(); }
-  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when) noexcept {
+  static void launched(const std::uint32_t* ids, std::uint32_t count, std::uint64_t when,
+                       launch_kind what) noexcept {
     device_session& own = *own_device;
     const bool ignored = !own.recording_.load(std::memory_order_relaxed);
-    own_recorder->note_launch(ids, count, when, ignored);
+    own_recorder->note_launch(ids, count, when,
+                              ignored                         ? record_kind::ignored_launch
+                              : what == launch_kind::kernel   ? record_kind::kernel_launch
+                              : what == launch_kind::transfer ? record_kind::transfer_launch
+                                                              : record_kind::graph_launch);
     // Launches without records, such as of empty copies, would never make kprof take launches.
-    if ((++launches_noted & 0xFFFU) == 0) {
-      const mark_inside_kprof mark;
-      static_cast<void>(own.lock_attribution());
-    }
-    if (own.transcript_.is_open()) own.write_launch(ids, count, when, ignored);
+    if ((++launches_noted & 0xFFFU) == 0) own.take_launches_if_possible();
+    if (own.transcript_.is_open()) own.write_launch(ids, count, when, what, ignored);
   }
   static void graph_node_made(std::uint64_t node, bool does_work) noexcept {
     const captured_scope where = own_recorder->capture_for_graph(node >> 32U, does_work);
     if (own_device->transcript_.is_open()) own_device->transcript_.node(*own_recorder, node, where);
-    own_device->attribution_.graphs().made(node, where);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().made(node, where); }));
   }
   static void graph_node_copied(std::uint64_t node, std::uint64_t original) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().copied(node, original); }));
+  }
+  static void graph_node_updated(std::uint64_t node, std::uint64_t original) noexcept {
     const std::uint64_t when = nanoseconds_of(CLOCK_REALTIME);
-    if (own_device->transcript_.is_open()) own_device->transcript_.cloned(node, original, when);
-    own_device->attribution_.graphs().copied(node, original, when);
+    if (own_device->transcript_.is_open()) own_device->transcript_.updated(node, original, when);
+    static_cast<void>(
+        attempt([&] { own_device->attribution_.graphs().updated(node, original, when); }));
   }
   static void graph_node_destroyed(std::uint64_t node) noexcept {
-    own_device->attribution_.graphs().destroyed(node);
+    static_cast<void>(attempt([&] { own_device->attribution_.graphs().destroyed(node); }));
   }
   static void context_made() noexcept { own_device->register_exit(); }
   static void begin_reading() noexcept {
     own_device->reading_since_ = nanoseconds_of(CLOCK_MONOTONIC);
-    const mark_inside_kprof mark;  // a launching thread may read, whose allocator may have guards
-    static_cast<void>(own_device->lock_attribution());
+    own_device->take_launches_if_possible();
   }
   static void read(const activity* some, std::size_t count) noexcept {
     device_session& own = *own_device;
@@ -278,18 +306,18 @@ class KPROF_DETAIL_LOCAL device_session {
   static void describe_device(const device_description& d) noexcept {
     if (own_device->transcript_.is_open()) own_device->transcript_.describe(d);
     const attribution_lock lock(own_device->attribution_.mutex());
-    own_device->attribution_.describe(d);
+    static_cast<void>(attempt([&] { own_device->attribution_.describe(d); }));
   }
-  static void count_dropped(std::uint64_t records) noexcept {
-    if (own_device->transcript_.is_open()) own_device->transcript_.dropped(records);
+  static void count_loss(loss what, std::uint64_t how_many) noexcept {
+    if (own_device->transcript_.is_open()) own_device->transcript_.lost(what, how_many);
     const attribution_lock lock(own_device->attribution_.mutex());
-    own_device->attribution_.count_dropped(records);
+    own_device->attribution_.count_loss(what, how_many);
   }
   static void end_reading() noexcept {
     device_session& own = *own_device;
     const mark_inside_kprof mark;
     const attribution_lock lock(own.attribution_.mutex());
-    own.attribution_.retry_pending_if_due();
+    static_cast<void>(attempt([&] { own.attribution_.retry_pending_if_due(); }));
     own.attribution_.count_reading(nanoseconds_of(CLOCK_MONOTONIC) - own.reading_since_);
   }
 

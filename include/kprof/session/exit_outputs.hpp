@@ -7,17 +7,19 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
+#include <kprof/record/attempt.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_request.hpp>
+#include <kprof/report/output/write.hpp>
 #include <kprof/report/text.hpp>
-#include <kprof/report/write.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/file_place.hpp>
+#include <kprof/write/message.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -45,15 +47,40 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
   return out;
 }
 
-inline status write_report_to_its_path(const profile& run, const report_options& options) {
+[[gnu::cold]] inline status write_report_to_its_path(const profile& run,
+                                                     const report_options& options,
+                                                     write_time when) {
   std::string text;
-  status s = write_text(run, options, text);
-  return s ? write_output(expand_path(options.path), text) : s;
+  if (status s = write_text(run, options, text); !s) return s;
+  destination to(expand_path(options.path), when);
+  static_cast<void>(to.append(text));
+  return to.close();
+}
+
+/// The child of a fork does not write over its parent's file: its path gets the process id, where
+/// the settings do not put it anywhere themselves. What is no file, such as a pipe, is shared.
+[[gnu::cold]] inline std::string path_in_child(std::string path) {
+  if (path.empty() || path.find("%p") != std::string::npos) return path;
+  const file_place place = find_place(path);
+  const bool is_file = place.descriptor < 0 && (!place.exists || S_ISREG(place.there.st_mode));
+  return is_file ? path + ".%p" : path;
+}
+[[gnu::cold]] inline void keep_apart_from_parent(settings& s) noexcept {
+  const bool had_memory = attempt([&] {
+    s.report.path = path_in_child(s.report.path);
+    for (output_request& request : s.outputs)
+      for (option_setting& given : request.options)
+        if (given.name == path_option.name) given.value = path_in_child(given.value);
+  });
+  if (had_memory) return;
+  s.report.path.clear();
+  s.outputs.clear();
 }
 
 /// Writes one output after the other. A mistake concerns its output alone and is a line on standard
 /// error: nobody is left to read a status.
-inline void write_at_exit(const profile& run, const exit_outputs& wanted, bool report_is_printed) {
+[[gnu::cold]] inline void write_at_exit(const profile& run, const exit_outputs& wanted,
+                                        bool report_is_printed) {
   std::vector<std::string> paths;
   for (const output_request& request : wanted.requests) {
     const bool is_main = is_main_report(request);
@@ -61,10 +88,9 @@ inline void write_at_exit(const profile& run, const exit_outputs& wanted, bool r
     status s = take_path(paths, path);
     if (s && is_main && report_is_printed) continue;
     if (s)
-      s = is_main ? write_report_to_its_path(run, wanted.report)
-                  : write(run, request.output, request.options);
-    if (!s)
-      std::fprintf(stderr, "kprof: %s: %s\n", shown(request.output).c_str(), s.message.c_str());
+      s = is_main ? write_report_to_its_path(run, wanted.report, write_time::at_exit)
+                  : write_to_its_path(run, request.output, request.options, write_time::at_exit);
+    if (!s) tell({shown(request.output), ": ", s.message});
   }
 }
 

@@ -23,11 +23,13 @@ inline bool same_scopes(const completeness& a, const completeness& b) noexcept {
 /// Guarded by the session's lock.
 class exit_report {
  public:
-  /// Has `handler` run at exit, which is the owner's code. Only the first call counts.
+  /// Has `handler` run at exit() and quick_exit(), which is the owner's code. Only the first call
+  /// counts.
   void request(void (*handler)()) {
     if (requested_) return;
     requested_ = true;
     std::atexit(handler);
+    std::at_quick_exit(handler);
   }
   /// Forgets what the program has printed: another recording begins.
   void restart() noexcept { program_has_reported_ = false; }

@@ -2,88 +2,33 @@
 #ifndef KPROF_SESSION_OWNER_FUNCTIONS_HPP
 #define KPROF_SESSION_OWNER_FUNCTIONS_HPP
 
-// What belongs to the binary that owns the session. Another module works on the same session
-// object, but its own copies of these functions would use its own copies of their static data, and
-// would disappear when it is unloaded. So the owner leaves their addresses in the session.
+// How modules call the session of the process: by functions of the module that owns it. The others,
+// perhaps of other commits and compilers, touch nothing of the session's own: copies of its code
+// would use their own static data, and would disappear when their module is unloaded.
 
-#include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/record/scope_functions.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <utility>
+#include <kprof/profile.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/session/settings_value.hpp>
+#include <kprof/status.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Addresses of the owner's code.
+/// The session as all modules see it. What hub_record::session points to.
 struct owner_functions {
-  recorder_tables recorder[2];  // by clock (counter, system)
-  const scope_api* bootstrap;   // what guards call while the session is armed
-  const emitter_api* (*attach_nvtx)() noexcept;
-  void (*refuse_nvtx)() noexcept;
-  void (*disarm_nvtx)() noexcept;
-  void (*at_exit)();
-  bool& (*inside)() noexcept;  // this thread's flag that guards' slow paths look at
-};
-
-/// Locks the session and marks the thread as inside kprof, so that guards in an allocator do not
-/// re-enter.
-class KPROF_DETAIL_LOCAL session_lock {
- public:
-  session_lock(const owner_functions& owner, std::mutex& mutex) noexcept
-      : inside_(owner.inside()), before_(std::exchange(inside_, true)), lock_(mutex) {}
-  ~session_lock() { inside_ = before_; }
-  session_lock(const session_lock&) = delete;
-  session_lock& operator=(const session_lock&) = delete;
-
- private:
-  bool& inside_;
-  bool before_;
-  std::lock_guard<std::mutex> lock_;
-};
-
-/// Starts the recording of an armed session; in the binary that owns it.
-using start_function = void (*)();
-KPROF_DETAIL_LOCAL inline constinit start_function own_start_recording = nullptr;
-
-/// The functions that guards call while the session is armed. The first begin starts the recording
-/// and goes on with the functions that record.
-class KPROF_DETAIL_LOCAL bootstrap {
-  static const scope_api* start() noexcept {
-    // The guard is in an allocator that this thread calls while it starts the recording.
-    if (inside_kprof) return nullptr;
-    own_start_recording();
-    return load(this_module.api);
-  }
-  template <std::size_t Words>
-  static scope_token begin(site& where, const void* params) noexcept {
-    const scope_api* api = start();
-    return api == nullptr ? 0 : api->begin[Words](where, params);
-  }
-  static scope_token begin_any(site& where, const void* bytes, std::uint32_t size) noexcept {
-    const scope_api* api = start();
-    return api == nullptr ? 0 : api->begin_any(where, bytes, size);
-  }
-  template <std::size_t... Words>
-  static constexpr scope_api make(std::index_sequence<Words...>) noexcept {
-    return {1,
-            sizeof(scope_api),
-            &end_through_hub,
-            &begin_any,
-            {&begin<Words>...},
-            []() noexcept -> std::uint32_t { return 0; },
-            [](std::uint32_t) noexcept -> scope_token { return 0; },
-            [](scope_token) noexcept {}};
-  }
-
- public:
-  static const scope_api& api() noexcept {
-    static constexpr scope_api table = make(std::make_index_sequence<max_fast_words + 1>{});
-    return table;
-  }
+  // First, so that every build can read it. A module calls the functions if its own is the same.
+  const char* build;
+  void (*arm)();
+  status (*start_with)(const settings& wanted);
+  status (*start)();
+  void (*stop)();
+  void (*pause)();
+  void (*resume)();
+  profile (*snapshot)(bool timeline);
+  report_options (*report_settings)();
+  void (*reported)(const profile& run);
+  bool (*is_stream)(int descriptor, bool for_program) noexcept;  // a stream_test
 };
 
 }  // namespace detail

@@ -3,7 +3,8 @@
 #define KPROF_SESSION_PHASES_HPP
 
 // What the session is doing, which steps lead from one phase to another, and how long it was
-// paused. Pure: the caller gives the time, in CLOCK_MONOTONIC ns. Guarded by the session's lock.
+// paused. Pure: the caller gives the time, in ns since the recording began. Guarded by the
+// session's lock.
 
 #include <kprof/build_options.hpp>
 

@@ -5,16 +5,16 @@
 // A session that was preloaded (libkprof.so) comes into every process that the program starts:
 // shells, compilers, whatever their output is used for. Where no guard ran, it prints no report.
 
+#include <kprof/attach/environment_variable.hpp>
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/session/exit_report.hpp>
+#include <kprof/write/message.hpp>
 
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 KPROF_DETAIL_BEGIN
@@ -28,7 +28,7 @@ inline constexpr const char* program_variable = "KPROF_RUN_PROCESS";
 
 /// Whether this process is the program that `kprof run` started.
 inline bool is_program_of_kprof_run() {
-  const char* program = std::getenv(program_variable);
+  const char* program = environment_variable(program_variable);
   return program != nullptr && std::to_string(getpid()) == program;
 }
 
@@ -44,15 +44,15 @@ KPROF_DETAIL_LOCAL inline bool others_have_guards() noexcept {
 
 /// Whether the report at exit is left out because nothing ran under a preloaded session. In the
 /// program that `kprof run` started, a line on standard error says so.
-KPROF_DETAIL_LOCAL inline bool has_nothing_to_report(const profile& run) {
+KPROF_DETAIL_LOCAL [[gnu::cold]] inline bool has_nothing_to_report(const profile& run) {
   if (!session_is_preloaded || !same_scopes(run.complete, {}) || !run.device.work.empty())
     return false;
   if (!is_program_of_kprof_run()) return true;
-  std::fprintf(stderr, "kprof: no report: %s\n",
-               others_have_guards()
-                   ? "the program has guards, but none of them ran"
-                   : "no module of the program has guards; include <kprof/guard.hpp> and guard a "
-                     "scope with KPROF_OP or KPROF_REGION");
+  tell({"no report: ",
+        others_have_guards()
+            ? "the program has guards, but none of them ran"
+            : "no module of the program has guards; include <kprof/guard.hpp> and guard a scope "
+              "with KPROF_OP or KPROF_REGION"});
   return true;
 }
 

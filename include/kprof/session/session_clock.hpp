@@ -9,9 +9,13 @@
 #include <kprof/profile.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/scope_functions.hpp>
+#include <kprof/session/notes.hpp>
+#include <kprof/session/settings_value.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -19,6 +23,15 @@ namespace detail {
 class session_clock {
  public:
   void use_counter(bool on) noexcept { uses_counter_.store(on, std::memory_order_relaxed); }
+  /// What a recording is timed with. All recordings of a process have the same: what one thread has
+  /// written may be read with another's.
+  void choose(clock_choice wanted, bool has_recorded, session_notes& notes) {
+    const bool counter = wanted == clock_choice::automatic && counter_clock::usable();
+    if (!has_recorded) use_counter(counter);
+    else if (counter != uses_counter())
+      notes.add("the clock cannot change between recordings of a process; it stays " +
+                std::string(name()));
+  }
   bool uses_counter() const noexcept { return uses_counter_.load(std::memory_order_relaxed); }
 
   /// Ticks. Any thread, without a lock.
@@ -32,7 +45,10 @@ class session_clock {
   calibration_point read() const noexcept {
     return uses_counter() ? calibrate<counter_clock>() : calibrate<system_clock>();
   }
-  void restart(calibration_point first) { time_.reset(first); }
+  void restart(calibration_point first) noexcept {
+    if (!time_.knows_slope()) learn_slope(first);
+    time_.reset(first);
+  }
   /// Adds a calibration point that is read now.
   void calibrate_again() { time_.add(read()); }
 
@@ -43,6 +59,22 @@ class session_clock {
     const auto ago = static_cast<std::int64_t>(time_.last().ticks - ticks);
     const auto ago_ns = static_cast<std::int64_t>(static_cast<double>(ago) * ns_per_tick);
     return time_.last().realtime_ns - static_cast<std::uint64_t>(ago_ns);
+  }
+
+  /// Since the recording began, by the counter.
+  std::uint64_t elapsed_ns() const noexcept {
+    const double ns = time_.since_start_ns(now());
+    return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+  }
+  /// Where the counter and CLOCK_MONOTONIC went apart, a line that says so.
+  void describe_disagreement(std::vector<std::string>& notes) const {
+    if (time_.times_apart() == 0) return;
+    notes.push_back("CLOCK_MONOTONIC and the counter went apart " +
+                    std::to_string(time_.times_apart()) + " times, by " +
+                    std::to_string(static_cast<std::uint64_t>(time_.apart_ns() / 1e6)) +
+                    " ms in all: the machine was suspended, or the process or its virtual machine "
+                    "moved. Times are by the counter, " +
+                    name());
   }
 
   void describe(clock_info& out) const {
@@ -57,6 +89,15 @@ class session_clock {
   }
 
  private:
+  /// Once a process, for 50 microseconds: so that a clock that jumps in the first recording is not
+  /// taken for a slow counter.
+  void learn_slope(const calibration_point& from) noexcept {
+    calibration_point to = from;
+    // a clock that stands still ends it too
+    for (int i = 0; i < 2000 && to.monotonic_ns - from.monotonic_ns < 50'000; ++i) to = read();
+    if (to.monotonic_ns - from.monotonic_ns >= 50'000) time_.learn(from, to);
+  }
+
   std::atomic<bool> uses_counter_{false};
   timebase time_;
 };

@@ -49,6 +49,12 @@ inline constexpr option settings_table[] = {
      .fallback = "auto",
      .meaning = "time with the CPU's counter where it is reliable, or always with clock_gettime",
      .store = &store_member<&settings::clock>},
+    {.name = "signals",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "write the outputs also when SIGINT, SIGTERM or SIGHUP ends the program, or "
+                "std::terminate() does",
+     .store = &store_member<&settings::signals>},
 };
 
 }  // namespace detail

@@ -32,10 +32,11 @@ struct parsed_settings;
 struct settings {
   bool enabled = true;  ///< false: nothing is recorded or emitted, guards stay idle
   bool nvtx = true;     ///< send scopes to an attached NVTX tool
-  cupti_choice cupti = cupti_choice::automatic;        ///< attribute the GPU's work to operators
-  std::size_t memory = std::size_t{64} * 1024 * 1024;  ///< bytes for logs and totals of the whole
-                                                       ///< process; 1 MiB or more
+  cupti_choice cupti = cupti_choice::automatic;  ///< attribute the GPU's work to operators
+  /// Bytes for logs and totals of the whole process; 1 MiB or more.
+  std::size_t memory = std::size_t{64} * 1024 * 1024;
   clock_choice clock = clock_choice::automatic;
+  bool signals = true;      ///< write the outputs when SIGINT, SIGTERM or SIGHUP ends the program
   report_options report{};  ///< what report() shows when it is not told otherwise
   /// Written when the program ends. The request {"report"}, without options, is what `report` says;
   /// it is left out when the program has printed just that.

@@ -5,6 +5,8 @@
 // Defines what write.hpp declares, where the session is compiled.
 
 #include <kprof/build_options.hpp>
+#include <kprof/record/attempt.hpp>
+#include <kprof/record/hold_cancellation.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_request.hpp>
@@ -16,15 +18,17 @@
 #include <vector>
 
 KPROF_DETAIL_BEGIN
+namespace detail {
 
-[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                                const std::vector<option_setting>& options) {
-  const detail::request_reading request(name, options);
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_to_its_path(
+    const profile& run, std::string_view name, const std::vector<option_setting>& options,
+    write_time when) {
+  const request_reading request(name, options);
   if (!request.error) return request.error;
-  detail::destination to(expand_path(request.values.text("path")));
+  destination to(expand_path(request.values.text("path")), when);
   text_sink sink(
       [](void* where, std::string_view text) -> status {
-        return static_cast<detail::destination*>(where)->append(text);
+        return static_cast<destination*>(where)->append(text);
       },
       &to);
   if (status s = request.what->write(run, request.values, sink); !s) return s;
@@ -32,10 +36,10 @@ KPROF_DETAIL_BEGIN
   return to.close();
 }
 
-[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
-                                                const std::vector<option_setting>& options,
-                                                std::string& text) {
-  const detail::request_reading request(name, options);
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_text_of(
+    const profile& run, std::string_view name, const std::vector<option_setting>& options,
+    std::string& text) {
+  const request_reading request(name, options);
   if (!request.error) return request.error;
   std::string out;
   text_sink sink(
@@ -48,6 +52,30 @@ KPROF_DETAIL_BEGIN
   sink.flush();
   text = std::move(out);
   return {};
+}
+
+/// What write() returns; an error where it runs out of memory. The thread is not cancelled
+/// meanwhile.
+template <class Write>
+KPROF_DETAIL_LOCAL status write_within_memory(Write write) {
+  const hold_cancellation hold;
+  status s;
+  return attempt([&] { s = write(); }) ? s : status{out_of_memory};
+}
+
+}  // namespace detail
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options) {
+  return detail::write_within_memory(
+      [&] { return detail::write_to_its_path(run, name, options, detail::write_time::now); });
+}
+
+[[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
+                                                const std::vector<option_setting>& options,
+                                                std::string& text) {
+  return detail::write_within_memory(
+      [&] { return detail::write_text_of(run, name, options, text); });
 }
 
 KPROF_DETAIL_END

@@ -60,6 +60,22 @@ inline bool uses_device(const profile& p) noexcept {
     out.list(others.size() == 1 ? "no work on device " : "no work on devices ", others);
 }
 
+/// What happens so seldom that it is told of only where it has.
+[[gnu::cold]] inline void add_rare_oddities(std::vector<oddity>& out,
+                                            const device_completeness& c) {
+  if (c.cut_buffers > 0)
+    out.push_back({c.cut_buffers, "cut buffers",
+                   "CUPTI could not read these buffers of records to their ends: what they held "
+                   "is in no table, and operators that lack records of their work have no rates. "
+                   "Use the libcupti of the CUDA Toolkit that the driver is of (KPROF_CUPTI)."});
+  if (c.foreign_buffers > 0)
+    out.push_back({c.foreign_buffers, "foreign buffers",
+                   "another part of the program uses CUPTI's activity API too, and buffers of "
+                   "records that it asked for came to kprof, which leaves them alone; others of "
+                   "kprof's may have gone there. Run without the other tool, or set "
+                   "KPROF=cupti=off."});
+}
+
 [[gnu::cold]] inline std::vector<oddity> device_oddities(const profile& p) {
   const device_completeness& c = p.device.complete;
   const std::string limit = memory_limit_of(p);
@@ -70,15 +86,15 @@ inline bool uses_device(const profile& p) noexcept {
           : ", or of the " + counted(c.forgotten_graphs, "graph", "graphs") +
                 " that kprof forgot for want of memory, those not launched for longest (raise " +
                 limit + ")";
-  return {
+  std::vector<oddity> all = {
       {c.open, "open",
        "launches of which no work on the device is known: it had not ended when the profile was "
        "taken (synchronise before the report), or "
        "there was none, as in a copy of no bytes."},
       {c.dropped, "dropped",
        "records of kernels and copies that CUPTI or kprof had no memory for: device times and "
-       "counts above are too low, and where that is "
-       "more than one record in a thousand, rates of operators are n/a. Raise " +
+       "counts above are too low, and operators that lack records of their work have no rates. "
+       "Raise " +
            limit + ", or record a shorter run."},
       {c.untimed, "without timing",
        "records for which CUPTI gave no time; they count as runs and take none. Where they are "
@@ -110,6 +126,8 @@ inline bool uses_device(const profile& p) noexcept {
        "launches by which the count of all differs from the sum of its parts. This is a mistake in "
        "kprof: please report it."},
   };
+  add_rare_oddities(all, c);
+  return all;
 }
 
 /// Launches, their records and the collector.

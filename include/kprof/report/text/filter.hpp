@@ -2,16 +2,15 @@
 #ifndef KPROF_REPORT_TEXT_FILTER_HPP
 #define KPROF_REPORT_TEXT_FILTER_HPP
 
-// A POSIX extended regular expression: <regex.h>, since std::regex throws and costs 80,000 lines.
-// Included by the reports.
+// Chooses names by a POSIX extended regular expression. Included by the reports.
 
 #include <kprof/build_options.hpp>
+#include <kprof/report/text/expression.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
 
-#include <regex.h>
-
 #include <string>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -19,22 +18,14 @@ namespace detail {
 /// Matches everything until it is given an expression.
 class name_filter {
  public:
-  name_filter() = default;
-  name_filter(const name_filter&) = delete;
-  name_filter& operator=(const name_filter&) = delete;
-  ~name_filter() {
-    if (active_) regfree(&regex_);
-  }
-
   status set(const std::string& expression) {
     if (expression.empty()) return {};
-    if (const int error = regcomp(&regex_, expression.c_str(), REG_EXTENDED | REG_NOSUB)) {
-      char reason[128] = "";
-      regerror(error, &regex_, reason, sizeof(reason));
+    expression_program program;
+    if (const char* const error = expression_parser(expression, program).parse())
       return {"filter \"" + printable(expression, 200) +
-              "\" is not a POSIX extended regular expression (" + reason +
+              "\" is not a POSIX extended regular expression that kprof takes (" + error +
               "); write \\( for a literal parenthesis"};
-    }
+    program_ = std::move(program);
     active_ = true;
     return {};
   }
@@ -47,12 +38,10 @@ class name_filter {
   }
 
   /// Whether the expression is found in the text; there must be one.
-  bool found_in(const std::string& text) const {
-    return regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
-  }
+  bool found_in(const std::string& text) const { return program_.found_in(text); }
 
  private:
-  regex_t regex_{};
+  expression_program program_;
   bool active_ = false;
 };
 

@@ -261,7 +261,8 @@ inline bool tells_something(const kernel_column& c, const std::vector<kernel_row
   for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
   const concerned_names concerned(std::move(names));
   for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-                            absence::several_kernels, absence::untimed})
+                            absence::several_kernels, absence::dropped, absence::lost,
+                            absence::not_all_records, absence::untimed})
     concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
     });

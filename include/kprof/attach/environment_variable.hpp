@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+#define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+
+// The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
+// file-capability program has rights that its caller lacks, and the caller chooses the environment:
+// to such a process every variable is unset, or its caller could have it load any library and write
+// any file. Included by whatever reads a variable. Any thread.
+
+#include <kprof/build_options.hpp>
+
+#include <sys/auxv.h>
+
+#include <cstdlib>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether the process has rights that whoever started it lacks. It stays so when the process gives
+/// these rights up.
+inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
+
+/// The variable's value; nullptr where it is unset, and always where the environment is foreign.
+inline const char* environment_variable(const char* name) noexcept {
+  return environment_is_foreign() ? nullptr : std::getenv(name);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_ATTRIBUTE_KNOWN_DEVICES_HPP
+#define KPROF_ATTRIBUTE_KNOWN_DEVICES_HPP
+
+// The devices that a collector has described or that did something, and how long each was busy.
+
+#include <kprof/attribute/busy_time.hpp>
+#include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
+#include <kprof/profile/device_profile.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+class known_devices {
+ public:
+  void describe(const device_description& d) {
+    device_info& known = of(d.id).info;
+    known.described = true;
+    known.name = d.name == nullptr ? "" : d.name;
+    known.compute_major = d.compute_major;
+    known.compute_minor = d.compute_minor;
+    known.multiprocessors = d.multiprocessors;
+    known.memory_bytes = d.memory_bytes;
+    known.memory_bytes_per_s = d.memory_bytes_per_s;
+    known.clock_hz = d.clock_hz;
+  }
+  /// Counts an activity that has times.
+  void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }
+
+  /// Keeps the descriptions.
+  void forget_times() {
+    for (device& d : all_) d.busy = {};
+  }
+
+  /// The devices that are known or did something, by their numbers.
+  std::vector<device_info> profile() {
+    std::vector<device_info> out;
+    for (device& d : all_) {
+      if (!d.info.described && d.busy.sum() == 0) continue;
+      d.info.busy_ns = static_cast<double>(d.busy.busy());
+      d.info.sum_ns = static_cast<double>(d.busy.sum());
+      d.info.busy_is_exact = d.busy.exact();
+      out.push_back(d.info);
+    }
+    std::sort(out.begin(), out.end(),
+              [](const device_info& a, const device_info& b) { return a.id < b.id; });
+    return out;
+  }
+
+ private:
+  struct device {
+    device_info info;
+    busy_time busy;
+  };
+
+  device& of(std::uint32_t id) {
+    for (device& d : all_)
+      if (d.info.id == id) return d;
+    device& made = all_.emplace_back();
+    made.info.id = id;
+    return made;
+  }
+
+  std::vector<device> all_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_CUPTI_CLOCK_HPP
+#define KPROF_COLLECT_CUPTI_CLOCK_HPP
+
+// How far CUPTI's clock is from CLOCK_REALTIME, which kprof's times are of. On Linux it is that
+// clock; on WSL, since CUPTI 13.0, it is CLOCK_MONOTONIC_RAW, which begins at 0 with the machine
+// and is not kept in step with the time of day.
+
+#include <kprof/build_options.hpp>
+#include <kprof/collect/activity.hpp>
+#include <kprof/collect/cupti_abi.hpp>
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail::cupti {
+
+class clock_offset {
+ public:
+  /// Compares the two clocks. To be repeated now and then, since they drift apart.
+  void measure(const functions& f) noexcept {
+    if (f.get_timestamp == nullptr) return;
+    std::uint64_t shortest = ~std::uint64_t{0};
+    std::int64_t offset = 0;
+    for (int i = 0; i < 5; ++i) {
+      std::uint64_t theirs = 0;
+      const std::uint64_t before = realtime();
+      if (f.get_timestamp(&theirs) != success) return;
+      const std::uint64_t after = realtime();
+      if (after < before || after - before >= shortest) continue;
+      shortest = after - before;
+      offset = static_cast<std::int64_t>(before + shortest / 2 - theirs);
+    }
+    // The same clock: what is left is the time between the calls.
+    if (shortest == ~std::uint64_t{0} || (offset < a_second && offset > -a_second)) offset = 0;
+    offset_.store(offset, std::memory_order_relaxed);
+  }
+
+  /// Moves the activity's times to CLOCK_REALTIME.
+  void apply(activity& a) const noexcept {
+    const std::int64_t by = offset_.load(std::memory_order_relaxed);
+    if (by == 0) return;
+    if (a.start != 0) a.start += static_cast<std::uint64_t>(by);
+    if (a.end != 0) a.end += static_cast<std::uint64_t>(by);
+  }
+
+ private:
+  static constexpr std::int64_t a_second = 1'000'000'000;
+
+  static std::uint64_t realtime() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+           static_cast<std::uint64_t>(now.tv_nsec);
+  }
+
+  std::atomic<std::int64_t> offset_{0};  // ns, to be added to CUPTI's times
+};
+
+}  // namespace detail::cupti
+KPROF_DETAIL_END
+
+#endif

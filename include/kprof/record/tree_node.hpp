@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_RECORD_TREE_NODE_HPP
+#define KPROF_RECORD_TREE_NODE_HPP
+
+// One entry of a call tree, and the memory that all trees share.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/descriptor.hpp>
+#include <kprof/record/histogram.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Bytes that all trees of the process may take; nodes beyond it are merged.
+class tree_budget {
+ public:
+  void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
+  std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+
+  void add(std::uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  void remove(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t now() const noexcept { return used_.load(std::memory_order_relaxed); }
+  /// Less is left than a few threads may need: what can be held once is not held twice.
+  bool scarce() const noexcept { return now() >= limit() / 4; }
+  bool nearly_spent() const noexcept { return now() >= limit() / 2; }
+  bool spent() const noexcept { return now() >= limit(); }
+
+ private:
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> limit_{0};
+};
+
+/// The parameters of an operator or the name of a region.
+struct payload {
+  const char* bytes;
+  std::uint32_t size;
+};
+
+struct tree_node {
+  static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
+
+  // The first word of the begin records whose payload can be compared as it is, or no_begin: of the
+  // root, of merged nodes, and of operators whose parameters have padding.
+  std::uint64_t begin_word = no_begin;
+  std::uint32_t parent = 0;
+  std::uint32_t site = 0;        // 0: the root
+  std::uint32_t last_child = 0;  // the child that was found last
+  std::uint32_t successor = 0;   // the sibling that was found after this node the last time
+  std::uint32_t payload_at = 0;
+  std::uint32_t payload_size = 0;
+  bool merged = false;  // calls of all parameters that came when memory was spent
+  std::uint64_t calls = 0;
+  std::uint64_t total = 0;  // ticks
+  std::uint64_t self = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  std::uint64_t longest = 0;
+  histogram durations;
+  // What a call that has been seen before does not touch.
+  std::uint32_t next_in_bucket = 0;
+  std::uint32_t hash = 0;
+  std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
+  // How many of the calls launched work on a device. In the node of a graph and in those below it,
+  // which have no calls, it counts the replays. A second field for these would give the node an odd
+  // size, which makes folding slower by a hundredth.
+  std::uint64_t device_calls = 0;
+  work values{};
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

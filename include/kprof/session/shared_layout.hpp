@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_SESSION_SHARED_LAYOUT_HPP
+#define KPROF_SESSION_SHARED_LAYOUT_HPP
+
+// How this build lays out what modules hand to the session and get from it, as one number: commits
+// of one version may differ in it, and so may a copy that somebody has changed. Included by
+// build_name.hpp. Compile time only.
+
+#include <kprof/build_options.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/options.hpp>
+#include <kprof/report/output.hpp>
+#include <kprof/session/owner_functions.hpp>
+#include <kprof/session/settings_value.hpp>
+#include <kprof/status.hpp>
+#if !KPROF_SESSION_ELSEWHERE
+#include <kprof/declare/reflect.hpp>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct shared_member {
+  std::size_t offset;
+  std::size_t size;
+  std::size_t initialisers;  // 1, or the elements of a C array
+};
+
+/// Specialised for a struct that modules share: all its members.
+template <class T>
+struct shared_layout;
+
+#define KPROF_DETAIL_AT(member)                                                                \
+  shared_member {                                                                              \
+    __builtin_offsetof(type, member), sizeof(type::member),                                    \
+        std::extent_v<decltype(type::member)> == 0 ? 1 : std::extent_v<decltype(type::member)> \
+  }
+#define KPROF_DETAIL_SHARED(T, ...)                           \
+  template <>                                                 \
+  struct shared_layout<T> {                                   \
+    using type = T;                                           \
+    static constexpr shared_member members[] = {__VA_ARGS__}; \
+  };
+KPROF_DETAIL_SHARED(status, KPROF_DETAIL_AT(message))
+KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top),
+                    KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(filter),
+                    KPROF_DETAIL_AT(columns), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
+                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
+KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
+KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
+                    KPROF_DETAIL_AT(cupti), KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(signals), KPROF_DETAIL_AT(report), KPROF_DETAIL_AT(outputs))
+KPROF_DETAIL_SHARED(enumerator_name, KPROF_DETAIL_AT(value), KPROF_DETAIL_AT(name))
+KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind),
+                    KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
+                    KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(enumerators))
+KPROF_DETAIL_SHARED(operator_info, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(declared_name),
+                    KPROF_DETAIL_AT(fields))
+KPROF_DETAIL_SHARED(parameter_values, KPROF_DETAIL_AT(packed))
+KPROF_DETAIL_SHARED(histogram, KPROF_DETAIL_AT(first_), KPROF_DETAIL_AT(gathered_size_),
+                    KPROF_DETAIL_AT(gathered_), KPROF_DETAIL_AT(counts_), KPROF_DETAIL_AT(size_),
+                    KPROF_DETAIL_AT(capacity_), KPROF_DETAIL_AT(only_count_))
+KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(has_bytes),
+                    KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
+                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on))
+KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
+                    KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
+                    KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
+                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
+                    KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
+                    KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(durations))
+KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
+                    KPROF_DETAIL_AT(merged))
+KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
+                    KPROF_DETAIL_AT(duration))
+KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
+                    KPROF_DETAIL_AT(residual_ns), KPROF_DETAIL_AT(start_realtime_ns))
+KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(open),
+                    KPROF_DETAIL_AT(never_closed), KPROF_DETAIL_AT(dropped),
+                    KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
+                    KPROF_DETAIL_AT(closed_elsewhere), KPROF_DETAIL_AT(invalid),
+                    KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(imprecise),
+                    KPROF_DETAIL_AT(in_timeline), KPROF_DETAIL_AT(timeline_ns))
+KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
+                    KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
+                    KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
+KPROF_DETAIL_SHARED(device_work, KPROF_DETAIL_AT(scope), KPROF_DETAIL_AT(task),
+                    KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(kernel), KPROF_DETAIL_AT(device),
+                    KPROF_DETAIL_AT(stream), KPROF_DETAIL_AT(grid), KPROF_DETAIL_AT(block),
+                    KPROF_DETAIL_AT(registers), KPROF_DETAIL_AT(static_shared),
+                    KPROF_DETAIL_AT(dynamic_shared), KPROF_DETAIL_AT(direction),
+                    KPROF_DETAIL_AT(from), KPROF_DETAIL_AT(to), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(untimed), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(min_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(gaps), KPROF_DETAIL_AT(gap_ns),
+                    KPROF_DETAIL_AT(bytes))
+KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described),
+                    KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
+                    KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
+                    KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(memory_bytes_per_s),
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(sum_ns),
+                    KPROF_DETAIL_AT(busy_is_exact))
+KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL_AT(attributed),
+                    KPROF_DETAIL_AT(outside), KPROF_DETAIL_AT(open), KPROF_DETAIL_AT(unknown),
+                    KPROF_DETAIL_AT(records), KPROF_DETAIL_AT(launches_lost),
+                    KPROF_DETAIL_AT(dropped), KPROF_DETAIL_AT(cut_buffers),
+                    KPROF_DETAIL_AT(foreign_buffers), KPROF_DETAIL_AT(untimed),
+                    KPROF_DETAIL_AT(ignored), KPROF_DETAIL_AT(odd), KPROF_DETAIL_AT(merged),
+                    KPROF_DETAIL_AT(foreign_graphs), KPROF_DETAIL_AT(forgotten_graphs),
+                    KPROF_DETAIL_AT(synchronizations), KPROF_DETAIL_AT(synchronizing_ns),
+                    KPROF_DETAIL_AT(overhead_ns))
+KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT(state),
+                    KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
+KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
+                    KPROF_DETAIL_AT(wall_ns), KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
+                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
+                    KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
+                    KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
+                    KPROF_DETAIL_AT(report_settings), KPROF_DETAIL_AT(reported),
+                    KPROF_DETAIL_AT(is_stream))
+#undef KPROF_DETAIL_SHARED
+#undef KPROF_DETAIL_AT
+
+template <class... T>
+struct shared_structs {
+  /// Changes with the place and the size of every member. 32 bits of FNV-1a.
+  static constexpr std::uint32_t layout_number() noexcept {
+    std::uint32_t hash = 2166136261U;
+    const auto mix = [&hash](std::size_t n) {
+      hash = (hash ^ static_cast<std::uint32_t>(n)) * 16777619U;
+    };
+    const auto mix_all = [&mix](std::size_t size, const auto& members) {
+      mix(size);
+      for (const shared_member& m : members) {
+        mix(m.offset);
+        mix(m.size);
+      }
+    };
+    (mix_all(sizeof(T), shared_layout<T>::members), ...);
+    return hash;
+  }
+
+#if !KPROF_SESSION_ELSEWHERE
+  /// Whether shared_layout has every member of `S`. Not known of a class that is no aggregate.
+  template <class S>
+  static constexpr bool is_complete() noexcept {
+    std::size_t initialisers = 0;
+    for (const shared_member& m : shared_layout<S>::members) initialisers += m.initialisers;
+    return !std::is_aggregate_v<S> || initialisers == count_initialisers<S>();
+  }
+  static constexpr bool are_complete() noexcept { return (is_complete<T>() && ...); }
+#endif
+};
+using all_shared_structs =
+    shared_structs<status, report_options, option_setting, output_request, settings,
+                   enumerator_name, operator_field, operator_info, parameter_values, histogram,
+                   work_per_call, scope_node, thread_info, timeline_scope, clock_info, completeness,
+                   own_cost, device_work, device_info, device_completeness, device_profile, profile,
+                   owner_functions>;
+inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
+#if !KPROF_SESSION_ELSEWHERE
+static_assert(all_shared_structs::are_complete(),
+              "shared_layout.hpp lacks a member of a struct that modules share");
+#endif
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
