@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
       const scope_token t = scopes.begin_any(where, &params, sizeof params);
       for (std::size_t k = 0; k < 2; ++k) {
         ++correlation;
-        threads.note_launch(&correlation, 1, clock - 5000, false);
+        threads.note_launch(&correlation, 1, clock - 5000, record_kind::kernel_launch);
         make_record(buffer.data() + (i + k) * record_bytes, correlation,
                     names[(2 * op + k) % names.size()].c_str(), clock,
                     7 + static_cast<std::uint32_t>(k));

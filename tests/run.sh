@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Builds and tests kprof in every configuration, from a fresh Debian on: installs what is missing,
-# then g++ and clang++ in full, sanitizers, compiled out, and without exceptions and RTTI. The last
-# lines are ctest's summary.
+# then all tests with g++, and with clang++, with sanitizers, compiled out, and without exceptions
+# and RTTI those that may come out otherwise there. The last lines are ctest's summary.
 #
 #   tests/run.sh [configuration...]     all of them, or only those named, for instance ci-gcc
 #   tests/run.sh torch                  not one of them: the catalogue against PyTorch's flop
 #                                       counter, 0.55 GB from PyPI
+#   tests/run.sh abuse                  nor is this: what tests/abuse does to a process, in full,
+#                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
+#                                       PyPI
+#   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
+#                                       libFuzzer under address and undefined; an hour or two
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
 # time.
@@ -65,11 +70,18 @@ build_configuration() {
     asan-* | tsan-*)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
       options+=(-DKPROF_BUILD_TOOLS=OFF) ;;
-    # These once, with g++, are enough.
+    # These once, with g++, are enough; clang++ compiles the unit tests for asan-clang.
     ci-clang)
-      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF)
+      options+=(-DKPROF_TEST_LONG_RUNS=OFF -DKPROF_TEST_DOCS=OFF -DKPROF_TEST_PACKAGE=OFF)
+      options+=(-DKPROF_TEST_UNIT=OFF)
       options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC=) ;;
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
+    abuse) preset=ci-gcc options+=(-DKPROF_TEST_REAL_CUPTI=ON) targets=(--target abuse_all)
+           options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
+    fuzz) preset=asan-clang options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
+          options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_TEST_FUZZ=1000000)
+          options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -fsanitize=fuzzer-no-link")
+          targets=(--target fuzz_all) ;;
   esac
   mkdir -p "$folder"
   if ! cmake --preset "$preset" -B "$folder" "${options[@]}" > "$folder/configure.log" 2>&1; then
@@ -87,13 +99,15 @@ test_configuration() {
   local options=()
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
+    abuse) options+=(-R '^abuse\.' --verbose) ;;
+    fuzz) options+=(-R '^fuzz\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.
     asan-* | tsan-*) options+=(-E '^nvtx.library_arms') ;;
-    # What reads sources, or builds the same small programs again, is done by ci-gcc.
+    # What reads sources, or compares times of its own, is done by ci-gcc.
     ci-clang)
-      local sources='structure\.(style|limits|format|layout|include_graph)'
-      options+=(-E "^($sources|package\\.(find_package_without|add_subdirectory))") ;;
+      local sources='structure\.(style|limits|format|layout|include_graph|preprocessed_size\.ops)'
+      options+=(-E "^($sources|examples\\.resnet50)") ;;
   esac
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \

@@ -66,6 +66,8 @@ SAME(api_exit, CUPTI_API_EXIT);
 SAME(context_created, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 SAME(context_destroy_starting, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 SAME(stream_destroy_starting, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
+SAME(module_loaded, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+SAME(module_unload_starting, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 SAME(graph_node_created, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 SAME(graph_node_destroy_starting, CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
 SAME(graph_node_cloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
@@ -212,6 +214,7 @@ FUNCTION(flush_all, cuptiActivityFlushAll);
 FUNCTION(next_record, cuptiActivityGetNextRecord);
 FUNCTION(dropped_records, cuptiActivityGetNumDroppedRecords);
 FUNCTION(graph_node_id, cuptiGetGraphNodeId);
+FUNCTION(get_timestamp, cuptiGetTimestamp);
 static_assert(std::is_same_v<shape<abi::callback_function>::type, shape<CUpti_CallbackFunc>::type>);
 static_assert(std::is_same_v<shape<abi::buffer_requested>::type,
                              shape<CUpti_BuffersCallbackRequestFunc>::type>);
@@ -219,7 +222,26 @@ static_assert(std::is_same_v<shape<abi::buffer_completed>::type,
                              shape<CUpti_BuffersCallbackCompleteFunc>::type>);
 #if CUPTI_API_VERSION >= 130000
 FUNCTION(subscribe_v2, cuptiSubscribe_v2);
+#if CUPTI_API_VERSION >= 130300
 static_assert(sizeof(abi::subscriber_params) == sizeof(CUpti_SubscriberParams));
+static_assert(offsetof(abi::subscriber_params, allow_others) ==
+              offsetof(CUpti_SubscriberParams, allowMultipleSubscribers));
+FUNCTION(register_buffers_v2, cuptiActivityRegisterCallbacks_v2);
+FUNCTION(enable_v2, cuptiActivityEnable_v2);
+FUNCTION(disable_v2, cuptiActivityDisable_v2);
+FUNCTION(next_record_v2, cuptiActivityGetNextRecord_v2);
+FUNCTION(dropped_records_v2, cuptiActivityGetNumDroppedRecords_v2);
+static_assert(std::is_same_v<shape<abi::buffer_requested_v2>::type,
+                             shape<CUpti_BuffersCallbackRequestFunc_v2>::type>);
+static_assert(std::is_same_v<shape<abi::buffer_completed_v2>::type,
+                             shape<CUpti_BuffersCallbackCompleteFunc_v2>::type>);
+#else
+static_assert(offsetof(abi::subscriber_params, allow_others) == sizeof(CUpti_SubscriberParams));
+#endif
+#if CUPTI_API_VERSION >= 130400
+FUNCTION(enable_runtime_api_v2, cuptiActivityEnableRuntimeApi_v2);
+FUNCTION(enable_driver_api_v2, cuptiActivityEnableDriverApi_v2);
+#endif
 static_assert(offsetof(abi::subscriber_params, holder) ==
               offsetof(CUpti_SubscriberParams, oldSubscriberName));
 static_assert(offsetof(abi::subscriber_params, holder_size) ==

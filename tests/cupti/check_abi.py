@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compiles abi.cpp against CUPTI's headers: check_abi.py COMPILER INCLUDE CACHE [TOOLKIT_INCLUDE]
 
-Versions 11.8, 12.0, 12.4, 12.9 and 13.0 come from PyPI, into CACHE; those that cannot be had there
-are told and left out. TOOLKIT_INCLUDE, where there is one, is compiled too. Exits with 77, which
-ctest takes for skipped, if there are no headers.
+Versions 11.8, 12.0, 12.4, 12.9, 13.0, 13.3 and 13.5 come from PyPI, into CACHE; those that cannot
+be had there are told and left out. TOOLKIT_INCLUDE, where there is one, is compiled too. Exits with
+77, which ctest takes for skipped, if there are no headers.
 """
 
 import pathlib
@@ -19,9 +19,13 @@ VERSIONS = {
     "12.4": "nvidia-cuda-cupti-cu12==12.4.127",
     "12.9": "nvidia-cuda-cupti-cu12==12.9.79",
     "13.0": "nvidia-cuda-cupti==13.0.85",
+    "13.3": "nvidia-cuda-cupti==13.3.75",
+    "13.5": "nvidia-cuda-cupti==13.5.25",
 }
-# cuda.h, which CUPTI's headers include; its version makes no difference here
+# cuda.h, which CUPTI's headers include: one no older than they are
 CUDA_HEADERS = "nvidia-cuda-runtime==13.0.96"
+NEWER_CUDA_HEADERS = "nvidia-cuda-runtime==13.5.37"
+NEEDS_NEWER = ("13.3", "13.5")
 STRUCTS = ["Kernel", "Memcpy", "MemcpyPtoP", "Memset", "Device", "Synchronization", "Overhead"]
 
 
@@ -88,6 +92,9 @@ def main():
     here = pathlib.Path(__file__).parent
     cuda = pathlib.Path(toolkit[0]) if toolkit else headers(cache, "cuda", CUDA_HEADERS)
     found = {version: headers(cache, version, package) for version, package in VERSIONS.items()}
+    newer = headers(cache, "cuda-13.5", NEWER_CUDA_HEADERS)
+    if not newer:
+        found.update(dict.fromkeys(NEEDS_NEWER))
     found = {version: folder for version, folder in found.items() if folder}
     if toolkit and (cuda / "cupti.h").exists():
         found["toolkit"] = cuda
@@ -105,7 +112,7 @@ def main():
             "-isystem",
             str(folder),
             "-isystem",
-            str(cuda),
+            str(newer if version in NEEDS_NEWER else cuda),
             *structs,
             str(here / "abi.cpp"),
         ]

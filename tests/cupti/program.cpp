@@ -6,6 +6,7 @@
 
 #include "program.hpp"
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,12 +16,11 @@
 
 bool device_hangs = false;
 
-/// In front of the scripted runtime's: where there is no driver, kprof waits for the device by
-/// this.
-extern "C" cudaError_t cudaDeviceSynchronize() {
+/// In front of the scripted runtime's: what the driver waits for a device by.
+extern "C" CUresult scripted_context_synchronize() {
   while (device_hangs) pause();
-  cudaError_t (*next)() = nullptr;
-  void* const found = dlsym(RTLD_NEXT, "cudaDeviceSynchronize");
+  CUresult (*next)() = nullptr;
+  void* const found = dlsym(RTLD_NEXT, "scripted_context_synchronize");
   std::memcpy(&next, &found, sizeof next);
   return next();
 }
@@ -52,12 +52,22 @@ void print_profile(const kprof::profile& p) {
   print("untimed", c.untimed);
   print("ignored", c.ignored);
   print("odd", c.odd);
+  print("cut", c.cut_buffers);
+  print("foreign", c.foreign_buffers);
+  for (const auto& d : p.device.devices)
+    if (d.sum_ns > 0)
+      std::printf("device %u busy, %s\n", d.id,
+                  d.sum_ns < p.wall_ns * 1000 ? "in time" : "too long");
   for (const auto& w : p.device.work)
     std::printf("work %s: %s %llu %s\n",
                 w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope).c_str(),
                 w.kernel == kprof::device_work::none ? "copy" : p.device.kernels[w.kernel].c_str(),
                 static_cast<unsigned long long>(w.calls),
                 w.calls > w.untimed && w.total_ns > 0 ? "timed" : "untimed");
+  for (const auto& row : kprof::operator_table(p))
+    std::printf("rate %s %s\n", row.parameters.c_str(),
+                row.flops_per_s.known() ? "known" : kprof::explain(row.flops_per_s.why));
+  for (const std::string& note : p.notes) std::printf("note %s\n", note.c_str());
   std::fflush(stdout);
 }
 

@@ -8,6 +8,8 @@
 #include "scripted_cuda.hpp"
 
 #include <kprof/kprof.hpp>
+#include <kprof/model/metrics.hpp>
+#include <kprof/model/summary.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -59,6 +60,22 @@ MODE(pauses) {
   print_profile(kprof::snapshot());
 }
 
+/// One thread asks for profiles while another starts and stops recordings.
+MODE(restarts_beside_snapshots) {
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    while (!done) static_cast<void>(kprof::snapshot().device.state.size());
+  });
+  for (int i = 0; i < 50; ++i) {
+    static_cast<void>(kprof::start());
+    launch(i);
+    if (i % 2 == 0) kprof::stop();
+  }
+  done = true;
+  other.join();
+  print_profile(kprof::snapshot());
+}
+
 /// A pause before the first scope holds from the first scope on.
 MODE(pauses_first) {
   static_cast<void>(cudaFree(nullptr));
@@ -94,15 +111,62 @@ MODE(turns_all_off) {
   print_profile(kprof::snapshot());
 }
 
+static void* symbol(const char* name) {
+  static void* const library = dlopen(std::getenv("KPROF_CUPTI"), RTLD_NOW);
+  return dlsym(library, name);
+}
+
+/// Launches lie between their calls and the end of the wait for them, whatever clock CUPTI has.
+MODE(compares_clocks) {
+  static_cast<void>(kprof::start());
+  launch(1, 3);
+  const kprof::profile p = kprof::snapshot();
+  print_profile(p);
+  const auto& w = p.device.work.at(0);
+  print("gaps", w.gaps);
+  print("gaps of less than 10 s", w.gap_ns > 0 && w.gap_ns < 1e10 ? 1 : 0);
+}
+
+/// Another part of the program has used the activity API before, and has a buffer out.
+MODE(shares_the_activity_api) {
+  using requested = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
+  using completed = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
+  const auto enable = reinterpret_cast<int (*)(unsigned)>(symbol("cuptiActivityEnable"));
+  const auto take_buffers =
+      reinterpret_cast<int (*)(requested, completed)>(symbol("cuptiActivityRegisterCallbacks"));
+  static_cast<void>(cudaFree(nullptr));
+  static_cast<void>(take_buffers(
+      [](std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
+        *size = 1 << 20;
+        *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *size));
+        *most = 0;
+      },
+      [](void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t) {}));
+  static_cast<void>(enable(10));  // CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+  static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, nullptr));
+  launch(1, 3);
+  print_profile(kprof::snapshot());
+}
+
+/// CUPTI does not let go of the subscription; a later recording goes on with it.
+MODE(cannot_unsubscribe) {
+  static_cast<void>(kprof::start());
+  launch(1, 2);
+  kprof::stop();
+  launch(3, 5);
+  static_cast<void>(kprof::start());
+  launch(2, 3);
+  print_profile(kprof::snapshot());
+}
+
 /// Another client has subscribed between two recordings.
 MODE(starts_again_beside_another) {
   static_cast<void>(kprof::start());
   launch(1, 2);
   kprof::stop();
-  void* const library = dlopen(std::getenv("KPROF_CUPTI"), RTLD_NOW);
   const auto subscribe =
       reinterpret_cast<int (*)(void**, void (*)(void*, unsigned, unsigned, const void*), void*)>(
-          dlsym(library, "cuptiSubscribe"));
+          symbol("cuptiSubscribe"));
   void* who = nullptr;
   print("the other subscribes", static_cast<unsigned long long>(subscribe(
                                     &who, [](void*, unsigned, unsigned, const void*) {}, nullptr)));

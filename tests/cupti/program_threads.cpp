@@ -27,6 +27,114 @@ MODE(captures) {
   print_profile(kprof::snapshot());
 }
 
+/// Two operators, of which one has work that still runs when the profile is taken in a capture.
+MODE(reports_during_a_capture) {
+  cudaStream_t s = nullptr, busy = nullptr;
+  static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  static_cast<void>(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking));
+  launch(1, 2, busy);
+  static_cast<void>(kprof::snapshot());
+  for (int i = 0; i < 9; ++i) launch(2, 1, busy);
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  launch(7, 2, s);
+  print_profile(kprof::snapshot());
+  cudaGraph_t graph = nullptr;
+  std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(s, &graph)));
+  const kprof::profile p = kprof::snapshot();
+  for (const auto& row : kprof::operator_table(p))
+    std::printf("then %s %d\n", row.parameters.c_str(), row.flops_per_s.known() ? 1 : 0);
+}
+
+/// An executable graph is older than kprof's subscription, and is launched before and after an
+/// update from a graph that an operator captured.
+MODE(updates_an_old_graph) {
+  cudaStream_t s = nullptr;
+  static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  cudaGraph_t old = nullptr, captured = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  static_cast<void>(cudaLaunchKernel(kernel(), dim3(2), dim3(32), nullptr, 0, s));
+  static_cast<void>(cudaStreamEndCapture(s, &old));
+  static_cast<void>(cudaGraphInstantiate(&exec, old, 0));
+  launch(1);
+  for (int i = 0; i < 5; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  launch(7, 1, s);
+  static_cast<void>(cudaStreamEndCapture(s, &captured));
+  cudaGraphExecUpdateResultInfo result{};
+  print("updated", static_cast<unsigned long long>(cudaGraphExecUpdate(exec, captured, &result)));
+  for (int i = 0; i < 3; ++i) static_cast<void>(cudaGraphLaunch(exec, s));
+  print_profile(kprof::snapshot());
+}
+
+/// Calls what() on another thread, and waits for it.
+template <class What>
+static void on_another_thread(What what) {
+  std::thread(what).join();
+}
+
+/// A capture of this thread's own default stream, while another thread captures its own, which has
+/// the same handle.
+MODE(captures_streams_of_threads) {
+  launch(1, 2);
+  static_cast<void>(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
+  launch(7, 2, cudaStreamPerThread);
+  on_another_thread([] {
+    cudaGraph_t graph = nullptr;
+    static_cast<void>(
+        cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
+    launch(8, 2, cudaStreamPerThread);
+    std::printf("other captured %s\n",
+                cudaGetErrorName(cudaStreamEndCapture(cudaStreamPerThread, &graph)));
+  });
+  on_another_thread([] { static_cast<void>(kprof::snapshot()); });
+  cudaGraph_t graph = nullptr;
+  std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(cudaStreamPerThread, &graph)));
+  print_profile(kprof::snapshot());
+}
+
+/// An end of a capture by another thread, or by a stream that only joined it, fails, as does a
+/// second begin, and the capture goes on.
+MODE(fails_to_end_a_capture) {
+  cudaStream_t origin = nullptr, joined = nullptr;
+  cudaEvent_t fork = nullptr, join = nullptr;
+  cudaGraph_t graph = nullptr;
+  static_cast<void>(cudaStreamCreate(&origin));
+  static_cast<void>(cudaStreamCreate(&joined));
+  static_cast<void>(cudaEventCreate(&fork));
+  static_cast<void>(cudaEventCreate(&join));
+  const auto say = [](const char* what, cudaError_t result) {
+    std::printf("%s %s\n", what, cudaGetErrorName(result));
+  };
+  launch(1, 2);
+  static_cast<void>(cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
+  static_cast<void>(cudaEventRecord(fork, origin));
+  static_cast<void>(cudaStreamWaitEvent(joined, fork, 0));
+  launch(7, 2, joined);
+  say("ends", cudaStreamEndCapture(joined, &graph));
+  on_another_thread([&] { say("another ends", cudaStreamEndCapture(origin, &graph)); });
+  say("begins", cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
+  on_another_thread([] { static_cast<void>(kprof::snapshot()); });
+  static_cast<void>(cudaEventRecord(join, joined));
+  static_cast<void>(cudaStreamWaitEvent(origin, join, 0));
+  say("captured", cudaStreamEndCapture(origin, &graph));
+  print_profile(kprof::snapshot());
+}
+
+/// A capture that a forbidden call invalidates is over once its end fails.
+MODE(captures_in_vain) {
+  cudaStream_t s = nullptr;
+  cudaGraph_t graph = nullptr;
+  launch(1);
+  static_cast<void>(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  static_cast<void>(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  static_cast<void>(cudaStreamSynchronize(s));
+  std::printf("captured %s\n", cudaGetErrorName(cudaStreamEndCapture(s, &graph)));
+  static_cast<void>(cudaGetLastError());
+  launch(1, 10);
+  print_profile(kprof::snapshot());
+}
+
 /// A stream is destroyed while it is being captured: snapshots do not wait for its end.
 MODE(abandons_a_capture) {
   cudaStream_t s = nullptr, other = nullptr;

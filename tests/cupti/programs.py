@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs modes of program.cpp on the scripted CUDA and reads what they print, for
-check_programs.py."""
+the check_*.py beside it."""
 
 import os
 import subprocess
@@ -37,6 +37,11 @@ def numbers(r):
             out[key] = int(value)
         elif key == "work":
             out.setdefault("work", []).append(value)
+        elif key == "rate":
+            parameters, _, known = value.partition(" ")
+            out.setdefault("rates", {})[parameters] = known
+        elif key == "note":
+            out.setdefault("notes", []).append(value)
         elif key in ("state", "misuse"):
             out[key] = value
     if "work" in out:

@@ -44,8 +44,14 @@ class replay {
  public:
   replay() {
     own_recorder = &threads_;
-    threads_.set_memory(std::size_t{64} << 20U);
-    joined_.restart(0, std::size_t{64} << 20U);
+    threads_.set_memory(memory);
+    joined_.restart(0, memory);
+  }
+  /// Forgets all lines.
+  void restart() {
+    threads_.restart(0);
+    joined_.restart(0, memory);
+    paths_.clear();
   }
 
   bool line(const std::string& text) {
@@ -60,7 +66,9 @@ class replay {
       p.op = kind == "op";
       in.get();
       std::getline(in, p.name);
-      paths_[number] = p;
+      // A path comes after the one around it, and once: else it could lie in itself.
+      if (p.parent != 0 && !paths_.contains(p.parent)) return false;
+      if (!paths_.emplace(number, p).second) return false;
     } else if (what == "launch") {
       launch(in);
     } else if (what == "node") {
@@ -71,28 +79,36 @@ class replay {
       inside(where, [&] { captured = scopes::api().capture(); });
       joined_.graphs().made(node, {captured, scopes_started_here});
     } else if (what == "cloned") {
+      std::uint64_t node = 0, original = 0;
+      in >> node >> original;
+      joined_.graphs().copied(node, original);
+    } else if (what == "updated") {
       std::uint64_t node = 0, original = 0, when = 0;
       in >> node >> original >> when;
-      joined_.graphs().copied(node, original, when);
+      joined_.graphs().updated(node, original, when);
     } else if (what == "device") {
       describe(in);
     } else if (what == "dropped") {
       std::uint64_t n = 0;
       in >> n;
-      joined_.count_dropped(n);
+      joined_.count_loss(loss::records, n);
     } else {
       return work(what, in);
     }
     return !in.fail();
   }
 
-  void print() {
+  kprof::profile attributed() {
     take_launches();
     joined_.retry_pending();
     joined_.count_pending_as_unknown();
     timebase time;
     time.reset(calibrate<kprof::detail::system_clock>());
-    const kprof::profile p = build_profile(threads_, &joined_, {time, 0, false});
+    return build_profile(threads_, &joined_, {time, 0, false});
+  }
+
+  void print() {
+    const kprof::profile p = attributed();
     std::vector<std::string> lines;
     for (const auto& w : p.device.work) lines.push_back(row(p, w));
     for (std::uint32_t i = 0; i < p.nodes.size(); ++i)
@@ -114,6 +130,8 @@ class replay {
   }
 
  private:
+  static constexpr std::size_t memory = std::size_t{64} << 20U;
+
   static unsigned long long number(std::uint64_t n) { return n; }
 
   static std::string row(const kprof::profile& p, const kprof::device_work& w) {
@@ -150,15 +168,20 @@ class replay {
   void launch(std::istringstream& in) {
     std::uint32_t thread = 0;
     std::uint64_t when = 0;
-    std::string ids, where;
+    std::string ids, where, what;
     in >> thread >> when >> ids >> where;
+    if (!(in >> what)) in.clear();  // transcripts of earlier versions do not say
     std::vector<std::uint32_t> all;
     std::istringstream list(ids);
     for (std::string id; std::getline(list, id, ',');)
       all.push_back(static_cast<std::uint32_t>(std::stoul(id)));
     const bool ignored = where == "ignored";
     inside(ignored ? 0 : static_cast<std::uint32_t>(std::stoul(where)), [&] {
-      threads_.note_launch(all.data(), static_cast<std::uint32_t>(all.size()), when, ignored);
+      threads_.note_launch(all.data(), static_cast<std::uint32_t>(all.size()), when,
+                           ignored              ? record_kind::ignored_launch
+                           : what == "graph"    ? record_kind::graph_launch
+                           : what == "transfer" ? record_kind::transfer_launch
+                                                : record_kind::kernel_launch);
     });
   }
 
@@ -223,6 +246,7 @@ class replay {
 
 }  // namespace
 
+#ifndef KPROF_LIBFUZZER
 int main(int argc, char** argv) {
   std::ifstream file(argc == 2 ? argv[1] : "");
   std::string line;
@@ -239,3 +263,4 @@ int main(int argc, char** argv) {
   all.print();
   return 0;
 }
+#endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// Random programs on the scripted CUDA, each with threads, streams, copies, graphs, nested scopes
-// and snapshots in between: what kprof attributes is compared with what the program knows it did.
+// Random programs on the scripted CUDA, each with threads, devices, streams, copies, nested scopes,
+// snapshots in between, and graphs that are cloned, put into others, updated, or older than the
+// first recording: what kprof attributes is compared with what the program knows it did.
 // `schedules FIRST LAST` runs those seeds.
 
-#include "find.hpp"
+#include "schedules_cuda.hpp"
+#include "schedules_truth.hpp"
 #include "scripted_cuda.hpp"
 
 #include <kprof/kprof.hpp>
@@ -14,7 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
@@ -27,43 +29,18 @@ struct Op {
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
 };
 
-using counts = std::map<std::string, std::uint64_t>;
-
-void check(cudaError_t e) {
-  if (e == cudaSuccess) return;
-  std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(e));
-  std::exit(2);
-}
-
-const void* kernel(unsigned i) {
-  static const void* const all[] = {scripted_kernel("_Z1av"), scripted_kernel("_Z1bv"),
-                                    scripted_kernel("_Z1cv")};
-  return all[i % 3];
-}
-const char* name_of(unsigned i) {
-  static const char* const all[] = {"_Z1av", "_Z1bv", "_Z1cv"};
-  return all[i % 3];
-}
-
-/// What happened, by the program's own account.
-struct truth {
-  counts runs;     // "path: kernel" or "path: copy" or "path: set"
-  counts replays;  // by path
-  std::uint64_t launches = 0;
-
-  void add(const truth& other) {
-    for (const auto& [what, n] : other.runs) runs[what] += n;
-    for (const auto& [what, n] : other.replays) replays[what] += n;
-    launches += other.launches;
-  }
-};
+/// Whether threads use the default stream, or else each its own: a thread's own stream cannot be
+/// captured while another thread uses the default stream.
+bool uses_default_stream = false;
 
 /// One thread of a random program.
 class program {
  public:
   program(unsigned seed, kprof::context from, std::vector<std::string> around)
       : random_(seed), from_(from), scopes_(std::move(around)) {
+    check(cudaSetDevice(static_cast<int>(draw(2))));
     for (cudaStream_t& s : streams_) check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    take_foreign_graph();
     check(cudaMalloc(&memory_, 4096));
   }
 
@@ -74,7 +51,7 @@ class program {
     }
     for (const captured& g : graphs_) {
       check(cudaGraphExecDestroy(g.exec));
-      check(cudaGraphDestroy(g.graph));
+      if (g.graph != nullptr) check(cudaGraphDestroy(g.graph));
     }
     for (cudaStream_t s : streams_) check(cudaStreamDestroy(s));
     check(cudaFree(memory_));
@@ -91,11 +68,23 @@ class program {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     std::vector<node> nodes;
+    bool has_child = false;
   };
+
+  void take_foreign_graph() {
+    const std::lock_guard lock(foreign_lock);
+    if (foreign_graphs.empty() || !chance(30)) return;
+    const node unknown{{foreign_scope}, 0, name_of(0)};
+    graphs_.push_back({nullptr, foreign_graphs.back(), {unknown}});
+    foreign_graphs.pop_back();
+  }
 
   unsigned draw(std::size_t below) { return static_cast<unsigned>(random_() % below); }
   bool chance(unsigned percent) { return draw(100) < percent; }
-  cudaStream_t stream() { return chance(10) ? nullptr : streams_[draw(2)]; }
+  cudaStream_t stream() {
+    if (chance(10)) return uses_default_stream ? nullptr : cudaStreamPerThread;
+    return streams_[draw(2)];
+  }
   std::string path() const {
     std::string out;
     for (const std::string& s : scopes_) out += (out.empty() ? "" : "/") + s;
@@ -107,7 +96,8 @@ class program {
       const unsigned what = draw(100);
       if (depth < 4 && what < 35) nested(depth);
       else if (what < 45) capture();
-      else if (what < 60 && !graphs_.empty()) replay();
+      else if (what < 59 && !graphs_.empty()) replay();
+      else if (what < 60 && !graphs_.empty()) update();
       else if (what < 62) static_cast<void>(kprof::snapshot());
       else if (what < 65) check(cudaStreamSynchronize(streams_[0]));
       else launch();
@@ -129,18 +119,22 @@ class program {
     }
   }
 
-  /// Launches something, on a stream that may be capturing; returns what it is.
-  std::string launch_on(cudaStream_t s) {
-    const unsigned which = static_cast<unsigned>(random_());
-    switch (which % 8) {
-      case 0:
-        check(cudaMemcpyAsync(memory_, host_, 1024, cudaMemcpyHostToDevice, s));
-        return "copy";
-      case 1: check(cudaMemsetAsync(memory_, 0, 512, s)); return "set";
-      default:
-        check(cudaLaunchKernel(kernel(which / 8), dim3(1 + which % 4), dim3(64), nullptr, 0, s));
-        return name_of(which / 8);
+  std::string anything() {
+    const unsigned which = draw(8);
+    return which == 0 ? "copy" : which == 1 ? "set" : name_of(draw(3));
+  }
+  /// Launches that, on a stream that may be capturing.
+  std::string launch_on(cudaStream_t s, const std::string& what) {
+    unsigned which = 0;
+    if (what == "copy") {
+      check(cudaMemcpyAsync(memory_, host_, 1024, cudaMemcpyHostToDevice, s));
+    } else if (what == "set") {
+      check(cudaMemsetAsync(memory_, 0, 512, s));
+    } else {
+      while (what != name_of(which)) ++which;
+      check(cudaLaunchKernel(kernel(which), dim3(1 + draw(4)), dim3(64), nullptr, 0, s));
     }
+    return what;
   }
   void launch() {
     if (chance(5)) {  // fails, and is no launch
@@ -148,33 +142,73 @@ class program {
       static_cast<void>(cudaGetLastError());
     }
     ++truth_.launches;
-    ++truth_.runs[path() + ": " + launch_on(stream())];
+    ++truth_.runs[path() + ": " + launch_on(stream(), anything())];
   }
 
   void capture() {
     captured made{};
-    check(cudaStreamBeginCapture(streams_[1], cudaStreamCaptureModeThreadLocal));
+    std::vector<std::string> what(1 + draw(8));
+    for (std::string& w : what) w = anything();
+    record(what, made);
+    // Work of a copy, and of a copy in another graph, is of the scopes that the original was
+    // captured in.
+    if (chance(20)) {
+      cudaGraph_t clone = nullptr;
+      check(cudaGraphClone(&clone, made.graph));
+      check(cudaGraphDestroy(made.graph));
+      made.graph = clone;
+    } else if (chance(20)) {
+      cudaGraph_t parent = nullptr;
+      cudaGraphNode_t child = nullptr;
+      check(cudaGraphCreate(&parent, 0));
+      check(cudaGraphAddChildGraphNode(&child, parent, nullptr, 0, made.graph));
+      check(cudaGraphDestroy(made.graph));
+      made.graph = parent;
+      made.has_child = true;
+    }
+    made.exec = instantiate(made.graph);
+    if (chance(30)) {  // once more
+      check(cudaGraphExecDestroy(made.exec));
+      made.exec = instantiate(made.graph);
+    }
+    graphs_.push_back(std::move(made));
+  }
+
+  /// Captures this work, a few launches in each call of an operator.
+  void record(const std::vector<std::string>& what, captured& out) {
+    cudaStream_t s = chance(20) && !uses_default_stream ? cudaStreamPerThread : streams_[1];
+    check(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     const std::size_t around = scopes_.size();
-    for (unsigned op = 0, ops = 1 + draw(3); op < ops; ++op) {
+    for (std::size_t done = 0; done < what.size();) {
+      const bool is_first = done == 0;
       const auto n = static_cast<std::int64_t>(10 + draw(2));
       KPROF_OP(Op, {.n = n});
       scopes_.push_back("Op n=" + std::to_string(n));
-      for (unsigned i = 0, many = 1 + draw(3); i < many; ++i) {
+      for (unsigned i = 0, many = 1 + draw(3); i < many && done < what.size(); ++i, ++done) {
         const std::uint32_t scopes_started_here = i != 0 ? 0
-                                                  : op != 0
+                                                  : !is_first
                                                       ? 1
                                                       : static_cast<std::uint32_t>(around) + 1;
-        made.nodes.push_back({scopes_, scopes_started_here, launch_on(streams_[1])});
+        out.nodes.push_back({scopes_, scopes_started_here, launch_on(s, what[done])});
       }
       scopes_.pop_back();
     }
-    check(cudaStreamEndCapture(streams_[1], &made.graph));
-    check(cudaGraphInstantiate(&made.exec, made.graph, 0));
-    if (chance(30)) {  // once more
-      check(cudaGraphExecDestroy(made.exec));
-      check(cudaGraphInstantiate(&made.exec, made.graph, 0));
-    }
-    graphs_.push_back(std::move(made));
+    check(cudaStreamEndCapture(s, &out.graph));
+  }
+
+  /// The executable graph runs the same work, but of other scopes.
+  void update() {
+    captured& g = graphs_[draw(graphs_.size())];
+    if (g.has_child || !updates_are_told()) return;
+    std::vector<std::string> what;
+    for (const node& n : g.nodes) what.push_back(n.what);
+    captured other{};
+    record(what, other);
+    cudaGraphExecUpdateResultInfo info{};
+    check(cudaGraphExecUpdate(g.exec, other.graph, &info));
+    if (g.graph != nullptr) check(cudaGraphDestroy(g.graph));
+    g.graph = other.graph;
+    g.nodes = std::move(other.nodes);
   }
 
   void replay() {
@@ -194,6 +228,7 @@ class program {
         // Adopted scopes are another thread's calls: a replay here does not call them.
         if (n.around.size() - i <= n.scopes_started_here && i >= adopted_) ++truth_.replays[where];
       }
+      if (n.around[0] == foreign_scope) ++truth_.foreign;
       ++truth_.runs[where + ": " + n.what];
     }
   }
@@ -215,6 +250,7 @@ truth run_program(unsigned seed) {
   std::vector<truth> parts(1 + random() % 4);
   std::vector<std::thread> threads;
   const bool around = random() % 2 == 0;
+  uses_default_stream = random() % 2 == 0;
   const auto start_all = [&](kprof::context from, const std::vector<std::string>& scopes) {
     for (std::size_t i = 0; i < parts.size(); ++i)
       threads.emplace_back([&parts, i, seed, from, scopes] {
@@ -230,35 +266,6 @@ truth run_program(unsigned seed) {
   }
   for (const truth& part : parts) all.add(part);
   return all;
-}
-
-counts runs_of(const kprof::profile& p) {
-  counts out;
-  for (const kprof::device_work& w : p.device.work) {
-    const std::string where = w.scope == kprof::device_work::none ? "unknown" : path_of(p, w.scope);
-    const std::string what = w.task == kprof::device_task::copy  ? "copy"
-                             : w.task == kprof::device_task::set ? "set"
-                             : w.merged                          ? "merged"
-                                                                 : p.device.kernels[w.kernel];
-    out[where + ": " + what] += w.calls;
-  }
-  return out;
-}
-
-int differences(const counts& found, const counts& expected, const char* what, unsigned seed) {
-  int wrong = 0;
-  counts all = found;
-  all.insert(expected.begin(), expected.end());
-  for (const auto& [key, unused] : all) {
-    const auto f = found.find(key), e = expected.find(key);
-    const std::uint64_t have = f == found.end() ? 0 : f->second,
-                        want = e == expected.end() ? 0 : e->second;
-    if (have == want) continue;
-    std::printf("seed %u: %s of \"%s\": %llu instead of %llu\n", seed, what, key.c_str(),
-                static_cast<unsigned long long>(have), static_cast<unsigned long long>(want));
-    ++wrong;
-  }
-  return wrong;
 }
 
 int check_one(unsigned seed) {
@@ -282,7 +289,7 @@ int check_one(unsigned seed) {
   same("open", c.open, 0);
   same("unknown", c.unknown, 0);
   same("dropped", c.dropped, 0);
-  same("foreign", c.foreign_graphs, 0);
+  same("foreign", c.foreign_graphs, expected.foreign);
   return wrong;
 }
 
@@ -293,6 +300,7 @@ int main(int argc, char** argv) {
              last = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 100);
   int wrong = 0;
   std::uint64_t runs = 0;
+  make_foreign_graphs(last - first + 1);
   for (unsigned seed = first; seed <= last && wrong < 20; ++seed) wrong += check_one(seed);
   runs = scripted_device_operations();
   if (scripted_misuse() != 0) {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs what README.md and docs say can be run: check_readme.py [--accept] <repository> <compiler>
-[flags...]
+"""Runs what README.md and docs say can be run: check_readme.py [--accept] [--session <library>]
+<repository> <compiler> [flags...]
+
+The programs are linked with the session in the library; without one it is compiled.
 
 - README.md's program is examples/01_first_report.cpp, and its command, run as it stands in a copy
   of the tree, prints what README.md shows.
@@ -34,14 +36,9 @@ int main(int, char** argv) {
 
 
 class Checker:
-    def __init__(self, root, compiler, flags, folder, accept):
-        self.root, self.compiler, self.flags, self.folder, self.accept = (
-            root,
-            compiler,
-            flags,
-            folder,
-            accept,
-        )
+    def __init__(self, root, compiler, flags, folder, session, accept):
+        self.root, self.compiler, self.flags, self.folder = root, compiler, flags, folder
+        self.session, self.accept = session, accept
         self.errors = []
         self.env = {
             name: value for name, value in os.environ.items() if name not in ("KPROF", "COLUMNS")
@@ -69,10 +66,10 @@ class Checker:
         source = self.folder / f"{name}.cpp"
         source.write_text(text)
         compile = [self.compiler, "-std=c++20", f"-I{self.root / 'include'}", *self.flags]
-        session = self.folder / "session.o"  # compiled once, and by no program
-        if not session.exists():
+        if not self.session:  # compiled once, and by no program
+            self.session = str(self.folder / "session.o")
             self.run(
-                [*compile, "-c", str(self.root / "tools/session.cpp"), "-o", str(session)],
+                [*compile, "-c", str(self.root / "tools/session.cpp"), "-o", self.session],
                 check=True,
             )
         done = self.run(
@@ -80,7 +77,7 @@ class Checker:
                 *compile,
                 "-DKPROF_SESSION_ELSEWHERE=1",
                 str(source),
-                str(session),
+                self.session,
                 "-o",
                 str(self.folder / name),
                 "-pthread",
@@ -213,11 +210,19 @@ def main():
     accept = arguments[:1] == ["--accept"]
     if accept:
         arguments = arguments[1:]
+    session = None
+    if arguments[:1] == ["--session"] and len(arguments) > 1:
+        session, arguments = str(pathlib.Path(arguments[1]).resolve()), arguments[2:]
     if len(arguments) < 2:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         errors = Checker(
-            pages.root_of(arguments[0]), arguments[1], arguments[2:], pathlib.Path(folder), accept
+            pages.root_of(arguments[0]),
+            arguments[1],
+            arguments[2:],
+            pathlib.Path(folder),
+            session,
+            accept,
         ).check()
     for error in errors:
         print(error)

@@ -37,7 +37,7 @@ def strings_of(root):
 
 def required(strings):
     """What a static_assert or an #error says: it begins with "kprof: "."""
-    return [s for s in strings if s.startswith("kprof: ") and "%" not in s]
+    return [s for s in strings if s.startswith("kprof: ") and s != "kprof: " and "%" not in s]
 
 
 def anchors(path):

@@ -323,10 +323,14 @@ inline std::string told(const std::vector<event>& events) {
   }
   return text.empty() ? "no callback" : text;
 }
-/// Whether kprof takes it for a launch.
+/// Whether kprof takes the call of that name for a launch.
+inline bool names_launch(std::string_view name) {
+  using kprof::detail::cupti::call;
+  const call what = kprof::detail::cupti::classify(name);
+  return what == call::launch_kernel || what == call::launch_transfer || what == call::launch_graph;
+}
 inline bool is_launch(const event& e) {
-  return e.is_call() && kprof::detail::cupti::classify(callback_log::name_of(e.domain, e.id)) ==
-                            kprof::detail::cupti::call::launch;
+  return e.is_call() && names_launch(callback_log::name_of(e.domain, e.id));
 }
 /// Calls it once unseen, as the first call of a kind loads what it needs.
 inline void tell_callbacks(const std::string& key, const std::function<void()>& launch) {

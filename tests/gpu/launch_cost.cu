@@ -64,7 +64,7 @@ void each_launch(CUpti_CallbackDomain domain, Visit visit) {
   const char* name = nullptr;
   const auto name_of = CUPTI_FUNCTION(cuptiGetCallbackName);
   for (std::uint32_t id = 1; name_of(domain, id, &name) == CUPTI_SUCCESS && name != nullptr; ++id)
-    if (kprof::detail::cupti::classify(name) == kprof::detail::cupti::call::launch) visit(id);
+    if (names_launch(name)) visit(id);
 }
 
 void begin(const way& how) {

@@ -20,9 +20,15 @@ enum rule : unsigned {
   anywhere = 0,
   without_driver = 1,
   in_buffer_callbacks = 2,
-  not_in_resource_callbacks = 4
+  not_in_resource_callbacks = 4,
+  first_set = 8  // has a counterpart in the set of calls that CUPTI 13.3 brought
 };
 bool refused(unsigned rules, const char* function, CUptiResult& result);
+// Calls of the first set, made for one of the second: they are no misuse then.
+struct for_second_set {
+  for_second_set() { current_thread().in_second_set = true; }
+  ~for_second_set() { current_thread().in_second_set = false; }
+};
 CUptiResult finished(CUptiResult result);
 void install_hooks();
 

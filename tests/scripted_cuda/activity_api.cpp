@@ -2,6 +2,8 @@
 // CUPTI's activity interface.
 #include "buffers.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -73,7 +75,7 @@ extern "C" {
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                            CUpti_BuffersCallbackCompleteFunc complete) {
-  return cupti_call(without_driver, __func__, [&] {
+  return cupti_call(without_driver | first_set, __func__, [&] {
     if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     static const int registered = std::atexit(stop_delivery);
     static_cast<void>(registered);
@@ -85,15 +87,17 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 }
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
-  return cupti_call(anywhere, __func__, [&] { return enable(kind, false); });
+  return cupti_call(first_set, __func__, [&] { return enable(kind, false); });
 }
 CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
   return cupti_call(anywhere, __func__, [&] { return enable(kind, true); });
 }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
-  return cupti_call(anywhere, __func__, [&] {
+  return cupti_call(first_set, __func__, [&] {
     if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
       return CUPTI_ERROR_INVALID_KIND;
+    while (shared().set.hang_when_disabling && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+      ::pause();
     state().enabled[kind] = false;
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
       for (auto& one : state().api_enabled[kind == CUPTI_ACTIVITY_KIND_RUNTIME]) one = false;
@@ -140,13 +144,16 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* data, std::size_t valid,
   }
   if (at >= valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   const std::size_t size = record_size(kind_at(data + at));
-  if (size == 0 || at + size > valid) return CUPTI_ERROR_INVALID_KIND;
+  static std::atomic<std::uint64_t> records{0};
+  const std::uint64_t cut = shared().set.cut;
+  if (size == 0 || at + size > valid || (cut != 0 && ++records % cut == 0))
+    return CUPTI_ERROR_INVALID_KIND;
   *record = reinterpret_cast<CUpti_Activity*>(data + at);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* count) {
-  return cupti_call(without_driver | in_buffer_callbacks, __func__, [&] {
+  return cupti_call(without_driver | in_buffer_callbacks | first_set, __func__, [&] {
     if (count == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
     // The real one takes the internal lock as well, which a buffer callback holds already.
     const bool inside = current_thread().in_buffer_callback;

@@ -36,6 +36,7 @@ cudaError_t begin_capture(CUstream_st& s, cudaStreamCaptureMode mode) {
   made->mode = mode;
   made->graph = make_graph();
   made->origin = &s;
+  made->thread = std::this_thread::get_id();
   made->streams.push_back(&s);
   const std::lock_guard guard(all.lock);
   made->id = ++all.ids;
@@ -50,6 +51,8 @@ cudaError_t end_capture(CUstream_st& s, cudaGraph_t* graph) {
   if (!s.capturing) return cudaErrorIllegalState;
   const auto ended = s.capturing;
   if (ended->origin != &s) return cudaErrorStreamCaptureUnmatched;
+  if (ended->mode != cudaStreamCaptureModeRelaxed && ended->thread != std::this_thread::get_id())
+    return cudaErrorStreamCaptureWrongThread;
   for (CUstream_st* joined : ended->streams) {
     joined->capturing.reset();
     joined->last_nodes.clear();

@@ -132,6 +132,12 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   return CUPTI_SUCCESS;
 }
 
+// A byte behind what CUPTI 13.0's headers have in the struct.
+bool wants_others(const CUpti_SubscriberParams& parameters) {
+  return parameters.structSize > sizeof parameters &&
+         reinterpret_cast<const std::uint8_t*>(&parameters)[sizeof parameters] != 0;
+}
+
 bool valid(CUpti_SubscriberHandle handle) { return handle != nullptr && handle == subscriber; }
 
 }  // namespace
@@ -150,6 +156,8 @@ bool refused(unsigned rules, const char* function, CUptiResult& result) {
     misuse = "a cupti call from a buffer callback";
   else if (t.in_resource_callback && (rules & not_in_resource_callbacks) != 0)
     misuse = "a flush from a resource or synchronize callback";
+  else if (all.beside_others && (rules & first_set) != 0 && !t.in_second_set)
+    misuse = "a call of the first set by a client of the second";
   if (misuse != nullptr) {
     std::fprintf(stderr, "scripted cupti: %s:\n", function);
     scripted_note_misuse(misuse);
@@ -194,13 +202,24 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc
     if (parameters == nullptr) return subscribe(handle, callback, argument, nullptr, 0);
     if (parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE)
       return CUPTI_ERROR_INVALID_PARAMETER;
-    return subscribe(handle, callback, argument, parameters->oldSubscriberName,
-                     parameters->oldSubscriberSize);
+    settings& set = shared().set;
+    const bool beside_others = wants_others(*parameters);
+    if (beside_others && set.version < 130300)
+      return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    const bool busy = set.busy;
+    if (beside_others && set.busy_beside_others) set.busy = false;
+    const CUptiResult result = subscribe(handle, callback, argument, parameters->oldSubscriberName,
+                                         parameters->oldSubscriberSize);
+    set.busy = busy;
+    if (result == CUPTI_SUCCESS) shared().beside_others = beside_others;
+    return result;
   });
 }
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   return cupti_call(anywhere, __func__, [&] {
     if (!valid(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (shared().set.refuse_end) return CUPTI_ERROR_INVALID_OPERATION;
+    shared().beside_others = false;
     return subscriber = nullptr, CUPTI_SUCCESS;
   });
 }
@@ -291,48 +310,6 @@ CUptiResult cuptiFinalize() {
   return cupti_call(without_driver, __func__, [] {
     scripted_note_misuse("cuptiFinalize, which races with other threads");
     return CUPTI_SUCCESS;
-  });
-}
-
-// ---- ids
-
-CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    if (context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
-    return *id = context->id, CUPTI_SUCCESS;
-  });
-}
-CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    if (context == nullptr) context = current_thread().context;
-    if (context == nullptr) return CUPTI_ERROR_INVALID_DEVICE;
-    return *id = context->device, CUPTI_SUCCESS;
-  });
-}
-CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t, std::uint32_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    const bool legacy = stream == nullptr || stream == reinterpret_cast<CUstream>(1);
-    return *id = legacy ? 7 : stream->id, CUPTI_SUCCESS;
-  });
-}
-#ifndef SCRIPTED_MISSING
-CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    if (node == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-    return *id = node->id, CUPTI_SUCCESS;
-  });
-}
-#endif
-CUptiResult cuptiGetGraphId(CUgraph graph, std::uint32_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    if (graph == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-    return *id = graph->id, CUPTI_SUCCESS;
-  });
-}
-CUptiResult cuptiGetGraphExecId(CUgraphExec exec, std::uint32_t* id) {
-  return cupti_call(anywhere, __func__, [&] {
-    if (exec == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-    return *id = exec->id, CUPTI_SUCCESS;
   });
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The few functions of the driver API by which a tool waits for devices, as libcuda.so.1. The
-// scripted libcudart loads it with the first context, as the real one does.
+// The few functions of the driver API by which a tool finds out whether it works and waits for
+// devices, as libcuda.so.1. The scripted libcudart loads it with the first context, as the real one
+// does.
 #include "shared.hpp"
 
 extern "C" {
 
-CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuInit(unsigned) { return scripted_driver_state(); }
+CUresult cuGetErrorName(CUresult result, const char** name) {
+  *name = result == CUDA_ERROR_NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR_UNKNOWN";
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSynchronize() { return scripted_context_synchronize(); }
 // _v2, by a macro of cuda.h
 CUresult cuCtxPushCurrent(CUcontext context) { return scripted_context_push(context); }

@@ -68,9 +68,7 @@ void resource(CUpti_CallbackIdResource id, std::uint32_t device, CUstream stream
 // library.
 static void load_driver() {
   Dl_info mine{};
-  if (!shared().set.driver_library ||
-      dladdr(reinterpret_cast<void*>(&scripted_shared_state), &mine) == 0)
-    return;
+  if (dladdr(reinterpret_cast<void*>(&scripted_shared_state), &mine) == 0) return;
   const std::string path = mine.dli_fname;
   dlopen((path.substr(0, path.rfind('/') + 1) + "libcuda.so.1").c_str(), RTLD_LAZY | RTLD_LOCAL);
 }

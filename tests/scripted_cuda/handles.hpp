@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace scripted {
@@ -33,6 +34,7 @@ struct capture {
   CUgraph_st* graph = nullptr;
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
+  std::thread::id thread;  // that began it
   bool invalid = false;
 };
 

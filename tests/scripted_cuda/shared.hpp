@@ -21,10 +21,11 @@ struct settings {
   std::uint64_t seed = 1, devices = 2, speed = 1, wait_ms = 50, kernel_us = 10,
                 version = CUPTI_API_VERSION;
   std::uint64_t deadlock_s = 30, buffer = 0, refuse = 0, drop = 0, zero_times = 0, reversed = 0,
-                odd = 0;
+                odd = 0, cut = 0;
   bool no_driver = false, busy = false, refuse_subscription = false, refuse_activity = false;
-  bool own_driver_id = false, correlation_needs_api = false, late_device = false,
-       driver_library = true;
+  bool monotonic_clock = false, refuse_end = false, busy_beside_others = false,
+       hang_when_disabling = false;
+  bool own_driver_id = false, correlation_needs_api = false, late_device = false;
   std::uint32_t failing_kind = 0, failing_code = 0;
   std::string truth;
 };
@@ -76,6 +77,7 @@ struct hooks {
 struct thread_state {
   CUcontext context = nullptr;
   bool in_callback = false, in_resource_callback = false, in_buffer_callback = false;
+  bool in_second_set = false;
 };
 
 struct shared_state {
@@ -85,12 +87,21 @@ struct shared_state {
   std::atomic<std::uint64_t> skipped{0};  // how far the GPUs' clock is ahead of the host's
   std::atomic<std::uint64_t> cupti_calls{0}, failed_calls{0};
   std::atomic<bool> forked{false};
+  std::atomic<bool> beside_others{false};  // the client subscribed by the second set of calls
   std::FILE* truth = nullptr;
 };
 
+}  // namespace scripted
+
+extern "C" scripted::shared_state* scripted_shared_state();
+
+namespace scripted {
+
+// In CUPTI's clock: that of the host's time of day, but on WSL.
 inline std::uint64_t host_now() {
   timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(scripted_shared_state()->set.monotonic_clock ? CLOCK_MONOTONIC_RAW : CLOCK_REALTIME,
+                &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
@@ -105,11 +116,11 @@ inline std::uint64_t mix(std::uint64_t x) {  // splitmix64
 }  // namespace scripted
 
 extern "C" {
-scripted::shared_state* scripted_shared_state();
 scripted::thread_state* scripted_thread_state();
 void scripted_note_misuse(const char* what);
 CUcontext scripted_context(std::uint32_t device);  // nullptr before its first use
 void scripted_describe_device(cudaDeviceProp* properties, std::uint32_t device);
+CUresult scripted_driver_state();  // what cuInit gives
 CUresult scripted_context_synchronize();
 CUresult scripted_context_push(CUcontext context);
 CUresult scripted_context_pop(CUcontext* context);

@@ -42,13 +42,17 @@ void read(settings& set) {
   set.zero_times = number("SCRIPTED_ZERO_TIMES", 0);
   set.reversed = number("SCRIPTED_REVERSED", 0);
   set.odd = number("SCRIPTED_ODD", 0);
+  set.cut = number("SCRIPTED_CUT", 0);
+  set.monotonic_clock = equals("SCRIPTED_CLOCK", "monotonic");
+  set.refuse_end = number("SCRIPTED_REFUSE_END", 0) != 0;
   set.no_driver = number("SCRIPTED_NO_DRIVER", 0) != 0;
-  set.busy = number("SCRIPTED_BUSY", 0) != 0;
+  set.hang_when_disabling = number("SCRIPTED_HANG", 0) != 0;
+  set.busy_beside_others = equals("SCRIPTED_BUSY", "v2");
+  set.busy = set.busy_beside_others || number("SCRIPTED_BUSY", 0) != 0;
   set.refuse_activity = equals("SCRIPTED_NO_PERMISSION", "enable");
   set.refuse_subscription = number("SCRIPTED_NO_PERMISSION", 0) != 0;
   set.own_driver_id = equals("SCRIPTED_DRIVER_ID", "own");
   set.correlation_needs_api = equals("SCRIPTED_CORRELATION", "api");
-  set.driver_library = number("SCRIPTED_LIBCUDA", 1) != 0;
   set.late_device = number("SCRIPTED_LATE_DEVICE", 0) != 0;
   if (const char* text = std::getenv("SCRIPTED_ENABLE_ERROR")) {
     std::sscanf(text, "%u:%u", &set.failing_kind, &set.failing_code);

@@ -208,6 +208,11 @@ static CUresult driver_result(cudaError_t error) {
   return static_cast<CUresult>(static_cast<int>(error));
 }
 
+CUresult scripted_driver_state() {
+  if (shared().forked) return CUDA_ERROR_NOT_INITIALIZED;
+  if (shared().set.no_driver) return CUDA_ERROR_UNKNOWN;
+  return shared().set.devices == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+}
 CUresult scripted_context_synchronize() {
   return driver_result(
       call_driver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, nullptr, [](const api_call& self) {

@@ -92,6 +92,7 @@ const char* error_name(cudaError_t error) {
     SCRIPTED_NAME(cudaErrorStreamCaptureUnsupported);
     SCRIPTED_NAME(cudaErrorStreamCaptureInvalidated);
     SCRIPTED_NAME(cudaErrorStreamCaptureUnmatched);
+    SCRIPTED_NAME(cudaErrorStreamCaptureWrongThread);
     SCRIPTED_NAME(cudaErrorStreamCaptureUnjoined);
     SCRIPTED_NAME(cudaErrorStreamCaptureIsolation);
     SCRIPTED_NAME(cudaErrorStreamCaptureImplicit);

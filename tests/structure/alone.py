@@ -9,7 +9,7 @@ mode:
   poisoned   all the headers, with short macro names that others define in front of them
   worse      the same with names that the standard headers themselves use: for headers that include
              next to none of them
-  cuda       as alone, by nvcc as a .cu file
+  cuda       all the headers, and twice, by nvcc as a .cu file
 enable: 1 for kprof enabled, 0 for kprof compiled out. The compiler's warnings are errors.
 """
 

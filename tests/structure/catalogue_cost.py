@@ -71,9 +71,10 @@ def instructions(header, compile_command):
         done = run(
             [
                 "valgrind",
-                "--tool=callgrind",
+                "--tool=cachegrind",  # without caches three times as fast as callgrind
+                "--cache-sim=no",
                 "--trace-children=yes",
-                f"--callgrind-out-file={folder}/out.%p",
+                f"--cachegrind-out-file={folder}/out.%p",
                 compile_command[0],
                 *[f for f in compile_command[1:] if f not in ("-x", "c++")],
                 "-fsyntax-only",
@@ -81,7 +82,9 @@ def instructions(header, compile_command):
             ],
             None,
         )
-        return max(int(n) for n in re.findall(r"Collected\s*:\s*(\d+)", done.stderr))
+        return max(
+            int(n.replace(",", "")) for n in re.findall(r"I\s+refs:\s+([\d,]+)", done.stderr)
+        )
 
 
 def check_front_end(compile_command):

@@ -24,6 +24,7 @@ import tempfile
 ROOMS = (
     ("declare",),
     ("attach",),
+    ("write",),
     ("guard", "ops"),
     ("registry",),
     ("record", "emit", "collect"),

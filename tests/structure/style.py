@@ -7,6 +7,10 @@
 - Every source file has its licence in the first lines. A header has it in line 1, then an include
   guard made from its path.
 - No line has a tab, a space at its end or a note to oneself.
+- Headers read environment variables through attach/environment_variable.hpp alone, which ignores
+  them in processes with rights that their caller lacks.
+- Headers write through those in kprof/write alone, which keep the program from harm: not to the
+  program's streams, nor with streams of their own.
 - After all headers are included, at most MAX_USER_MACROS macros for users and only SURVIVORS of the
   internal ones are left.
 
@@ -32,6 +36,14 @@ FOLDERS = [
 ]
 SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".in", ".yml"}
 MAX_USER_MACROS = 8  # KPROF_VERSION_MAJOR, _MINOR and _PATCH are one
+VARIABLES = "include/kprof/attach/environment_variable.hpp"
+WRITING = "include/kprof/write/"
+STREAMS = re.compile(
+    r"\b(stderr|cout|cerr|clog|[io]?fstream|fopen|freopen|fdopen|v?f?printf|f?putc|f?puts|putchar|"
+    r"fwrite|fflush|perror|syslog)\b"
+)
+# Headers that use a stream for something else.
+STREAM_USERS = {"include/kprof/report/load.hpp"}  # reads a file
 NOTE = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
 # Internal macros that must outlive their header, and why.
@@ -80,6 +92,15 @@ def check_header(root, path, errors):
     name, lines = path.relative_to(root).as_posix(), path.read_text().split("\n")
     guard = re.sub(r"[^A-Z0-9]", "_", path.relative_to(root / "include").as_posix().upper())
     expected = ["// SPDX-License-Identifier: MIT", f"#ifndef {guard}", f"#define {guard}"]
+    if name != VARIABLES and re.search(r"\b(secure_)?getenv\b", "\n".join(lines)):
+        errors.append(f"{name}: reads a variable itself; call environment_variable() instead")
+    code = [line.split("//")[0] for line in lines]
+    if not name.startswith(WRITING) and name not in STREAM_USERS:
+        for number, line in enumerate(code, 1):
+            if (found := STREAMS.search(line)) and "gnu::format" not in line:
+                errors.append(
+                    f"{name}:{number}: {found[0]} may harm the program; write through kprof/write"
+                )
     if lines[:3] != expected:
         errors.append(f"{name}: must begin with\n  " + "\n  ".join(expected))
     if len([line for line in lines if line == "#endif"]) == 0 or lines[-2:] != ["#endif", ""]:
@@ -137,6 +158,14 @@ def self_test():
         "a space at the end": (good.replace("\n\n", "\nint a; \n"), "space at the end"),
         "a note": (good.replace("\n\n", "\n// TO" + "DO: later\n"), "note to oneself"),
         "something after the guard": (good + "int a;\n", "must end with the #endif"),
+        "a variable": (
+            good.replace("\n\n", '\nchar* a = getenv("A");\n'),
+            "reads a variable itself",
+        ),
+        "a message past kprof/write": (
+            good.replace("\n\n", '\nint a = std::fprintf(stderr, "a");\n'),
+            "fprintf may harm the program",
+        ),
         "an open last line": (good[:-1], "does not end"),
     }
 

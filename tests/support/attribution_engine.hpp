@@ -62,8 +62,9 @@ struct [[gnu::visibility("hidden")]] engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  void launch(std::vector<std::uint32_t> ids, std::uint64_t when = 1) {
-    threads.note_launch(ids.data(), static_cast<std::uint32_t>(ids.size()), when, false);
+  void launch(std::vector<std::uint32_t> ids, std::uint64_t when = 1,
+              record_kind kind = record_kind::kernel_launch) {
+    threads.note_launch(ids.data(), static_cast<std::uint32_t>(ids.size()), when, kind);
   }
   void node(std::uint64_t id, bool does_work = true) {
     devices.graphs().made(id, threads.capture_for_graph(id >> 32U, does_work));

@@ -9,6 +9,7 @@ its own. GUARDED are programs with guards and no session, by several compilers; 
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,22 @@ def check_programs():
         code = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).run_axpy(7)"
         r = kprof_run("--", sys.executable, "-c", code, program)
         check("a module that Python loads", reported(r, 7, 0), r)
+        for end, status in (
+            ("os._exit(6)", 6),
+            # a child that ends so prints nothing
+            ("(os.fork() and os._exit(os.waitpid(-1, 0)[1])) or os._exit(0)", 0),
+            ("os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)", -signal.SIGTERM),
+            # Python's own handler of SIGINT stays
+            ("os.kill(os.getpid(), signal.SIGINT); time.sleep(60)", -signal.SIGINT),
+        ):
+            code = "import ctypes, os, signal, sys, time; ctypes.CDLL(sys.argv[1]).run_axpy(7); "
+            code += end
+            r = kprof_run("--", sys.executable, "-c", code, program)
+            check(f"a module that Python loads, and {end}", shows_calls(r, 7), r)
+            check(f"the status of {end}", r.returncode == status, r)
+            check(f"once: {end}", r.stdout.count("Completeness") == 1, r)
+            interrupted = "KeyboardInterrupt" in r.stderr
+            check(f"what Python makes of {end}", interrupted == (status == -signal.SIGINT), r)
     r = kprof_run("--", plain)
     check(
         "a program with a session of its own",
@@ -131,6 +148,8 @@ def check_mistakes(program, folder):
     refused("an unknown setting", 2, ["'tpo=3'", "valid:"], "tpo=3", "--", program)
     refused("no program", 2, ["name the program after --"])
     refused("a program that is not there", 127, ["no program ./nosuch"], "--", "./nosuch")
+    escaped = ["no program ./\\x1b[31m\\n\\u202e"]
+    refused("a hostile name is escaped", 127, escaped, "--", "./\x1b[31m\n\u202e")
     refused("a name that PATH does not have", 127, ["nosuch", "PATH"], "--", "nosuch")
     refused("a folder", 127, [folder], "--", folder)
     refused(

@@ -110,7 +110,7 @@ TEST_CASE("attribution.work_launched_before_the_recording_or_in_a_pause_is_left_
   e.devices.count_pending_as_unknown();
   const scope_token t = begin_op(2);
   const std::uint32_t id = 9003;
-  e.threads.note_launch(&id, 1, 1, true);
+  e.threads.note_launch(&id, 1, 1, record_kind::ignored_launch);
   end(t);
   e.take_launches();
   e.read({kernel(9003, "paused", 1200)});
@@ -240,4 +240,44 @@ TEST_CASE("attribution.launches_and_records_without_a_partner_do_not_pile_up") {
   CHECK(p.device.complete.open == 100'000);
   CHECK(p.device.complete.unknown == 300'000);
   CHECK(p.device.complete.launches == 100'000);
+}
+
+// Records without an id come where CUPTI gives none, and from graphs that devices launch.
+TEST_CASE("attribution.a_record_without_an_id_belongs_to_no_launch") {
+  engine e;
+  const scope_token t = begin_op(1);
+  e.launch({});
+  e.launch({0});
+  e.launch({7});
+  end(t);
+  e.take_launches();
+  e.read({kernel(0), kernel(7)});
+  const kprof::profile p = e.profile();
+  CHECK(runs(p) == counts{{"Op n=1: k", 1}, {"unknown: k", 1}});
+  CHECK(p.device.complete.launches == 3);
+  CHECK(p.device.complete.attributed == 1);
+  CHECK(p.device.complete.unknown == 1);
+  CHECK(find_all(p, "Op n=1")[0]->unrecorded == 2);
+}
+
+TEST_CASE("attribution.records_that_wait_for_their_launch_count_like_others") {
+  engine e;
+  activity untimed = kernel(2);
+  untimed.end = 0;
+  e.read({kernel(1, "k", 1000, 50), untimed});
+  kprof::profile p = e.profile();
+  CHECK(p.device.complete.records == 2);
+  CHECK(p.device.complete.untimed == 1);
+  const auto busy_ns = [](const kprof::profile& of) {
+    double sum = 0;
+    for (const auto& d : of.device.devices) sum += d.sum_ns;
+    return sum;
+  };
+  CHECK(busy_ns(p) == 50);
+  CHECK(busy_ns(e.profile()) == 50);  // once
+  e.launch({1}), e.launch({2});
+  p = e.profile();
+  CHECK(busy_ns(p) == 50);
+  CHECK(p.device.complete.untimed == 1);
+  CHECK(p.device.complete.unknown == 0);
 }

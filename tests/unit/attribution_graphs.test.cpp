@@ -21,7 +21,7 @@ TEST_CASE("attribution_graphs.graph_work_stands_under_launch_graph_and_captured_
   end(capture);
   // as instantiating does
   for (std::uint64_t i = 0; i < 5; ++i)
-    e.node(exec + i), e.devices.graphs().copied(exec + i, graph + i, 0);
+    e.node(exec + i), e.devices.graphs().copied(exec + i, graph + i);
   const scope_token step = begin_op(9);
   e.launch({1});
   e.launch({2});
@@ -100,9 +100,9 @@ TEST_CASE("attribution_graphs.each_graph_and_each_copy_of_one_counts_its_scopes"
   e.node(at(2, 0));
   end(t);
   for (const std::uint64_t exec : {11U, 12U})  // one graph, instantiated twice
-    for (std::uint64_t i = 0; i < 2; ++i) e.devices.graphs().copied(at(exec, i), at(1, i), 0);
-  e.devices.graphs().copied(at(13, 0), at(2, 0), 0);
-  e.devices.graphs().copied(at(14, 0), at(13, 0), 0);  // a copy of a copy
+    for (std::uint64_t i = 0; i < 2; ++i) e.devices.graphs().copied(at(exec, i), at(1, i));
+  e.devices.graphs().copied(at(13, 0), at(2, 0));
+  e.devices.graphs().copied(at(14, 0), at(13, 0));  // a copy of a copy
   for (std::uint32_t id = 1; id <= 4; ++id) e.launch({id});
   e.take_launches();
   e.read({of_graph(1, at(11, 0)), of_graph(1, at(11, 1)), of_graph(2, at(12, 1)),

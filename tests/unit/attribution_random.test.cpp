@@ -107,7 +107,7 @@ class schedule {
       std::vector<graph_node> copied = nodes;
       for (std::size_t i = 0; i < copied.size(); ++i) {
         copied[i].id = exec + i;
-        e_.devices.graphs().copied(copied[i].id, nodes[i].id, 0);
+        e_.devices.graphs().copied(copied[i].id, nodes[i].id);
       }
       graphs_.push_back(std::move(copied));
     }

@@ -84,19 +84,63 @@ TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
   CHECK(row_of(b.done(), "Gemm", grouping::parameters).flops_per_s.value == Approx(5000 / 2000e-9));
 }
 
-TEST_CASE("device_summary.a_rate_is_not_known_where_records_were_dropped") {
+TEST_CASE("device_summary.a_rate_is_not_known_where_records_of_its_work_are_missing") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto op = b.op(main, "A"), other = b.op(main, "B"), outer = b.op(main, "Outer"),
+             inner = b.op(outer, "Inner");
+  for (const auto node : {op, other, outer, inner}) b.calls(node, 2000, 10).work(node, 10, 10, 10);
+  for (const auto node : {op, other, inner}) b.kernel(node, "k", 2000, 10);
+  b.p.nodes[op].unrecorded = b.p.nodes[inner].unrecorded = 2;
+  b.done();
+  CHECK(row_of(b.p, "A").flops_per_s.known());
+  b.p.nodes[op].unrecorded = b.p.nodes[inner].unrecorded = 3;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "A").flops.known());
+  CHECK(row_of(b.p, "Outer").flops_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "Inner").flops_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "B").flops_per_s.known());
+  b.p.device.complete.dropped = 6;  // which were A's and Inner's
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "B").flops_per_s.known());
+  b.p.device.complete.launches_lost = 1;  // nobody knows whose
+  CHECK(row_of(b.p, "B").flops_per_s.why == absence::lost);
+}
+
+// Else the time that the host takes to launch would pass for that of the work.
+TEST_CASE("device_summary.without_any_record_a_rate_is_not_the_hosts") {
   device_builder b;
   const auto op = b.op(b.thread("main", 1), "A");
   b.calls(op, 10, 10).work(op, 10, 10, 10);
-  b.kernel(op, "k", 10, 10);
-  b.done();
-  b.p.device.complete.records = 9990;
-  b.p.device.complete.dropped = 10;
   CHECK(row_of(b.p, "A").flops_per_s.known());
-  b.p.device.complete.dropped = 11;
-  CHECK(row_of(b.p, "A").flops_per_s.why == absence::dropped);
-  CHECK(row_of(b.p, "A").bytes_per_s.why == absence::dropped);
-  CHECK(row_of(b.p, "A").flops.known());
+  b.p.nodes[op].unrecorded = 10;
+  CHECK(row_of(b.p, "A").flops_per_s.why == absence::not_all_records);
+}
+
+// A graph leaves many records: the first ones tell nothing of the others.
+TEST_CASE("device_summary.what_a_graph_lacks_is_missing_in_its_scopes") {
+  device_builder b;
+  const auto main = b.thread("main", 1);
+  const auto step = b.op(main, "Step"), graph = b.graph(step, 10), op = b.op(graph, "Gemm"),
+             eager = b.op(main, "Eager");
+  b.calls(step, 10, 10).work(step, 10, 10, 10).calls(eager, 10, 10).work(eager, 10, 10, 10);
+  b.work(op, 1000, 10, 0);
+  b.p.nodes[op].replays = 10;
+  b.kernel(op, "k", 10, 40);
+  b.kernel(eager, "k", 10, 40);
+  b.done();
+  CHECK(row_of(b.p, "Gemm").flops_per_s.known());
+  b.p.device.complete.dropped = 1;
+  CHECK(row_of(b.p, "Gemm").flops_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "Step").flops_per_s.why == absence::dropped);
+  CHECK(row_of(b.p, "Eager").flops_per_s.known());
+  b.p.device.complete.dropped = 0;
+  b.p.nodes[graph].unrecorded = 1;
+  CHECK(row_of(b.p, "Gemm").flops_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "Step").flops_per_s.why == absence::not_all_records);
+  CHECK(row_of(b.p, "Eager").flops_per_s.known());
 }
 
 TEST_CASE("device_summary.a_row_that_only_ran_in_graphs_has_no_host_times") {

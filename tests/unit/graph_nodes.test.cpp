@@ -17,7 +17,7 @@ TEST_CASE("graph_nodes.destroyed_graphs_are_known_for_a_while_and_then_forgotten
   for (std::uint64_t i = 1; i <= 20'000; i += 2) {  // captured, instantiated, thrown away
     for (std::uint64_t n = 0; n < 10; ++n) {
       g.made(at(i, n), {static_cast<std::uint32_t>(i), 0});
-      g.copied(at(i + 1, n), at(i, n), 0);
+      g.copied(at(i + 1, n), at(i, n));
     }
     for (std::uint64_t n = 0; n < 10; ++n) g.destroyed(at(i, n)), g.destroyed(at(i + 1, n));
     REQUIRE_FALSE(g.find(at(i, 3), 0, where));  // no record names a graph that cannot be launched
@@ -47,11 +47,11 @@ TEST_CASE("graph_nodes.of_too_many_graphs_those_in_use_are_kept") {
   // captured once
   for (std::uint64_t n = 0; n < 10; ++n) g.made(1ULL << 32U | n, {7, 0});
   // launched all the time
-  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n, 0);
+  for (std::uint64_t n = 0; n < 10; ++n) g.copied(2ULL << 32U | n, 1ULL << 32U | n);
   std::uint64_t known = 0;
   for (std::uint64_t i = 3; i <= 10'000; ++i) {
     // instantiated again and again
-    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n, 0);
+    for (std::uint64_t n = 0; n < 10; ++n) g.copied(i << 32U | n, 1ULL << 32U | n);
     known += g.find(2ULL << 32U | i % 10, 0, where) && where.path == 7 ? 1 : 0;
     if (i == 1000) CHECK(g.forgotten() == 0);
   }
@@ -71,18 +71,47 @@ TEST_CASE("graph_nodes.a_node_belongs_to_the_scope_it_had_when_its_graph_was_lau
   g.made(first, {10, 1});
   g.made(second, {20, 2});
   g.made(exec, {99, 0});  // instantiating reports it both ways, in either order
-  g.copied(exec, first, 100);
+  g.copied(exec, first);
   g.made(exec, {98, 0});
-  g.copied(exec, second, 500);  // an update
-  g.copied(exec, second, 600);  // that changes nothing
-  g.copied(exec, first, 900);
+  g.updated(exec, second, 500);  // an update
+  g.updated(exec, second, 600);  // that changes nothing
+  g.updated(exec, first, 900);
   for (const auto& [launched, path] :
        {std::pair{200U, 10U}, std::pair{499U, 10U}, std::pair{500U, 20U}, std::pair{700U, 20U},
         std::pair{901U, 10U}}) {
     REQUIRE(g.find(exec, launched, where));
     CHECK(where.path == path);
   }
-  g.copied(exec, 424242, 1000);  // a copy of what is not known is not known
+  g.updated(exec, 424242, 1000);  // a copy of what is not known is not known
   CHECK_FALSE(g.find(exec, 1001, where));
   CHECK(g.find(exec, 950, where));
+}
+
+// What ran before the update is nobody's, rather than of whom the update was captured in.
+TEST_CASE("graph_nodes.before_an_update_a_node_that_nobody_told_of_belongs_to_no_scope") {
+  graph_nodes g;
+  captured_scope where;
+  const std::uint64_t captured = std::uint64_t{1} << 32U, exec = std::uint64_t{2} << 32U;
+  g.made(captured, {10, 1});
+  g.updated(exec, captured, 500);
+  CHECK_FALSE(g.find(exec, 499, where));
+  REQUIRE(g.find(exec, 500, where));
+  CHECK(where.path == 10);
+}
+
+TEST_CASE("graph_nodes.of_very_many_updates_the_first_are_forgotten_and_not_confused") {
+  graph_nodes g;
+  captured_scope where;
+  const std::uint64_t exec = std::uint64_t{1000} << 32U;
+  for (std::uint64_t i = 0; i < 200; ++i) g.made(i << 32U, {static_cast<std::uint32_t>(i), 0});
+  g.copied(exec, 0);
+  for (std::uint64_t i = 1; i < 200; ++i) g.updated(exec, i << 32U, 10 * i);
+  std::uint64_t known = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    if (!g.find(exec, 10 * i + 5, where)) continue;
+    ++known;
+    CHECK(where.path == i);
+  }
+  CHECK(known >= 60);
+  CHECK(known <= 70);
 }

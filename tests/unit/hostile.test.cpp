@@ -15,6 +15,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -116,6 +117,33 @@ TEST_CASE("hostile.valid_guards_the_formulas") {
   CHECK(work_of(p, "Validated groups=2 channels=4").valid);
   CHECK(work_of(p, "Validated groups=2 channels=4").flops == 2);
   CHECK(p.complete.invalid == 2);
+}
+
+// Stands for another thread that installs its handler while a formula runs.
+void own_handler(int) {}
+void install_own_handler() {
+  struct sigaction own {};
+  own.sa_handler = &own_handler;
+  sigaction(SIGFPE, &own, nullptr);
+}
+struct Installs {
+  int n = 0;
+  constexpr std::uint64_t flops() const {
+    if (!std::is_constant_evaluated()) install_own_handler();
+    return 1;
+  }
+};
+
+TEST_CASE("hostile.a_handler_that_the_program_installs_meanwhile_stays") {
+  struct sigaction before {
+  }, after{};
+  sigaction(SIGFPE, nullptr, &before);
+  REQUIRE(kprof::start());
+  { KPROF_OP(Installs, {1}); }
+  static_cast<void>(kprof::snapshot());
+  sigaction(SIGFPE, &before, &after);
+  CHECK((after.sa_flags & SA_SIGINFO) == 0);
+  CHECK(after.sa_handler == &own_handler);
 }
 
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@ using kprof::detail::launch_table;
 namespace {
 
 known_launch launch(std::uint32_t correlation, std::uint32_t path = 1) {
-  return {correlation, path, 1, 0, correlation * 10ULL, 0, false};
+  return {correlation, path, 1, 0, correlation * 10ULL, 0};
 }
 
 }  // namespace
@@ -81,6 +81,29 @@ TEST_CASE("launch_table.other_ids_lead_to_their_launch") {
   CHECK(&t.primary(*t.find(12)) == t.find(10));
   CHECK(&t.primary(*t.find(11)) == t.find(10));
   CHECK(&t.primary(*t.find(10)) == t.find(10));
+}
+
+// While the ids of one launch are added, the table may make room by moving others to its end.
+TEST_CASE("launch_table.the_ids_of_a_launch_stay_together_when_others_are_moved") {
+  launch_table t;
+  t.set_limit(1024, 4096);
+  for (std::uint32_t i = 1; i <= 3000; ++i) {
+    known_launch first = launch(10 * i, i), second = first, third = first;
+    second.correlation += 1, second.alias_by = 1;
+    third.correlation += 2, third.alias_by = 2;
+    t.add(first), t.add(second), t.add(third);
+    known_launch& found = *t.find(third.correlation);
+    REQUIRE(&t.primary(found) == t.find(first.correlation));
+    found.seen = found.may_have_more = true;
+    t.primary(found).seen = t.primary(found).may_have_more = true;
+  }
+}
+
+TEST_CASE("launch_table.zero_is_no_id") {
+  launch_table t;
+  t.set_limit(1024, 1024);
+  t.add(launch(0));
+  CHECK(t.find(0) == nullptr);
 }
 
 TEST_CASE("launch_table.chains_survive_a_long_run") {

@@ -10,8 +10,6 @@
 #include <kprof/report/load.hpp>
 #include <kprof/report/save.hpp>
 
-#include <boost/json/src.hpp>
-
 #include <cstddef>
 #include <string>
 #include <utility>

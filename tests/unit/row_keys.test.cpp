@@ -93,7 +93,12 @@ TEST_CASE("row_keys.do_not_depend_on_the_order_of_a_run") {
 }
 
 TEST_CASE("row_keys.differ_within_a_table") {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+#ifdef KPROF_TEST_SHORT
+  constexpr unsigned seeds = 40;
+#else
+  constexpr unsigned seeds = 200;
+#endif
+  for (unsigned seed = 0; seed < seeds; ++seed) {
     const profile p = kprof_test::random_device_profile(seed);
     INFO("seed " << seed);
     for (const grouping by : all_groupings) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Ends in every way but by return from main(): ending <way>. Says "ready" on standard output once
+// it records.
+#include <kprof/kprof.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Step {
+  std::int64_t n = 0;
+};
+
+std::atomic<long> work_done{0};
+
+void step(std::int64_t n) {
+  KPROF_OP(Step, {.n = n});
+  KPROF_REGION("inner");
+  ++work_done;
+}
+
+void record() {
+  for (int i = 0; i < 10; ++i) step(1);
+}
+void ready() {
+  record();
+  static_cast<void>(write(STDOUT_FILENO, "ready\n", 6));
+}
+
+[[noreturn]] void scopes_for_ever() {
+  for (std::int64_t i = 0;; ++i) step(i % 4);
+}
+[[noreturn]] void memory_for_ever() {
+  for (std::size_t i = 1;; ++i) {
+    step(5);
+    const std::vector<char> memory(i % 4096, 'x');
+    const std::string text(i % 300, memory.empty() ? 'y' : memory[0]);
+    work_done += static_cast<long>(text.size());
+  }
+}
+[[noreturn]] void reports_for_ever() {
+  kprof::report_options nowhere;
+  nowhere.path = "/dev/null";
+  for (;;) {
+    step(6);
+    static_cast<void>(kprof::report(nowhere));
+  }
+}
+[[noreturn]] void forks_for_ever() {
+  for (;;) {
+    step(7);
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    if (child > 0) waitpid(child, nullptr, 0);
+  }
+}
+
+// Four threads in all that a signal may interrupt.
+[[noreturn]] void busy() {
+  std::thread{scopes_for_ever}.detach();
+  std::thread{memory_for_ever}.detach();
+  std::thread{reports_for_ever}.detach();
+  ready();
+  forks_for_ever();
+}
+
+[[noreturn]] void wait_for_ever() {
+  for (;;) pause();
+}
+
+extern "C" void end_with_seven(int) { std::_Exit(7); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string way = argc > 1 ? argv[1] : "";
+  if (way == "busy") busy();
+  if (way == "handles") std::signal(SIGTERM, &end_with_seven);
+  if (way == "ignores") std::signal(SIGTERM, SIG_IGN);
+  if (way == "handles_later") {
+    record();
+    std::signal(SIGTERM, &end_with_seven);
+  }
+  ready();
+  if (way == "forks") {
+    const pid_t child = fork();
+    if (child == 0) wait_for_ever();
+    kill(child, SIGTERM);
+    int how = 0;
+    waitpid(child, &how, 0);
+    return WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM ? 0 : 1;
+  }
+  if (way == "terminates") std::thread{[] { throw std::runtime_error("not caught"); }}.join();
+  if (way == "quick_exit") std::quick_exit(3);
+  if (way == "_exit") _exit(4);
+  if (way == "abort") std::abort();
+  if (way == "sleeps") {  // a system call that is restarted
+    char c = 0;
+    static_cast<void>(read(STDIN_FILENO, &c, 1));
+    return 9;
+  }
+  wait_for_ever();
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_TESTS_CUPTI_SCHEDULES_CUDA_HPP
+#define KPROF_TESTS_CUPTI_SCHEDULES_CUDA_HPP
+
+// What random programs use of CUDA.
+
+#include "scripted_cuda.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+inline void check(cudaError_t e) {
+  if (e == cudaSuccess) return;
+  std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(e));
+  std::exit(2);
+}
+
+inline const void* kernel(unsigned i) {
+  static const void* const all[] = {scripted_kernel("_Z1av"), scripted_kernel("_Z1bv"),
+                                    scripted_kernel("_Z1cv")};
+  return all[i % 3];
+}
+inline const char* name_of(unsigned i) {
+  static const char* const all[] = {"_Z1av", "_Z1bv", "_Z1cv"};
+  return all[i % 3];
+}
+
+inline constexpr const char* foreign_scope = "(graph captured before recording)";
+/// Executable graphs of one kernel that were made before kprof listened to CUPTI.
+inline std::vector<cudaGraphExec_t> foreign_graphs;
+inline std::mutex foreign_lock;
+
+inline cudaGraphExec_t instantiate(cudaGraph_t graph) {
+  cudaGraphExec_t exec = nullptr;
+  check(cudaGraphInstantiate(&exec, graph, 0));
+  return exec;
+}
+inline void make_foreign_graphs(std::size_t how_many) {
+  cudaStream_t s = nullptr;
+  check(cudaStreamCreate(&s));
+  for (std::size_t i = 0; i < how_many; ++i) {
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    check(cudaLaunchKernel(kernel(0), dim3(1), dim3(64), nullptr, 0, s));
+    check(cudaStreamEndCapture(s, &graph));
+    foreign_graphs.push_back(instantiate(graph));
+    check(cudaGraphDestroy(graph));
+  }
+}
+/// CUPTI 12 does not tell of updates.
+inline bool updates_are_told() {
+  const char* const version = std::getenv("SCRIPTED_VERSION");
+  return version == nullptr || std::atoi(version) >= 130000;
+}
+
+#endif

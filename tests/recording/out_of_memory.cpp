@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// A program whose memory runs out: kprof must not end it, and every scope must be recorded, open or
+// counted as dropped. Each case runs in a process of its own.
+//
+//   out_of_memory allocations    every n-th allocation fails, n = 1 to 200, or all after n
+//   out_of_memory address_space  the process may not grow by more than 0.1 to 20 MiB
+
+#include <kprof/kprof.hpp>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+// Which allocations of a thread fail. The program's own are made with none failing.
+thread_local constinit unsigned failing_every = 0;    // 0: none
+thread_local constinit unsigned failing_after = ~0U;  // allocations
+thread_local constinit unsigned allocations = 0;
+
+bool fails() noexcept {
+  if (failing_every == 0 && failing_after == ~0U) return false;
+  ++allocations;
+  return allocations > failing_after || (failing_every != 0 && allocations % failing_every == 0);
+}
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t n) {
+  if (void* p = fails() ? nullptr : std::malloc(n)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+struct Row {
+  std::int64_t id = 0;
+  constexpr std::uint64_t flops() const { return 10; }
+};
+
+std::atomic<std::uint64_t> done{0};
+std::atomic<bool> ran_out{false};  // in a snapshot or a report
+
+void fail_here(unsigned every, unsigned after) {
+  failing_every = every;
+  failing_after = after;
+  allocations = 0;
+}
+
+const char* mismatch(const kprof::profile& p, std::uint64_t expected) {
+  const kprof::completeness& c = p.complete;
+  std::uint64_t calls = 0, durations = 0, open = 0;
+  for (const kprof::scope_node& n : p.nodes)
+    calls += n.calls, durations += n.durations.count(), open += n.open;
+  const std::uint64_t seen =
+      c.recorded + c.open + c.never_closed + c.dropped + c.dropped_inside + c.closed_elsewhere;
+  if (seen != expected) {
+    std::fprintf(
+        stderr, "%llu done, %llu recorded, %llu open, %llu dropped\n",
+        static_cast<unsigned long long>(expected), static_cast<unsigned long long>(c.recorded),
+        static_cast<unsigned long long>(c.open), static_cast<unsigned long long>(c.dropped));
+    return "a scope is neither recorded nor counted";
+  }
+  if (calls != c.recorded) return "nodes and the number of recorded scopes differ";
+  if (durations != c.recorded) return "histograms and the number of recorded scopes differ";
+  if (open != c.open + c.never_closed) return "nodes and the number of open scopes differ";
+  return nullptr;
+}
+
+void check(const char* what, const kprof::profile& p, std::uint64_t expected) {
+  const char* wrong = mismatch(p, expected);
+  if (wrong == nullptr) return;
+  std::fprintf(stderr, "%s: %s\n", what, wrong);
+  std::_Exit(1);
+}
+
+// Allocates nothing itself.
+void work(int scopes, int kinds) {
+  errno = EDOM;
+  for (int i = 0; i < scopes; ++i) {
+    KPROF_REGION("step");
+    {
+      KPROF_OP(Row, {i % kinds});
+      KPROF_REGION("inside");
+    }
+    const kprof::context here = i % 64 == 0 ? kprof::context::current() : kprof::context{};
+    const kprof::context_guard under(here);
+    KPROF_REGION("under a context");
+  }
+  done += 4 * static_cast<std::uint64_t>(scopes);
+  if (errno == EDOM) return;
+  std::fprintf(stderr, "guards have changed errno to %d\n", errno);
+  std::_Exit(1);
+}
+
+// A snapshot and a report while memory is short: right, or an error.
+void look(std::uint64_t expected) {
+  const kprof::profile p = kprof::snapshot({.timeline = true});
+  if (p.state == "out of memory") ran_out = true;
+  else check("a snapshot without memory", p, expected);
+  kprof::report_options options;
+  options.path = "/dev/null";
+  const kprof::status s = kprof::report(options);
+  if (!s && s.message != "out of memory") {
+    std::fprintf(stderr, "report: %s\n", s.message.c_str());
+    std::_Exit(1);
+  }
+  if (!s) ran_out = true;
+}
+
+kprof::settings with_memory(std::size_t mib) {
+  kprof::settings s;
+  s.memory = mib << 20U;
+  return s;
+}
+
+// The counts of the scopes that came while kprof started are its own affair.
+void start(std::size_t mib, unsigned every) {
+  const kprof::settings wanted = with_memory(mib);
+  fail_here(every, ~0U);
+  const kprof::status s = kprof::start(wanted);
+  fail_here(0, ~0U);
+  if (!s && s.message != "out of memory") std::_Exit(1);
+  if (!s && !kprof::start(wanted)) std::_Exit(1);
+}
+
+int allocations_fail(unsigned every, unsigned after) {
+  start(1, every);
+  for (int round = 0; round < 3; ++round) {
+    // More threads than kprof keeps apart, so that totals are moved when they end.
+    for (int t = 0; t < (every % 10 == 1 ? 90 : 12); ++t) {
+      std::thread([&] {
+        fail_here(every, after);
+        work(20, 7);
+      }).join();
+    }
+    fail_here(every, after);
+    work(700, 300);
+    look(done);
+    fail_here(0, ~0U);
+    check("a snapshot with memory again", kprof::snapshot({.timeline = true}), done);
+  }
+  fail_here(every, after);
+  if (kprof::start()) done = 0;  // else the recording goes on
+  work(100, 10);
+  fail_here(0, ~0U);
+  check("after a start without memory", kprof::snapshot(), done);
+  return ran_out ? 3 : 0;
+}
+
+std::size_t address_space() {
+  std::ifstream status("/proc/self/statm");
+  std::size_t pages = 0;
+  status >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+int address_space_ends(std::size_t more) {
+  start(64, 0);
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      ++ready;
+      while (!go) std::this_thread::yield();
+      work(6000, 3000);
+    });
+  while (ready != 3) std::this_thread::yield();
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlimit less = before;
+  less.rlim_cur = address_space() + more;
+  if (setrlimit(RLIMIT_AS, &less) != 0) return 2;
+  go = true;
+  for (std::thread& t : threads) t.join();
+  look(done);
+  setrlimit(RLIMIT_AS, &before);
+  check("a snapshot with memory again", kprof::snapshot(), done);
+  return ran_out ? 3 : 0;
+}
+
+// Runs a case in a child. False when it crashed, hung or found something wrong.
+template <class Case>
+bool runs(const std::string& name, Case run, int& without_memory) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(100);
+    std::_Exit(run());
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 3) ++without_memory;
+  else if (state != 0)
+    std::printf("FAILED: %s: state %#x\n", name.c_str(), static_cast<unsigned>(state));
+  std::fflush(stdout);
+  return WIFEXITED(state) && (WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == 3);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool limit = argc > 1 && std::strcmp(argv[1], "address_space") == 0;
+  int failed = 0, without_memory = 0;
+  if (limit) {
+    for (const double mib :
+         {0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0})
+      failed += runs(
+                    "0.1 * " + std::to_string(mib) + " MiB more",
+                    [&] { return address_space_ends(static_cast<std::size_t>(mib * 1048576)); },
+                    without_memory)
+                    ? 0
+                    : 1;
+  } else {
+    for (unsigned n = 1; n <= 200; ++n) {
+      const std::string name = std::to_string(n);
+      failed += runs(
+                    "every " + name, [&] { return allocations_fail(n, ~0U); }, without_memory)
+                    ? 0
+                    : 1;
+      failed += runs(
+                    "all after " + name, [&] { return allocations_fail(0, n); }, without_memory)
+                    ? 0
+                    : 1;
+    }
+  }
+  std::printf("%d cases failed; in %d a snapshot or a report had no memory\n", failed,
+              without_memory);
+  return failed == 0 && without_memory > 0 ? 0 : 1;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "catch.hpp"
+
+#include <kprof/collect/cupti_callbacks.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace kprof::detail;
+using namespace kprof::detail::cupti;
+
+namespace {
+
+std::vector<std::uint32_t> launched_ids;
+int launches = 0;
+
+/// What CUPTI would call: 1 launches a kernel and 2 a graph, in the runtime and in the driver.
+functions fake_cupti() {
+  functions f{};
+  f.enable_callback = [](std::uint32_t, subscriber, std::uint32_t, std::uint32_t) {
+    return success;
+  };
+  f.get_callback_name = [](std::uint32_t domain, std::uint32_t id, const char** name) {
+    static const char* const names[2][3] = {{nullptr, "cuLaunchKernel", "cuGraphLaunch"},
+                                            {nullptr, "cudaLaunchKernel", "cudaGraphLaunch"}};
+    *name = id > 2 ? nullptr : names[domain == runtime_api ? 1 : 0][id];
+    return *name == nullptr ? result{1} : success;
+  };
+  return f;
+}
+
+device_listener listener() {
+  device_listener l{};
+  l.now = []() noexcept -> std::uint64_t { return 1; };
+  l.launched = [](const std::uint32_t* ids, std::uint32_t count, std::uint64_t,
+                  launch_kind) noexcept {
+    launched_ids.assign(ids, ids + count);
+    ++launches;
+  };
+  return l;
+}
+
+struct fixture {
+  device_listener to = listener();
+  functions f = fake_cupti();
+  clock_offset clock;
+  device_wait wait;
+  client own{f};
+  record_reader reader{to, own, clock};
+  callback_handler callbacks{to, f, wait, reader};
+
+  fixture() {
+    callbacks.enable(nullptr);
+    launched_ids.clear();
+    launches = 0;
+  }
+  void call(std::uint32_t domain, std::uint32_t site, std::uint32_t id,
+            std::uint32_t function = 1) {
+    alignas(8) char data[80] = {};
+    std::memcpy(data + callback_data::site, &site, sizeof site);
+    std::memcpy(data + callback_data::correlation, &id, sizeof id);
+    callbacks.handle(domain, function, data);
+  }
+  /// A call of the runtime that launches by so many calls of the driver.
+  void launch_by(std::uint32_t calls, std::uint32_t first_id = 100) {
+    call(runtime_api, api_enter, first_id);
+    for (std::uint32_t i = 1; i <= calls; ++i) {
+      call(driver_api, api_enter, first_id + i);
+      call(driver_api, api_exit, first_id + i);
+    }
+    call(runtime_api, api_exit, first_id);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cupti_callbacks.a_launch_has_the_ids_of_all_calls_in_it") {
+  fixture all;
+  for (const std::uint32_t calls : {1U, 7U, 16U, 31U}) {
+    all.launch_by(calls);
+    CHECK(launched_ids.size() == calls + 1);
+    CHECK(launched_ids.back() == 100 + calls);
+  }
+  CHECK(launches == 4);
+  CHECK(all.callbacks.take_ids_lost() == 0);
+}
+
+TEST_CASE("cupti_callbacks.ids_beyond_the_room_are_counted") {
+  fixture all;
+  all.launch_by(40);
+  CHECK(launched_ids.size() == call_state::max_ids);
+  CHECK(all.callbacks.take_ids_lost() == 41 - call_state::max_ids);
+  CHECK(all.callbacks.take_ids_lost() == 0);
+}
+
+TEST_CASE("cupti_callbacks.zero_is_no_id") {
+  fixture all;
+  all.call(runtime_api, api_enter, 0);
+  all.call(driver_api, api_enter, 5);
+  all.call(driver_api, api_exit, 5);
+  all.call(runtime_api, api_exit, 0);
+  CHECK(launched_ids == std::vector<std::uint32_t>{5});
+}
+
+TEST_CASE("cupti_callbacks.what_some_versions_get_wrong_is_noticed") {
+  fixture all;
+  alignas(8) char data[32] = {};
+  CHECK(all.callbacks.use().recordings == 1);
+  all.callbacks.handle(resource, module_loaded, data);
+  CHECK_FALSE(all.callbacks.use().reloaded_modules);
+  all.callbacks.handle(resource, module_unload_starting, data);
+  CHECK_FALSE(all.callbacks.use().reloaded_modules);
+  all.callbacks.handle(resource, module_loaded, data);
+  CHECK(all.callbacks.use().reloaded_modules);
+  all.launch_by(1);
+  CHECK_FALSE(all.callbacks.use().launched_graphs);
+  all.call(runtime_api, api_enter, 9, 2);
+  all.call(runtime_api, api_exit, 9, 2);
+  CHECK(all.callbacks.use().launched_graphs);
+  all.callbacks.enable(nullptr);
+  CHECK(all.callbacks.use().recordings == 2);
+}
