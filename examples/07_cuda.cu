@@ -66,8 +66,8 @@ int main() {
 
 // Output:
 // kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes
-// device: CUPTI finds no NVIDIA driver (CUPTI_ERROR_UNKNOWN, 999); run where nvidia-smi lists a GPU,
-//   with a driver no older than libcupti
+// device: there is no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or
+//   directory); run where nvidia-smi lists a GPU, and in a container with --gpus all
 //
 // Operators by parameters, sorted by self; share is of 51.4 ms in all scopes
 //
