@@ -150,7 +150,8 @@ inline std::string open_cell(std::uint64_t open, double open_ns, const page& out
 /// A number in the units of the profile: nanoseconds, bytes, operations, and these a second.
 inline std::string number_cell(look as, double x, const page& out) {
   switch (as) {
-    case look::calls: return calls_cell(static_cast<std::uint64_t>(x));
+    // A count of 2^64 - 1 is not below 2^64 as a double.
+    case look::calls: return x < 1e9 ? calls_cell(static_cast<std::uint64_t>(x)) : format_si(x);
     case look::time: return out.time(x);
     case look::share: return format_share(x);
     case look::rate: return format_rate(x * 1e-9);
