@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs a fuzz target where libFuzzer is not linked: TARGET [--inputs N] [--seed N] FOLDER. Each
 // file of the folder is tried as it is, then N inputs that are made of them by one to eight
-// mutations.
+// mutations. The input that it dies of is left in a file.
+#include "failing_input.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +25,9 @@ namespace {
 void run(const std::string& input) {
   // a copy of its exact size, so that a sanitizer sees a byte read beyond it
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  kprof_test::current_input({input.data(), input.size()});
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  kprof_test::no_input();
 }
 
 class mutator {
@@ -89,6 +93,7 @@ int main(int argc, char** argv) {
                  argv[0]);
     return 2;
   }
+  kprof_test::watch_inputs(std::filesystem::path(argv[0]).filename().string(), seed);
   for (const std::string& text : seeds) run(text);
   mutator mutations(std::move(seeds), seed);
   for (unsigned long i = 0; i < inputs; ++i) run(mutations.next());

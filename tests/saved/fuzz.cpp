@@ -2,14 +2,13 @@
 
 // Loads damaged files: fuzz [--inputs N] [--seed N] mutates the files of ten profiles, each input
 // in one to eight ways, loads it and, where it loads, makes the report and saves it again, which
-// must give the same text. Nothing may crash, and a sanitizer finds nothing. KPROF_LIBFUZZER
-// leaves out main(), for clang++ -fsanitize=fuzzer.
+// must give the same text. Nothing may crash, and a sanitizer finds nothing. The inputs of a seed
+// are always the same, and the one that the program dies of is left in a file.
+// fuzz --write FOLDER writes the files, undamaged: the corpus of tests/fuzz/saved.cpp.
 
+#include "failing_input.hpp"
+#include "load_input.hpp"
 #include "ten_profiles.hpp"
-
-#include <kprof/report/load.hpp>
-#include <kprof/report/save.hpp>
-#include <kprof/report/text.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -18,40 +17,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace {
-
-/// 1 where the text was loaded. A loaded profile is saved and loaded again: nothing changes.
-int try_load(std::string_view text) {
-  const kprof::loaded_profile first = kprof::load_text(text, {.max_memory = 256U << 20U});
-  if (!first) {
-    if (first.result.message.find("the saved profile ") == 0) return 0;
-    std::fprintf(stderr, "refused without a reason: %s\n", first.result.message.c_str());
-    std::abort();
-  }
-  std::string page;
-  if (!kprof::write_text(first.run, {.width = 100}, page)) std::abort();
-  const std::string saved = kprof::saved_text(first.run);
-  const kprof::loaded_profile second = kprof::load_text(saved);
-  if (!second || kprof::saved_text(second.run) != saved) {
-    std::fprintf(stderr, "another profile after saving: %s\n", second.result.message.c_str());
-    std::abort();
-  }
-  return 1;
-}
-
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  try_load({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-#ifndef KPROF_LIBFUZZER
 namespace {
 
 class mutator {
@@ -152,18 +123,16 @@ class mutator {
   std::mt19937_64 random_;
 };
 
-}  // namespace
+bool try_load(const std::string& text) {
+  kprof_test::current_input(text);
+  const bool loaded = kprof_test::load_input(text);
+  kprof_test::no_input();
+  return loaded;
+}
 
-int main(int argc, char** argv) {
-  std::uint64_t inputs = 20'000, seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::uint64_t number = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::strcmp(argv[i], "--inputs") == 0) inputs = number;
-    else if (std::strcmp(argv[i], "--seed") == 0) seed = number;
-  }
+std::vector<std::string> undamaged_files() {
   std::vector<std::string> files;
-  std::size_t bytes = 0;
-  for (const auto& [name, run] : kprof_test::ten_profiles()) {
+  for (auto& [name, run] : kprof_test::ten_profiles()) {
     // Names of 10,000 characters take all the time and find nothing more.
     kprof::profile shorter = run;
     for (kprof::scope_node& n : shorter.nodes)
@@ -171,19 +140,45 @@ int main(int argc, char** argv) {
     files.push_back(kprof::saved_text(
         shorter, {.timeline = files.size() % 2 == 0 ? kprof::timeline_form::plain
                                                     : kprof::timeline_form::compact}));
-    bytes += files.back().size();
-    if (try_load(files.back()) != 1) return 1;
+  }
+  return files;
+}
+
+bool write_files(const std::vector<std::string>& files, const std::string& folder) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::ofstream file(folder + "/" + std::to_string(i) + ".json", std::ios::binary);
+    if (!(file << files[i]).flush()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint64_t inputs = 20'000, seed = 1;
+  const char* folder = nullptr;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::uint64_t number = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--inputs") == 0) inputs = number;
+    else if (std::strcmp(argv[i], "--seed") == 0) seed = number;
+    else if (std::strcmp(argv[i], "--write") == 0) folder = argv[i + 1];
+  }
+  const std::vector<std::string> files = undamaged_files();
+  if (folder != nullptr) return write_files(files, folder) ? 0 : 1;
+  kprof_test::watch_inputs("saved_fuzz", seed);
+  std::size_t bytes = 0;
+  for (const std::string& text : files) {
+    bytes += text.size();
+    if (!try_load(text)) return 1;
   }
   std::printf("%zu files of %zu bytes on average\n", files.size(), bytes / files.size());
   mutator inputs_of(files, seed);
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t loaded = 0;
-  for (std::uint64_t i = 0; i < inputs; ++i)
-    loaded += static_cast<std::uint64_t>(try_load(inputs_of.next()));
+  for (std::uint64_t i = 0; i < inputs; ++i) loaded += try_load(inputs_of.next()) ? 1 : 0;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("%llu inputs, %llu loaded, %.1f s\n", static_cast<unsigned long long>(inputs),
               static_cast<unsigned long long>(loaded), took.count());
   // A mutation that is refused at once tests little: some must load.
   return loaded * 100 > inputs ? 0 : 1;
 }
-#endif

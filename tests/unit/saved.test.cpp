@@ -126,6 +126,14 @@ TEST_CASE("saved.the_ten_profiles_have_what_there_is") {
   CHECK((devices && graphs && threads && merged && open && times));
 }
 
+TEST_CASE("saved.the_ten_profiles_are_the_same_every_time") {
+  const auto first = kprof_test::ten_profiles(), second = kprof_test::ten_profiles();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    INFO(first[i].name);
+    CHECK(saved_text(first[i].run) == saved_text(second[i].run));
+  }
+}
+
 TEST_CASE("saved.every_member_is_saved") {
   using namespace kprof::detail;
   const auto all = []<class T>(const T&) {
