@@ -11,10 +11,11 @@
 
 #include <sys/auxv.h>
 
-#include <cstdlib>
-
 KPROF_DETAIL_BEGIN
 namespace detail {
+
+/// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
+extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
 
 /// Whether the process has rights that whoever started it lacks. It stays so when the process gives
 /// these rights up.
@@ -22,7 +23,7 @@ inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0
 
 /// The variable's value; nullptr where it is unset, and always where the environment is foreign.
 inline const char* environment_variable(const char* name) noexcept {
-  return environment_is_foreign() ? nullptr : std::getenv(name);
+  return environment_is_foreign() ? nullptr : kprof_find_variable(name);
 }
 
 }  // namespace detail

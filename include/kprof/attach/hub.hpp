@@ -9,6 +9,7 @@
 
 #include <kprof/attach/abi.hpp>
 #include <kprof/attach/find_modules.hpp>
+#include <kprof/attach/no_session.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/declare/describe.hpp>
 
@@ -142,9 +143,13 @@ struct attachment {
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
       if (auto* detach = load(hub->detach)) detach(this_module);
+    notice_.leave(hub);
   }
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
+
+ private:
+  no_session_notice notice_;
 };
 // Lives longer than other static objects, whose constructors and destructors may have guards.
 KPROF_DETAIL_LOCAL
