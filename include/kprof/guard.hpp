@@ -25,6 +25,17 @@
 #define KPROF_DETAIL_JOIN_(a, b) a##b
 #define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
 
+// What a macro begins with: the second declaration needs the name that the first one declares.
+// After an `if` without braces the first one alone would depend on the `if`, and the rest would
+// guard the rest of the block. So that is an error, which shows the name.
+#define KPROF_DETAIL_NEEDS_BRACES(name, is_right) \
+  enum : bool { name = (is_right) };              \
+  static_assert(name)
+#define KPROF_DETAIL_OP_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_OP_needs_braces_after_if_else_for_or_while_, N)
+#define KPROF_DETAIL_REGION_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_REGION_needs_braces_after_if_else_for_or_while_, N)
+
 #if KPROF_ENABLE
 
 /// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
@@ -32,13 +43,13 @@
 /// while somebody listens. `Op` must be one macro argument: give a template instance a name with
 /// `using`.
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
-  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+#define KPROF_DETAIL_OP(N, Op, ...)                                                          \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),      \
                    KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
 // Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
 // more while nobody listens.
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
-  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */           \
   static constinit ::kprof::detail::site kprof_site{                                           \
       0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \
@@ -53,6 +64,7 @@
 /// only while somebody listens.
 #define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
 #define KPROF_DETAIL_REGION(N, name)                                                        \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(N), true);                             \
   KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
                        KPROF_DETAIL_JOIN(kprof_scope_, N), name)
 #define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)              \

@@ -10,7 +10,8 @@
 - Headers read environment variables through attach/environment_variable.hpp alone, which ignores
   them in processes with rights that their caller lacks.
 - Headers write through those in kprof/write alone, which keep the program from harm: not to the
-  program's streams, nor with streams of their own.
+  program's streams, nor with streams of their own. attach/no_session.hpp, which is in every file
+  with guards and writes one line, calls the system instead.
 - After all headers are included, at most MAX_USER_MACROS macros for users and only SURVIVORS of the
   internal ones are left.
 
@@ -59,6 +60,9 @@ SURVIVORS = {
     "KPROF_DETAIL_OP_",
     "KPROF_DETAIL_REGION",
     "KPROF_DETAIL_REGION_",
+    "KPROF_DETAIL_NEEDS_BRACES",
+    "KPROF_DETAIL_OP_NAME",
+    "KPROF_DETAIL_REGION_NAME",
 }
 
 

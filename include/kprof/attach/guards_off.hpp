@@ -10,9 +10,12 @@
 
 #if !KPROF_ENABLE
 
-#define KPROF_OP(Op, ...) \
+// Without braces after an `if` they are errors here too: they would take its `else`.
+#define KPROF_OP(Op, ...)                                             \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(__COUNTER__), true); \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
-#define KPROF_REGION(name) \
+#define KPROF_REGION(name)                                                \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)
 
 KPROF_DETAIL_BEGIN

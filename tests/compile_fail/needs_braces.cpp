@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// After an `if` without braces a guard would guard the rest of the block, whatever the condition
+// is, and compiled out it would take the `else`.
+// expect: KPROF_OP_needs_braces_after_if_else_for_or_while
+// expect: KPROF_OP_needs_braces_after_if_else_for_or_while
+// expect: KPROF_OP_needs_braces_after_if_else_for_or_while
+// expect: KPROF_OP_needs_braces_after_if_else_for_or_while
+// expect: KPROF_OP_needs_braces_after_if_else_for_or_while
+// expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
+// expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
+// expect: KPROF_REGION_needs_braces_after_if_else_for_or_while
+#include <kprof/guard.hpp>
+
+#pragma GCC diagnostic error "-Wshadow"
+
+struct Op {
+  int n = 0;
+};
+void work();
+
+// Nothing of what a guard declares collides with another's, or is reported as shadowed.
+void good(int n) {
+  KPROF_OP(Op, {n});
+  KPROF_OP(Op);
+  KPROF_REGION("outer");
+  if (n > 0) {
+    KPROF_OP(Op, {n});
+    KPROF_REGION("inner");
+  } else {
+    KPROF_OP(Op, {n});
+  }
+  for (int i = 0; i < n; ++i) { KPROF_REGION("step"); }
+  switch (n) {
+    case 1: {
+      KPROF_OP(Op, {n});
+      break;
+    }
+    default: break;
+  }
+  const auto inside = [n] { KPROF_OP(Op, {n}); };
+  inside();
+}
+template <class Any>
+void good_template(const Any& params) {
+  KPROF_OP(Any, params);
+  if (params.n > 0) {
+    KPROF_OP(Any, params);
+    work();
+  }
+}
+template void good_template(const Op&);
+
+#ifdef KPROF_TEST_BAD
+template <class Any>
+void bad(const Any& params) {
+#if KPROF_TEST_BAD == 1
+  if (params.n > 0) KPROF_OP(Op, {1});
+#elif KPROF_TEST_BAD == 2
+  if (params.n > 0) KPROF_OP(Any, params);
+  else work();
+#elif KPROF_TEST_BAD == 3
+  if (params.n > 0) work();
+  else KPROF_OP(Op, {1});
+#elif KPROF_TEST_BAD == 4
+  for (int i = 0; i < params.n; ++i) KPROF_OP(Any, params);
+#elif KPROF_TEST_BAD == 5
+  while (params.n > 0) KPROF_OP(Any, params);
+#elif KPROF_TEST_BAD == 6
+  if (params.n > 0) KPROF_REGION("layer");
+#elif KPROF_TEST_BAD == 7
+  if (params.n > 0) work();
+  else KPROF_REGION("layer");
+#elif KPROF_TEST_BAD == 8
+  for (int i = 0; i < params.n; ++i) KPROF_REGION("layer");
+#endif
+}
+#endif
