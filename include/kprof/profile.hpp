@@ -41,6 +41,7 @@ struct work_per_call {
   std::uint64_t bytes_written = 0;
   dtype type = dtype::unknown;
   arithmetic_unit on = arithmetic_unit::unknown;
+  pass_kind pass = pass_kind::unknown;
 };
 
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
@@ -59,6 +60,11 @@ struct scope_node {
   std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
+  /// The parameters in the notation of the operator's brief(): at most 120 bytes; empty where it
+  /// has none. Like a name it is as the program gave it.
+  std::string brief;
+  std::uint64_t beside = 0;   ///< bit i: the i-th field of the operator is not in `brief`
+  std::uint64_t unshown = 0;  ///< bit i: the i-th field has no meaning in these calls
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that did no work on the device but captured it into a CUDA graph.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Formulas are called on constant parameters; one that is not const would silently be no formula.
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
-//   declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
-//   declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
-//   declare them const
-// expect: kprof: flops(), bytes(), valid() and arithmetic() are called on constant parameters;
-//   declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
+// expect: kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on
+//   constant parameters; declare them const
 #include "use.hpp"
 
 struct Good {
@@ -16,6 +20,8 @@ struct Good {
   constexpr kprof::traffic bytes() const { return {}; }
   constexpr bool valid() const { return n >= 0; }
   constexpr kprof::arithmetic arithmetic() const { return {}; }
+  constexpr void brief(kprof::brief_text& out) const { out.put(n); }
+  constexpr bool shows(kprof::field_name field) const { return field != "n"; }
 };
 KPROF_TEST_USE(Good)
 
@@ -30,6 +36,10 @@ struct Bad {
   constexpr bool valid() { return n >= 0; }
 #elif KPROF_TEST_BAD == 4
   constexpr kprof::arithmetic arithmetic() { return {}; }
+#elif KPROF_TEST_BAD == 5
+  constexpr void brief(kprof::brief_text& out) { out.put(n); }
+#elif KPROF_TEST_BAD == 6
+  constexpr bool shows(kprof::field_name field) { return field != "n"; }
 #endif
 };
 KPROF_TEST_USE(Bad)

@@ -82,7 +82,7 @@ def table(op, glossary):
     for name, kind, extent, *values in op.fields:
         meaning = (
             f"direction: one of {', '.join(op.passes)}"
-            if kind == "pass"
+            if kind == "pass_kind"
             else op.meaning(name, glossary) or ""
         )
         if not all(re.search(rf"\b{value}\b", meaning) for value in values if value != "none"):

@@ -56,6 +56,10 @@ void randomise(const field_desc& f, char* at, const char* default_at) {
   else if (f.kind == field_kind::enumeration && value == 0 && type_of(f) == "dtype" &&
            draw(0, 1) == 0)
     return;
+  // no operator of the catalogue has the other passes
+  else if (f.kind == field_kind::enumeration && type_of(f) == "pass_kind")
+    value =
+        draw(static_cast<int>(kprof::pass_kind::fprop), static_cast<int>(kprof::pass_kind::bgrad));
   else if (f.kind == field_kind::enumeration)
     value = f.enumerators->list[draw(0, f.enumerators->size - 1)].value;
   else if (larger && draw(0, 3) == 0) value = draw_large();
@@ -136,7 +140,8 @@ std::string type_of(const field_desc& f) {
 
 /// Of an enumeration its values, but for the two that every operator shares.
 std::string values_of(const field_desc& f) {
-  if (f.kind != field_kind::enumeration || type_of(f) == "dtype" || type_of(f) == "pass") return "";
+  if (f.kind != field_kind::enumeration || type_of(f) == "dtype" || type_of(f) == "pass_kind")
+    return "";
   std::string out;
   for (std::uint32_t i = 0; i < f.enumerators->size; ++i)
     out += ", " + quoted(f.enumerators->list[i].name);

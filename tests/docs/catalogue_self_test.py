@@ -80,7 +80,7 @@ def sample_operators():
             "M": "int64",
             "N": "int64",
             "bias": "bool",
-            "pass": "pass",
+            "pass": "pass_kind",
             "type": "dtype",
             "dtypeW": "dtype",
         }

@@ -41,7 +41,12 @@ struct Paint {
   kprof::fixed_string<20> name;
   std::array<std::int32_t, 2> shape{};
   std::array<PaintPart, 2> parts{};
+  kprof::pass_kind pass = kprof::pass_kind::wgrad;
   constexpr std::uint64_t flops() const { return static_cast<std::uint64_t>(n) * 2; }
+  constexpr void brief(kprof::brief_text& out) const {
+    if (n != 0) out.put(n).by(7).item(n == 3 ? "two\nlines \xFF" : "plain").beside("tone");
+  }
+  constexpr bool shows(kprof::field_name field) const { return field != "gain" || n > 1; }
 };
 
 inline Paint paint(int i) {

@@ -220,3 +220,12 @@ TEST_CASE("format.any_text_comes_out_as_utf8_of_the_width_asked") {
         if (ascii) REQUIRE(kprof_test::is_ascii(out));
       }
 }
+
+TEST_CASE("format.the_notation_of_parameters_has_an_ascii_form") {
+  using kprof::detail::ascii_notation;
+  CHECK(ascii_notation("32\u00D73\u00D7224 \u2192 64, A\u1D40, 7\u2026") ==
+        "32x3x224 -> 64, A^T, 7...");
+  CHECK(ascii_notation("").empty());
+  // Of other text nothing is known: printable() escapes it.
+  CHECK(ascii_notation("\u00B5\xC3\xE2\x86") == "\u00B5\xC3\xE2\x86");
+}

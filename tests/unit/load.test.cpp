@@ -52,6 +52,9 @@ TEST_CASE("load.an_older_file_is_read_and_a_newer_one_refused") {
   CHECK(old.run.value(old.run.nodes.at(1), "n").as_signed() == -5);
   CHECK(old.run.nodes[1].calls == 3);
   CHECK(old.run.clock.ns_per_tick == 1);
+  CHECK(old.run.operators[0].defaults.empty());
+  CHECK((old.run.nodes[1].brief.empty() && old.run.nodes[1].unshown == 0));
+  CHECK(old.run.nodes[1].work.pass == kprof::pass_kind::unknown);
   // What is not known is passed over, whatever it is.
   const loaded_profile later = load_text(
       node_with("{\"parent\":0,\"colour\":{\"a\":[1,{\"b\":null}]},\"calls\":2}", "\"x\":[[]],"));
@@ -138,6 +141,15 @@ TEST_CASE("load.values_must_fit_their_fields") {
     CHECK_THAT(refusal(file(field, values)),
                Contains("nodes[1].values does not have the values of the operator's fields"));
   }
+  const auto defaults = [](const std::string& field, const std::string& values) {
+    return file_with("\"operators\":[{\"name\":\"A\",\"fields\":[{\"name\":\"x\"," + field +
+                     "}],\"defaults\":" + values + "}]");
+  };
+  CHECK(load_text(defaults(number, "[-128]")).run.operators.at(0).defaults.packed == "\x80");
+  CHECK_THAT(refusal(defaults(number, "[128]")),
+             Contains("operators[0].defaults does not have the values of the operator's fields"));
+  CHECK_THAT(refusal(defaults("\"kind\":\"aggregate\",\"extent\":4294967295,\"fields\":[]", "[]")),
+             Contains("operators[0].defaults is of an operator with a field that none can have"));
   for (const std::string field :
        {"\"kind\":\"none\"", "\"kind\":\"floating\",\"bits\":33", "\"kind\":\"boolean\"",
         "\"kind\":\"text\",\"extent\":4294967295",

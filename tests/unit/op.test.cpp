@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -52,6 +53,18 @@ struct Gemm {
   }
 };
 
+struct Backward {
+  int n = 7;
+  kprof::pass_kind direction = kprof::pass_kind::fprop, other = kprof::pass_kind::update;
+};
+struct Optimizer {
+  int n = 0;
+  constexpr kprof::pass_kind pass() const { return kprof::pass_kind::update; }
+};
+struct OtherPass {  // a name that other software uses for another thing
+  int n = 0;
+  constexpr int pass() const { return 3; }
+};
 struct Plain {
   int n = 0;
 };
@@ -151,6 +164,26 @@ TEST_CASE("op.the_arithmetic_is_the_declared_one_or_the_first_dtype_field") {
   CHECK(static_cast<dtype>(gemm.type) == dtype::bf16);
   CHECK(static_cast<kprof::arithmetic_unit>(gemm.on) == kprof::arithmetic_unit::tensor_core);
   CHECK(static_cast<dtype>(evaluated(demo::TwoTypes{}).type) == dtype::int8);
+}
+
+TEST_CASE("op.the_pass_is_the_declared_one_or_the_first_field_of_its_type") {
+  const auto pass_of = [](const auto& op) {
+    return static_cast<kprof::pass_kind>(evaluated(op).pass);
+  };
+  CHECK(pass_of(demo::Plain{}) == kprof::pass_kind::unknown);
+  CHECK(pass_of(demo::Backward{}) == kprof::pass_kind::fprop);
+  CHECK(pass_of(demo::Backward{.direction = kprof::pass_kind::wgrad}) == kprof::pass_kind::wgrad);
+  CHECK(pass_of(demo::Optimizer{}) == kprof::pass_kind::update);
+  CHECK(pass_of(demo::OtherPass{}) == kprof::pass_kind::unknown);
+}
+
+TEST_CASE("op.the_descriptor_has_the_parameters_of_a_value_initialised_object") {
+  demo::Backward kept;
+  const auto& fields = kprof::detail::op_desc_of<demo::Backward>.params();
+  REQUIRE(fields.size == sizeof kept);
+  std::memcpy(&kept, fields.defaults, sizeof kept);
+  CHECK(kept.n == 7);
+  CHECK(kept.direction == kprof::pass_kind::fprop);
 }
 
 TEST_CASE("op.parameters_that_are_not_valid_have_no_numbers") {

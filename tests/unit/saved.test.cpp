@@ -41,6 +41,11 @@ std::string report_of(const profile& p) {
   return page;
 }
 
+bool same_parameters(const kprof::scope_node& a, const kprof::scope_node& b) {
+  return a.values == b.values && a.brief == b.brief && a.beside == b.beside &&
+         a.unshown == b.unshown && a.work.pass == b.work.pass;
+}
+
 /// A folder that is gone with the test.
 struct folder {
   std::filesystem::path path;
@@ -85,7 +90,7 @@ TEST_CASE("saved.the_report_of_a_loaded_profile_is_that_of_the_saved_one") {
       CHECK(loaded.run.operators == run.operators);
       REQUIRE(loaded.run.nodes.size() == run.nodes.size());
       for (std::size_t i = 0; i < run.nodes.size(); ++i)
-        CHECK(loaded.run.nodes[i].values == run.nodes[i].values);
+        CHECK(same_parameters(loaded.run.nodes[i], run.nodes[i]));
       REQUIRE(loaded.run.timeline.size() == run.timeline.size());
       for (std::size_t i = 0; i < run.timeline.size(); ++i) {
         CHECK(loaded.run.timeline[i].node == run.timeline[i].node);
@@ -112,7 +117,7 @@ TEST_CASE("saved.reports_of_random_profiles_are_the_same_too") {
 
 TEST_CASE("saved.the_ten_profiles_have_what_there_is") {
   bool devices = false, graphs = false, threads = false, merged = false, open = false,
-       times = false;
+       times = false, briefs = false;
   for (const auto& [name, run] : kprof_test::ten_profiles()) {
     devices = devices || !run.device.work.empty();
     threads = threads || run.threads.size() > 2;
@@ -121,9 +126,11 @@ TEST_CASE("saved.the_ten_profiles_have_what_there_is") {
       graphs = graphs || n.kind == kprof::scope_kind::graph;
       merged = merged || (n.merged && n.op != kprof::scope_node::none);
       open = open || n.open > 0;
+      briefs = briefs || (!n.brief.empty() && n.beside != 0 && n.unshown != 0 &&
+                          n.work.pass == kprof::pass_kind::wgrad);
     }
   }
-  CHECK((devices && graphs && threads && merged && open && times));
+  CHECK((devices && graphs && threads && merged && open && times && briefs));
 }
 
 TEST_CASE("saved.the_ten_profiles_are_the_same_every_time") {

@@ -144,4 +144,18 @@ TEST_CASE("summary.a_row_has_a_dtype_if_all_its_calls_have_the_same") {
   CHECK(row_of(b.p, "A").several_types);
 }
 
+TEST_CASE("summary.a_row_has_a_pass_if_all_its_calls_have_the_same") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  const auto one = b.op(main, "A", "1"), two = b.op(main, "A", "2"), merged = b.op(main, "A");
+  b.calls(one, 1, 1).calls(two, 1, 1).calls(merged, 1, 1);
+  b.p.nodes[merged].merged = true;
+  b.p.nodes[one].work.pass = b.p.nodes[two].work.pass = kprof::pass_kind::wgrad;
+  CHECK(row_of(b.p, "A").pass == kprof::pass_kind::wgrad);
+  CHECK_FALSE(row_of(b.p, "A").several_passes);
+  b.p.nodes[two].work.pass = kprof::pass_kind::unknown;
+  CHECK(row_of(b.p, "A").pass == kprof::pass_kind::unknown);
+  CHECK(row_of(b.p, "A").several_passes);
+}
+
 // The definition, read literally: every node looks at all its ancestors.

@@ -35,7 +35,8 @@ inline work_per_call to_work(const work& w) noexcept {
           w.read,
           w.written,
           static_cast<dtype>(w.type),
-          static_cast<arithmetic_unit>(w.on)};
+          static_cast<arithmetic_unit>(w.on),
+          static_cast<pass_kind>(w.pass)};
 }
 
 /// `scope`: index of the node that it was launched in.
@@ -85,9 +86,22 @@ class operator_numbers {
     return number = entry->second;
   }
 
+  /// Of an operator's parameters it is not known how they are shown.
+  void not_presented(std::uint32_t op) {
+    failed_.resize(table_.size());
+    failed_[op] = true;
+  }
+  void tell(std::vector<std::string>& notes) const {
+    for (std::size_t op = 0; op < failed_.size(); ++op)
+      if (failed_[op])
+        notes.push_back("brief() or shows() of the operator " + table_[op].name +
+                        " threw an exception or divided by zero: rows show the fields instead");
+  }
+
  private:
   std::vector<operator_info>& table_;
   std::vector<std::uint32_t> by_site_;
+  std::vector<bool> failed_;
   std::unordered_map<const op_info*, std::uint32_t> by_operator_;
 };
 
@@ -110,6 +124,11 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
       if (!n.merged) {
         out.values = pack_parameters(*where.op, p.bytes);
         out.work = to_work(n.values);
+        const presentation shown = to_presentation(p.shown, p.shown_size);
+        out.brief.assign(shown.text, shown.size);
+        out.beside = shown.beside;
+        out.unshown = shown.unshown;
+        if (shown.failed != 0) operators.not_presented(out.op);
       }
     }
   }
@@ -191,6 +210,7 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     });
   operator_numbers operators(out.operators);
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
+  operators.tell(out.notes);
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();

@@ -48,10 +48,6 @@ inline std::vector<operator_field> to_fields(const std::vector<field_info>& from
   return out;
 }
 
-inline operator_info to_operator(const op_info& from) {
-  return {from.name, from.declared_name, to_fields(from.fields)};
-}
-
 /// Appends a floating value; all NaNs of one sign become the same, since their text is the same.
 inline void pack_floating(std::string& out, const char* from, std::uint32_t size) {
   const std::size_t at = out.size();
@@ -106,6 +102,11 @@ inline parameter_values pack_parameters(const op_info& op, const char* from) {
   out.packed.reserve(op.params_size);
   pack_fields(out.packed, op.fields, from);
   return out;
+}
+
+inline operator_info to_operator(const op_info& from) {
+  return {from.name, from.declared_name, to_fields(from.fields),
+          pack_parameters(from, from.defaults.data())};
 }
 
 }  // namespace detail

@@ -175,10 +175,12 @@ constexpr bool check_struct() noexcept {
 
 template <class T>
 constexpr bool check_formulas() noexcept {
-  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T>) {
-    static_assert(!std::is_same_v<T, T>,
-                  "kprof: flops(), bytes(), valid() and arithmetic() are called on constant "
-                  "parameters; declare them const");
+  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T> ||
+                mutable_brief<T> || mutable_shows<T>) {
+    static_assert(
+        !std::is_same_v<T, T>,
+        "kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on "
+        "constant parameters; declare them const");
     return false;
   } else {
     if constexpr (has_flops<T>) {

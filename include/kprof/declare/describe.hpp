@@ -200,17 +200,19 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   struct_desc desc;
 
   struct_storage() noexcept
-      : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
+      : fields{},
+        desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields, &sample()} {
     fill(std::make_index_sequence<size>{});
   }
 
  private:
   template <std::size_t... Index>
   void fill(std::index_sequence<Index...>) noexcept {
-    // Offsets are measured on an object. Computed from sizes they would be wrong for over-aligned
-    // members.
-    [[maybe_unused]] static const T sample{};
-    ((fields[Index] = describe_field<Index>(sample)), ...);
+    ((fields[Index] = describe_field<Index>(sample())), ...);
+  }
+  static const T& sample() noexcept {
+    static const T object{};
+    return object;
   }
   template <std::size_t Index>
   static field_desc describe_field(const T& sample) noexcept {
@@ -245,13 +247,29 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static void evaluate(const void* bytes, work& out) noexcept {
     out = detail::evaluate(*static_cast<const T*>(bytes));
   }
+  static void present(const void* bytes, presentation& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      detail::present(*static_cast<const T*>(bytes), params(), out);
+    } catch (...) {
+      out = {};
+      out.failed = 1;
+    }
+#else
+    detail::present(*static_cast<const T*>(bytes), params(), out);
+#endif
+  }
+  static constexpr decltype(op_desc::present) presenter() noexcept {
+    if constexpr (has_brief<T> || has_shows<T>) return &present;
+    else return nullptr;
+  }
 };
 
 /// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
     std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
-    &describe_op<T>::params, &describe_op<T>::evaluate};
+    &describe_op<T>::params, &describe_op<T>::evaluate, describe_op<T>::presenter()};
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -63,6 +63,7 @@ struct struct_desc {
   std::uint32_t size;
   std::uint32_t field_count;
   const field_desc* fields;
+  const void* defaults;  // a value-initialised object
 };
 
 /// What the formulas of an operator say about one set of parameters.
@@ -75,6 +76,18 @@ struct work {
   std::uint8_t valid;  // valid() holds and no count overflowed
   std::uint8_t type;   // dtype
   std::uint8_t on;     // unit
+  std::uint8_t pass;   // pass_kind
+};
+
+inline constexpr std::uint32_t brief_capacity = 120;
+
+/// How one set of parameters is shown.
+struct presentation {
+  std::uint64_t unshown;  // bit i: field i has no meaning in this call
+  std::uint64_t beside;   // bit i: field i is not in `text`
+  std::uint32_t size;     // bytes of `text`; 0: the operator has no notation of its own
+  std::uint8_t failed;    // the operator's code did not come to an end
+  char text[brief_capacity];
 };
 
 /// One operator. Constant-initialised; `params` builds its names at the first call.
@@ -83,6 +96,8 @@ struct op_desc {
   text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
+  // nullptr: the operator says nothing about how it is shown; `out` is zero before
+  void (*present)(const void* params, presentation& out) noexcept;
 };
 
 }  // namespace detail

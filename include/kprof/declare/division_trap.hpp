@@ -2,8 +2,9 @@
 #ifndef KPROF_DECLARE_DIVISION_TRAP_HPP
 #define KPROF_DECLARE_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. kprof evaluates users' formulas for the profile, at a time
-// when the program does not call them: a SIGFPE from one must not end the program.
+// Runs what operators declare and what may divide by zero: formulas, and the text of a call. kprof
+// evaluates them for the profile, at a time when the program does not call them: a SIGFPE from one
+// must not end the program.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
@@ -25,16 +26,23 @@ class KPROF_DETAIL_LOCAL division_trap {
   /// unloaded. The caller lets one thread in at a time. Where SIGFPE stops a formula, `out` says
   /// that the declared formulas have no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
+    if (!runs([&] { evaluate(params, out); })) out = without_value();
+  }
+  /// Any function that does not throw and leaves nothing behind that it would have to undo; false
+  /// where SIGFPE stops it.
+  template <class Function>
+  static bool runs(Function function) noexcept {
     const bool is_new = install(false);
-    evaluate_or_recover(evaluate, params, out);
+    const bool ended = ends(function);
     const handler_lock lock;
     if (is_new && !keeps_handler_) remove();
+    return ended;
   }
   /// The same from any number of threads at once. Leaves the handler installed: for a module that
   /// is never unloaded.
   static void run_keeping_handler(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
-    evaluate_or_recover(evaluate, params, out);
+    if (!ends([&] { evaluate(params, out); })) out = without_value();
   }
 
  private:
@@ -75,7 +83,15 @@ class KPROF_DETAIL_LOCAL division_trap {
     return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &handler;
   }
 
-  static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {
+  /// That the declared formulas have no valid value.
+  static work without_value() noexcept {
+    work out{};
+    out.has_flops = out.has_bytes = 1;
+    return out;
+  }
+
+  template <class Function>
+  static bool ends(Function function) noexcept {
     sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
@@ -84,16 +100,17 @@ class KPROF_DETAIL_LOCAL division_trap {
     fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
+    volatile bool ended = false;
     if (sigsetjmp(back, 0) == 0) {
       jump_ = &back;
-      evaluate(params, out);
+      function();
+      ended = true;
     } else {
       fesetenv(&arithmetic);
-      out = work{};
-      out.has_flops = out.has_bytes = 1;
     }
     jump_ = nullptr;
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    return ended;
   }
 
   static void handler(int signal, siginfo_t* info, void* context) noexcept {

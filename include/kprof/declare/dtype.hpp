@@ -188,6 +188,18 @@ struct arithmetic {
   arithmetic_unit on = arithmetic_unit::unknown;
 };
 
+/// What a call is for, in the training of a network. `unknown` where the operator does not say.
+enum class pass_kind : std::uint8_t {
+  unknown,
+  fprop,      ///< forward
+  bprop,      ///< backward, of an operator without weights
+  dgrad,      ///< backward, with respect to the input
+  wgrad,      ///< backward, with respect to the weights
+  bgrad,      ///< backward, with respect to the bias
+  update,     ///< the optimizer's step
+  recompute,  ///< forward once more, for activations that were not kept
+};
+
 KPROF_DETAIL_END
 
 #endif

@@ -6,6 +6,7 @@
 // each its default. Compile time, except evaluate(), which runs the formulas on parameters.
 
 #include <kprof/build_options.hpp>
+#include <kprof/declare/brief.hpp>
 #include <kprof/declare/descriptor.hpp>
 #include <kprof/declare/dtype.hpp>
 #include <kprof/declare/reflect.hpp>
@@ -18,36 +19,40 @@ namespace detail {
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                            \
+#define KPROF_DETAIL_PIECE(piece, foreign, own)                                              \
   template <class T>                                                                         \
-  concept foreign_##piece = requires(const T& p) {                                           \
-    op_traits<T>::piece(p);                                                                  \
+  concept foreign_##piece = requires(const T& p, brief_text& out, field_name field) {        \
+    op_traits<T>::piece foreign;                                                             \
   };                                                                                         \
   template <class T>                                                                         \
-  concept own_##piece = requires(const T& p) {                                               \
-    p.piece();                                                                               \
+  concept own_##piece = requires(const T& p, brief_text& out, field_name field) {            \
+    p.piece own;                                                                             \
   };                                                                                         \
   /* Not callable on a const object: a mistake that would silently read as "no formula". */  \
   template <class T>                                                                         \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {      \
-    p.piece();                                                                               \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> &&                        \
+                            requires(T & p, brief_text & out, field_name field) {            \
+    p.piece own;                                                                             \
   };                                                                                         \
   template <class T>                                                                         \
   concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                \
   template <class T>                                                                         \
-  constexpr auto call_##piece(const T& p) {                                                  \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                         \
-    else return p.piece();                                                                   \
+  constexpr auto call_##piece(const T& p, auto&... more) {                                   \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p, more...);                \
+    else return p.piece(more...);                                                            \
   }                                                                                          \
   template <class T>                                                                         \
   concept constant_##piece = requires {                                                      \
     typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; \
   };
 
-KPROF_DETAIL_PIECE(flops)
-KPROF_DETAIL_PIECE(bytes)
-KPROF_DETAIL_PIECE(valid)
-KPROF_DETAIL_PIECE(arithmetic)
+KPROF_DETAIL_PIECE(flops, (p), ())
+KPROF_DETAIL_PIECE(bytes, (p), ())
+KPROF_DETAIL_PIECE(valid, (p), ())
+KPROF_DETAIL_PIECE(arithmetic, (p), ())
+KPROF_DETAIL_PIECE(pass, (p), ())
+KPROF_DETAIL_PIECE(brief, (p, out), (out))
+KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
 template <class T>
@@ -120,15 +125,36 @@ constexpr text_view operator_name() noexcept {
   else return type_name<T>();
 }
 
-/// The dtype an operator computes in when it declares no arithmetic(): its first field of type
-/// dtype.
-template <class T, std::size_t Index = 0>
-constexpr dtype first_dtype(const T& p) noexcept {
-  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
-  else if constexpr (Index == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>)
+/// The first field of type Field; Field{}, which is `unknown`, where there is none. The dtype an
+/// operator computes in when it declares no arithmetic(), and its pass when it declares no pass().
+template <class Field, class T, std::size_t Index = 0>
+constexpr Field first_of(const T& p) noexcept {
+  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return Field{};
+  else if constexpr (Index == field_list<T>::size) return Field{};
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, Field>)
     return *field_pointer<Index, field_list<T>::size>(p);
-  else return first_dtype<T, Index + 1>(p);
+  else return first_of<Field, T, Index + 1>(p);
+}
+
+template <class T>
+constexpr pass_kind declared_pass(const T& p) noexcept {
+  if constexpr (!has_pass<T>) return first_of<pass_kind>(p);
+  else if constexpr (std::is_same_v<decltype(call_pass(p)), pass_kind>) return call_pass(p);
+  // a struct may have a pass() that means another thing
+  else return pass_kind::unknown;
+}
+
+/// How the parameters are shown; `fields` are those of T.
+template <class T>
+constexpr void present(const T& p, const struct_desc& fields, presentation& out) {
+  brief_text brief(&fields);
+  if constexpr (has_brief<T>) call_brief(p, brief);
+  out = brief.said();
+  if constexpr (has_shows<T>)
+    for (std::uint32_t i = 0; i < fields.field_count && i < 64; ++i) {
+      const field_name field{fields.fields[i].name};
+      if (!call_shows(p, field)) out.unshown |= std::uint64_t{1} << i;
+    }
 }
 
 // A formula of plain integers cannot report an overflow: a value in the upper half of the range is
@@ -169,8 +195,9 @@ constexpr work evaluate(const T& p) noexcept {
       out.type = static_cast<std::uint8_t>(a.type);
       out.on = static_cast<std::uint8_t>(a.on);
     } else {
-      out.type = static_cast<std::uint8_t>(first_dtype(p));
+      out.type = static_cast<std::uint8_t>(first_of<dtype>(p));
     }
+    out.pass = static_cast<std::uint8_t>(declared_pass(p));
   }
   if (!valid) out.flops = out.read = out.written = 0;
   out.valid = valid;

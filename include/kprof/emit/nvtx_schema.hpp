@@ -139,8 +139,9 @@ KPROF_DETAIL_LOCAL inline void register_work() noexcept {
       {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
       {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
   for (std::uint32_t set = 1; set < 4; ++set) {
-    const known* item = describe(role::nested, {"kprof.work", 10},
-                                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
+    const known* item =
+        describe(role::nested, {"kprof.work", 10},
+                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields, nullptr});
     told.work_ids[set] = item == nullptr ? 0 : item->id;
   }
 }

@@ -57,6 +57,8 @@ struct operator_row {
   std::uint32_t thread = scope_node::none;
   dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
   bool several_types = false;
+  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
+  bool several_passes = false;
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that captured their work into a CUDA graph and did none.
@@ -154,7 +156,7 @@ struct row_sum {
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
   double flops = 0, bytes = 0, outermost_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
-  bool typed = false;
+  bool classed = false;
   std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
 
   void begin(const profile& p, std::uint32_t node, std::uint64_t variants) {
@@ -183,7 +185,7 @@ struct row_sum {
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
     row.merged = row.merged || n.merged;
-    if (!n.merged) add_type(n.work.type);
+    if (!n.merged) add_class(n.work.type, n.work.pass);
     add_work(n, outermost);
   }
 
@@ -196,10 +198,14 @@ struct row_sum {
     merged.merge(more);
   }
 
-  void add_type(dtype type) {
-    if (!typed) row.type = type;
-    else if (row.type != type) row.several_types = true;
-    typed = true;
+  void add_class(dtype type, pass_kind pass) {
+    if (!classed) {
+      row.type = type;
+      row.pass = pass;
+    }
+    row.several_types = row.several_types || row.type != type;
+    row.several_passes = row.several_passes || row.pass != pass;
+    classed = true;
   }
 
   void add_work(const scope_node& n, bool outermost) {
@@ -254,6 +260,7 @@ struct row_sum {
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
+    if (row.several_passes) row.pass = pass_kind::unknown;
     if (row.several_sites) {
       row.file.clear();
       row.line = 0;

@@ -63,9 +63,9 @@ struct fixed_list {
 /// (gelu 5, silu 5), not by one.
 enum class cost_model : std::uint8_t { primitives, pyprof, expressions };
 
-/// Direction of a call: forward, backward of an operator without weights, or with respect to the
-/// input, weights or bias.
-enum class pass : std::uint8_t { fprop, bprop, dgrad, wgrad, bgrad };
+/// Direction of a call: of operators here forward, backward of an operator without weights, or with
+/// respect to the input, weights or bias.
+using pass = pass_kind;
 
 /// The operands of a product or a quotient that bprop computes a gradient of.
 enum class gradient_of : std::uint8_t { a, b, both };
@@ -120,7 +120,9 @@ constexpr bool is_transcendental(activation act) noexcept {
 
 constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
 /// The passes of an operator with weights.
-constexpr bool has_weights(pass p) noexcept { return p <= pass::bgrad && p != pass::bprop; }
+constexpr bool has_weights(pass p) noexcept {
+  return p == pass::fprop || (p >= pass::dgrad && p <= pass::bgrad);
+}
 /// A type that a call may leave out: where it is unknown, the operator's own type holds.
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept {
   return given == dtype::unknown ? otherwise : given;

@@ -59,8 +59,10 @@ concept has_transcendentals = requires(const Op& op) {
   count{op.transcendentals()};
 };
 
-inline constexpr std::uint32_t pass_count = 5;
-constexpr bool known_pass(pass p) noexcept { return static_cast<std::uint32_t>(p) < pass_count; }
+inline constexpr std::uint32_t pass_count = static_cast<std::uint32_t>(pass::bgrad) + 1;
+constexpr bool known_pass(pass p) noexcept {
+  return p != pass::unknown && static_cast<std::uint32_t>(p) < pass_count;
+}
 
 /// A call that is not valid has no numbers, as in the report.
 template <class Op>

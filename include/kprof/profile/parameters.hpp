@@ -47,14 +47,6 @@ struct operator_field {
   friend bool operator==(const operator_field&, const operator_field&) = default;
 };
 
-/// An operator that the profile has calls of.
-struct operator_info {
-  std::string name;           ///< as shown: with a number where others are declared by that name
-  std::string declared_name;  ///< as the program declares it
-  std::vector<operator_field> fields;
-  friend bool operator==(const operator_info&, const operator_info&) = default;
-};
-
 /// The values of the fields of one operator, packed: the fields in their order, arrays element by
 /// element, aggregates field by field, without padding, little-endian. A boolean is one byte, 0 or
 /// 1; integers and enumerations have their own width; floating values have 4, 8, 10 (x87) or 16
@@ -65,6 +57,17 @@ struct parameter_values {
 
   bool empty() const noexcept { return packed.empty(); }
   friend bool operator==(const parameter_values&, const parameter_values&) = default;
+};
+
+/// An operator that the profile has calls of.
+struct operator_info {
+  std::string name;           ///< as shown: with a number where others are declared by that name
+  std::string declared_name;  ///< as the program declares it
+  std::vector<operator_field> fields;
+  /// Of an object that the program gave no values; empty where they are not known, as in a profile
+  /// saved by an older version.
+  parameter_values defaults{};
+  friend bool operator==(const operator_info&, const operator_info&) = default;
 };
 
 /// One value. Its text is a view of the profile it is from, which must outlive it.

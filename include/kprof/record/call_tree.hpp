@@ -59,10 +59,10 @@ class call_tree {
     for (tree_node& n : nodes_) {
       if (n.next_in_bucket == dropped_node) continue;
       tree_node bare = without_counts(n);
-      std::copy_n(payloads_.begin() + n.payload_at, n.payload_size,
+      std::copy_n(payloads_.begin() + n.payload_at, stored(n.payload_size, n.shown_size),
                   payloads_.begin() + payload_end);
       bare.payload_at = payload_end;
-      payload_end += padded(n.payload_size);
+      payload_end += stored(n.payload_size, n.shown_size);
       nodes_[n.next_in_bucket] = std::move(bare);
     }
     nodes_.erase(nodes_.begin() + count, nodes_.end());
@@ -76,7 +76,8 @@ class call_tree {
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
   payload payload_of(const tree_node& n) const noexcept {
-    return {payloads_.data() + n.payload_at, n.payload_size};
+    const char* const bytes = payloads_.data() + n.payload_at;
+    return {bytes, n.payload_size, bytes + padded(n.payload_size), n.shown_size};
   }
 
   /// A node by its number and where it lies, until the next one is made.
@@ -211,7 +212,8 @@ class call_tree {
     return static_cast<std::uint32_t>(h >> 32U);
   }
 
-  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new, and ask
+  /// how the parameters are shown.
   /// `kept_anyway`: parameters are not merged, however much memory is spent.
   std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values,
                         bool kept_anyway) {
@@ -219,10 +221,11 @@ class call_tree {
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
     if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
-    const std::uint32_t made = add(parent, site, hash, p, false);
-    if (values != nullptr) nodes_[made].values = *values;
-    else evaluate(nodes_[made], p);
-    return made;
+    if (values != nullptr) return add(parent, site, hash, p, *values, false);
+    work own{};
+    presentation shown{};
+    evaluate(site, p, own, shown);
+    return add(parent, site, hash, p, own, false);
   }
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
@@ -233,19 +236,21 @@ class call_tree {
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
         if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
       if (parent == root || kept_anyway || !budget_->spent())
-        return add(parent, site, hash, {nullptr, 0}, true);
+        return add(parent, site, hash, {nullptr, 0}, work{}, true);
       parent = root;
     }
   }
 
   /// Without memory it throws and changes nothing.
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
-                    bool merged) {
+                    const work& values, bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
     reserve_more(nodes_, 1);
     const std::size_t payload_at = payloads_.size();
-    payloads_.resize(payload_at + padded(p.size));
-    if (p.size != 0) std::memcpy(payloads_.data() + payload_at, p.bytes, p.size);
+    payloads_.resize(payload_at + stored(p.size, p.shown_size));
+    char* const stored_at = payloads_.data() + payload_at;
+    if (p.size != 0) std::memcpy(stored_at, p.bytes, p.size);
+    if (p.shown_size != 0) std::memcpy(stored_at + padded(p.size), p.shown, p.shown_size);
     tree_node n;
     n.parent = parent;
     n.site = site;
@@ -255,17 +260,16 @@ class call_tree {
       n.begin_word = record_word(record_kind::begin, site, p.size);
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
+    n.shown_size = p.shown_size;
+    n.values = values;
     const auto made = static_cast<std::uint32_t>(nodes_.size());
     n.next_in_bucket = bucket(hash);
     bucket(hash) = made;
     nodes_.push_back(std::move(n));
-    charge(cost_of(p.size));
+    charge(cost_of(p.size + p.shown_size));
     return made;
   }
 
-  static constexpr std::uint32_t padded(std::uint32_t bytes) noexcept {
-    return (bytes + 7) / 8 * 8;
-  }
   /// Bytes of a node; vectors are up to half empty.
   static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
     return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
@@ -276,6 +280,7 @@ class call_tree {
     bare.parent = n.parent;
     bare.site = n.site;
     bare.payload_size = n.payload_size;
+    bare.shown_size = n.shown_size;
     bare.merged = n.merged;
     bare.values = n.values;
     return bare;
@@ -311,15 +316,19 @@ class call_tree {
   }
   void charge_anew() noexcept {
     budget_->remove(std::exchange(charged_, 0));
-    for (std::size_t i = 1; i < nodes_.size(); ++i) charge(cost_of(nodes_[i].payload_size));
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+      charge(cost_of(nodes_[i].payload_size + nodes_[i].shown_size));
   }
 
-  void evaluate(tree_node& n, payload p) noexcept {
-    const site_info& where = (*sites_)[n.site];
+  /// What the operator says of the parameters; `p` gets a view of `shown`.
+  void evaluate(std::uint32_t site, payload& p, work& values, presentation& shown) noexcept {
+    const site_info& where = (*sites_)[site];
     if (where.op == nullptr) return;
     alignas(max_alignment) char aligned[max_payload];
     std::memcpy(aligned, p.bytes, p.size);
-    n.values = sites_->evaluate(where, aligned);
+    sites_->evaluate(where, aligned, values, shown);
+    p.shown = reinterpret_cast<const char*>(&shown);
+    p.shown_size = used_bytes(shown);
   }
 
   site_table* sites_;

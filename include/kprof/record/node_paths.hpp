@@ -39,8 +39,9 @@ class node_paths {
       return known->second;
     const tree_node& n = (*tree_)[node];
     const payload p = tree_->payload_of(n);
-    const std::uint32_t path = paths_->number_of(
-        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    const std::uint32_t path =
+        paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged,
+                           n.values, std::string(p.shown, p.shown_size)});
     return paths_of_nodes_[node] = path;
   }
   /// Keeps a path beyond this recording: whoever has the number may use it at any time.
@@ -73,8 +74,9 @@ class node_paths {
  private:
   std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
     return tree_->child(parent, s.site,
-                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged,
-                        s.values);
+                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size()), s.shown.data(),
+                         static_cast<std::uint32_t>(s.shown.size())},
+                        s.merged, s.values);
   }
 
   std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {

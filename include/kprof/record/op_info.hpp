@@ -103,6 +103,18 @@ inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>&
   }
 }
 
+/// Bytes of a presentation up to the end of its text; 0 where it says nothing.
+inline std::uint32_t used_bytes(const presentation& p) noexcept {
+  const bool empty = p.unshown == 0 && p.beside == 0 && p.size == 0 && p.failed == 0;
+  return empty ? 0 : static_cast<std::uint32_t>(__builtin_offsetof(presentation, text)) + p.size;
+}
+/// From these bytes.
+inline presentation to_presentation(const char* bytes, std::uint32_t size) noexcept {
+  presentation out{};
+  if (size != 0) std::memcpy(static_cast<void*>(&out), bytes, size);
+  return out;
+}
+
 /// An operator as the session knows it: declared by one or more binaries, the same in name and
 /// layout.
 class op_info {
@@ -111,10 +123,13 @@ class op_info {
       : declared_name(copy(from.name())),
         name(declared_name),
         params_size(from.params_size),
-        fields(copy_fields(from.params())) {
+        fields(copy_fields(from.params())),
+        defaults(params_size, '\0') {
     add_runs(runs_, fields, 0);
     packed = params_size == 0 ||
              (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+    if (params_size != 0)
+      canonical(static_cast<const char*>(from.params().defaults), defaults.data());
   }
 
   /// The same operator, declared in another binary or in this one: same name, size and fields, and
@@ -136,19 +151,22 @@ class op_info {
     for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
   }
 
-  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula
-  /// divides by zero.
-  work evaluate(const char* params) const noexcept {
-    work out{};
-    if (evaluators_.empty()) return out;
-    division_trap::run(evaluators_.back().evaluate, params, out);
-    return out;
+  /// The formulas' values for canonical parameters (aligned for any type), invalid where a formula
+  /// divides by zero; and how the parameters are shown. Both are zero where nothing is known.
+  void evaluate(const char* params, work& values, presentation& shown) const noexcept {
+    if (evaluators_.empty()) return;
+    const evaluator& last = evaluators_.back();
+    division_trap::run(last.evaluate, params, values);
+    if (last.present == nullptr) return;
+    if (division_trap::runs([&] { last.present(params, shown); })) return;
+    shown = {};
+    shown.failed = 1;
   }
 
   void add_evaluator(const module_record* home, const op_desc& desc) {
     for (const evaluator& e : evaluators_)
       if (e.home == home) return;
-    evaluators_.push_back({home, desc.evaluate});
+    evaluators_.push_back({home, desc.evaluate, desc.present});
   }
   void remove_evaluators(const module_record* home) noexcept {
     std::size_t kept = 0;
@@ -161,12 +179,14 @@ class op_info {
   std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
-  bool packed = false;  // no padding: bytes as they are
+  std::string defaults;  // parameters of a value-initialised object
+  bool packed = false;   // no padding: bytes as they are
 
  private:
   struct evaluator {
     const module_record* home;
     void (*evaluate)(const void*, work&) noexcept;
+    void (*present)(const void*, presentation&) noexcept;
   };
   std::vector<byte_run> runs_;
   std::vector<evaluator> evaluators_;
@@ -215,9 +235,10 @@ class site_table {
     return blocks_[id / per_block].load(std::memory_order_acquire)[id % per_block];
   }
 
-  work evaluate(const site_info& where, const char* params) noexcept {
+  void evaluate(const site_info& where, const char* params, work& values,
+                presentation& shown) noexcept {
     const std::lock_guard lock(mutex_);
-    return where.op->evaluate(params);
+    where.op->evaluate(params, values, shown);
   }
 
   void forget_formulas(const module_record* home) noexcept {

@@ -29,6 +29,7 @@ class path_table {
     std::string bytes{};
     bool merged = false;
     work values{};
+    std::string shown{};  // as payload::shown
   };
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
@@ -42,7 +43,7 @@ class path_table {
       return known->second;
     }
     if (budget_->spent()) return s.parent;
-    const std::uint64_t cost = cost_of(key);
+    const std::uint64_t cost = cost_of(key, s);
     const std::uint32_t number = last_number_ + 1;
     const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
     if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
@@ -98,7 +99,7 @@ class path_table {
   std::uint64_t budget_of_old() const {
     std::uint64_t sum = 0;
     for (const auto& [number, e] : entries_)
-      if (is_old(e)) sum += cost_of(key_of(e.what));
+      if (is_old(e)) sum += cost_of(key_of(e.what), e.what);
     return sum;
   }
   // A path is asked for only after what is around it, so its parents were used no earlier, and what
@@ -111,7 +112,7 @@ class path_table {
         continue;
       }
       const std::string key = key_of(at->second.what);
-      budget_->remove(cost_of(key));
+      budget_->remove(cost_of(key, at->second.what));
       numbers_.erase(key);
       at = entries_.erase(at);
     }
@@ -123,8 +124,8 @@ class path_table {
         .append(1, s.merged ? 'm' : 'p')
         .append(s.bytes);
   }
-  static std::uint64_t cost_of(const std::string& key) noexcept {
-    return 2 * (sizeof(entry) + 2 * key.size() + 64);
+  static std::uint64_t cost_of(const std::string& key, const step& s) noexcept {
+    return 2 * (sizeof(entry) + 2 * key.size() + s.shown.size() + 64);
   }
 
   tree_budget* budget_;

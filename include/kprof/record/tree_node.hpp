@@ -33,11 +33,20 @@ class tree_budget {
   std::atomic<std::uint64_t> limit_{0};
 };
 
-/// The parameters of an operator or the name of a region.
+/// The parameters of an operator or the name of a region; and how the parameters are shown, where
+/// that is known: the first bytes of a presentation, or none.
 struct payload {
   const char* bytes;
   std::uint32_t size;
+  const char* shown = "";
+  std::uint32_t shown_size = 0;
 };
+
+constexpr std::uint32_t padded(std::uint32_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+/// Bytes that a payload takes with how it is shown.
+constexpr std::uint32_t stored(std::uint32_t size, std::uint32_t shown_size) noexcept {
+  return padded(size) + padded(shown_size);
+}
 
 struct tree_node {
   static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
@@ -51,7 +60,8 @@ struct tree_node {
   std::uint32_t successor = 0;   // the sibling that was found after this node the last time
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
-  bool merged = false;  // calls of all parameters that came when memory was spent
+  bool merged = false;           // calls of all parameters that came when memory was spent
+  std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
   std::uint64_t self = 0;

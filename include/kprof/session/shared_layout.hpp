@@ -61,18 +61,20 @@ KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind)
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
                     KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(enumerators))
 KPROF_DETAIL_SHARED(operator_info, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(declared_name),
-                    KPROF_DETAIL_AT(fields))
+                    KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(defaults))
 KPROF_DETAIL_SHARED(parameter_values, KPROF_DETAIL_AT(packed))
 KPROF_DETAIL_SHARED(histogram, KPROF_DETAIL_AT(first_), KPROF_DETAIL_AT(gathered_size_),
                     KPROF_DETAIL_AT(gathered_), KPROF_DETAIL_AT(counts_), KPROF_DETAIL_AT(size_),
                     KPROF_DETAIL_AT(capacity_), KPROF_DETAIL_AT(only_count_))
 KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(has_bytes),
                     KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
-                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on))
+                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
+                    KPROF_DETAIL_AT(pass))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
-                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(brief),
+                    KPROF_DETAIL_AT(beside), KPROF_DETAIL_AT(unshown), KPROF_DETAIL_AT(calls),
                     KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),

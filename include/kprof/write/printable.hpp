@@ -177,6 +177,26 @@ inline std::size_t display_width(std::string_view text) noexcept {
   return width;
 }
 
+/// Text in the notation of brief() as ASCII has it: x for a multiplication sign, -> for an arrow,
+/// ^T for a transposition, ... for what was cut off. All else stays as it is.
+inline std::string ascii_notation(std::string_view text) {
+  static constexpr struct {
+    std::string_view sign, ascii;
+  } signs[] = {{"\u00D7", "x"}, {"\u2192", "->"}, {"\u1D40", "^T"}, {"\u2026", "..."}};
+  std::string out;
+  while (!text.empty()) {
+    std::string_view first = text.substr(0, 1), written = first;
+    for (const auto& s : signs)
+      if (text.starts_with(s.sign)) {
+        first = s.sign;
+        written = s.ascii;
+      }
+    out += written;
+    text.remove_prefix(first.size());
+  }
+  return out;
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 

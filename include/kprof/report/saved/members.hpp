@@ -49,7 +49,7 @@ inline constexpr auto members_of<operator_field> =
 template <>
 inline constexpr auto members_of<operator_info> = std::tuple{
     saved<&operator_info::name>("name"), saved<&operator_info::declared_name>("declared_name"),
-    saved<&operator_info::fields>("fields")};
+    saved<&operator_info::fields>("fields"), saved<&operator_info::defaults>("defaults")};
 
 template <>
 inline constexpr auto members_of<work_per_call> =
@@ -60,32 +60,24 @@ inline constexpr auto members_of<work_per_call> =
                saved<&work_per_call::bytes_read>("bytes_read"),
                saved<&work_per_call::bytes_written>("bytes_written"),
                saved<&work_per_call::type>("type"),
-               saved<&work_per_call::on>("on")};
+               saved<&work_per_call::on>("on"),
+               saved<&work_per_call::pass>("pass")};
 
 template <>
-inline constexpr auto members_of<scope_node> =
-    std::tuple{saved<&scope_node::parent>("parent"),
-               saved<&scope_node::thread>("thread"),
-               saved<&scope_node::kind>("kind"),
-               saved<&scope_node::merged>("merged"),
-               saved<&scope_node::name>("name"),
-               saved<&scope_node::op>("op"),
-               saved<&scope_node::values>("values"),
-               saved<&scope_node::file>("file"),
-               saved<&scope_node::line>("line"),
-               saved<&scope_node::work>("work"),
-               saved<&scope_node::calls>("calls"),
-               saved<&scope_node::captured>("captured"),
-               saved<&scope_node::unlaunched>("unlaunched"),
-               saved<&scope_node::replays>("replays"),
-               saved<&scope_node::unrecorded>("unrecorded"),
-               saved<&scope_node::open>("open"),
-               saved<&scope_node::open_ns>("open_ns"),
-               saved<&scope_node::total_ns>("total_ns"),
-               saved<&scope_node::self_ns>("self_ns"),
-               saved<&scope_node::min_ns>("min_ns"),
-               saved<&scope_node::max_ns>("max_ns"),
-               saved<&scope_node::durations>("durations")};
+inline constexpr auto members_of<scope_node> = std::tuple{
+    saved<&scope_node::parent>("parent"),      saved<&scope_node::thread>("thread"),
+    saved<&scope_node::kind>("kind"),          saved<&scope_node::merged>("merged"),
+    saved<&scope_node::name>("name"),          saved<&scope_node::op>("op"),
+    saved<&scope_node::values>("values"),      saved<&scope_node::file>("file"),
+    saved<&scope_node::line>("line"),          saved<&scope_node::work>("work"),
+    saved<&scope_node::brief>("brief"),        saved<&scope_node::beside>("beside"),
+    saved<&scope_node::unshown>("unshown"),    saved<&scope_node::calls>("calls"),
+    saved<&scope_node::captured>("captured"),  saved<&scope_node::unlaunched>("unlaunched"),
+    saved<&scope_node::replays>("replays"),    saved<&scope_node::unrecorded>("unrecorded"),
+    saved<&scope_node::open>("open"),          saved<&scope_node::open_ns>("open_ns"),
+    saved<&scope_node::total_ns>("total_ns"),  saved<&scope_node::self_ns>("self_ns"),
+    saved<&scope_node::min_ns>("min_ns"),      saved<&scope_node::max_ns>("max_ns"),
+    saved<&scope_node::durations>("durations")};
 
 template <>
 inline constexpr auto members_of<thread_info> =
@@ -229,6 +221,9 @@ inline constexpr std::array<std::string_view, 24> names_of<dtype>{
     "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
     "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
     "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+template <>
+inline constexpr std::array<std::string_view, 8> names_of<pass_kind>{
+    "unknown", "fprop", "bprop", "dgrad", "wgrad", "bgrad", "update", "recompute"};
 template <>
 inline constexpr std::array<std::string_view, 3> names_of<arithmetic_unit>{"unknown", "cuda_core",
                                                                            "tensor_core"};

@@ -104,6 +104,9 @@ class profile_reader {
   bool read_one(const saved_member<Pointer>&, std::uint32_t value, T& out) {
     if constexpr (std::is_same_v<saved_member<Pointer>, saved_member<&scope_node::values>>)
       return read_parameters(value, out);
+    else if constexpr (std::is_same_v<saved_member<Pointer>,
+                                      saved_member<&operator_info::defaults>>)
+      return read_defaults(value, out);
     else return read_value(value, out.*Pointer);
   }
 
@@ -194,17 +197,29 @@ class profile_reader {
     return true;
   }
 
+  /// The operator comes first, and the table of them before the nodes.
   bool read_parameters(std::uint32_t at, scope_node& out) {
+    const operator_info* const op =
+        out.op < profile_->operators.size() ? &profile_->operators[out.op] : nullptr;
+    return read_packed_values(at, op, out.values);
+  }
+  /// The fields come first.
+  bool read_defaults(std::uint32_t at, operator_info& out) {
+    operator_sizes sizes;
+    if (!sizes.add(out.fields, 1))
+      return fail(" is of an operator with a field that none can have");
+    return read_packed_values(at, &out, out.defaults);
+  }
+  bool read_packed_values(std::uint32_t at, const operator_info* op, parameter_values& out) {
     if (tape_[at].kind == json_kind::text) {
-      if (!from_base64(tape_.text_of(tape_[at]), out.values.packed)) return fail(" is no base64");
+      if (!from_base64(tape_.text_of(tape_[at]), out.packed)) return fail(" is no base64");
     } else {
-      // The operator comes first, and the table of them before the nodes.
-      if (out.op >= profile_->operators.size()) return fail(" has no operator");
+      if (op == nullptr) return fail(" has no operator");
       parameter_packer packer(tape_, at);
-      if (!packer.pack(profile_->operators[out.op].fields, out.values.packed))
+      if (!packer.pack(op->fields, out.packed))
         return fail(" does not have the values of the operator's fields");
     }
-    return charge(2 * out.values.packed.capacity());
+    return charge(2 * out.packed.capacity());
   }
 
   bool read_value(std::uint32_t at, std::vector<timeline_scope>& out) {

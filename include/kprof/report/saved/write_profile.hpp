@@ -103,7 +103,12 @@ class profile_writer {
     if constexpr (std::is_same_v<saved_member<Pointer>, saved_member<&scope_node::values>>) {
       if (object.values.empty()) return;
       begin(m.name, first);
-      write_parameters(object);
+      write_parameters(p_.operator_of(object), object.values);
+    } else if constexpr (std::is_same_v<saved_member<Pointer>,
+                                        saved_member<&operator_info::defaults>>) {
+      if (object.defaults.empty()) return;
+      begin(m.name, first);
+      write_parameters(&object, object.defaults);
     } else {
       const auto& value = kept(m, object);
       if (is_default(value, defaults.*Pointer)) return;
@@ -173,15 +178,14 @@ class profile_writer {
 
   /// The values in the order in which they are packed; where they are no values of the operator's
   /// fields, as in a profile made by hand, a text of the bytes.
-  void write_parameters(const scope_node& n) {
-    const operator_info* const op = p_.operator_of(n);
-    if (op == nullptr || !fits(op->fields, n.values.packed)) {
+  void write_parameters(const operator_info* op, const parameter_values& given) {
+    if (op == nullptr || !fits(op->fields, given.packed)) {
       std::string text;
-      append_base64(text, n.values.packed);
+      append_base64(text, given.packed);
       out_.value(std::string_view{text});
       return;
     }
-    parameter_cursor values(n.values.packed);
+    parameter_cursor values(given.packed);
     bool first = true;
     out_.raw("[");
     write_fields(op->fields, values, first);

@@ -47,6 +47,9 @@ inline std::string thread_of(const profile& p, const operator_row& row) {
 inline std::string dtype_of(const profile&, const operator_row& row) {
   return row.type == dtype::unknown ? "" : dtype_name(row.type);
 }
+inline std::string pass_of(const profile&, const operator_row& row) {
+  return row.pass == pass_kind::unknown ? "" : pass_name(row.pass);
+}
 
 inline constexpr dimension dimensions[] = {
     {"operator", "operator", "name of the operator", &name_of},
@@ -58,6 +61,9 @@ inline constexpr dimension dimensions[] = {
     {"thread", "thread", "name and number of the thread, as the operating system has them",
      &thread_of},
     {"dtype", "dtype", "type of the elements that the operator computes with", &dtype_of},
+    {"pass", "pass",
+     "what the call is for: `fprop`, `bprop`, `dgrad`, `wgrad`, `bgrad`, `update` or `recompute`",
+     &pass_of},
 };
 
 inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);

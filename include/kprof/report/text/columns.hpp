@@ -29,6 +29,7 @@ enum class look : std::uint8_t {
   call_site,
   thread,
   type,
+  pass,
   calls,
   open,
   time,
@@ -95,6 +96,7 @@ inline constexpr column columns[] = {
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
     make_column("dtype", look::type, 0, 0),
+    make_column("pass", look::pass, 0, 0),
 };
 
 /// By its name, or by its header.
@@ -171,6 +173,10 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
+    case look::pass:
+      return row.several_passes               ? "several"
+             : row.pass == pass_kind::unknown ? "n/a"
+                                              : pass_name(row.pass);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -203,6 +209,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
       return a.line < b.line;
     case look::thread: return a.thread < b.thread;
     case look::type: return a.type < b.type;
+    case look::pass: return a.pass < b.pass;
     default: break;
   }
   const double x = sort_key(c, a), y = sort_key(c, b);

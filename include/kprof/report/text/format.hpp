@@ -117,6 +117,16 @@ inline const char* dtype_name(dtype type) noexcept {
              : "unknown";
 }
 
+inline const char* pass_name(pass_kind pass) noexcept {
+  static constexpr const char* names[] = {"unknown", "fprop", "bprop",  "dgrad",
+                                          "wgrad",   "bgrad", "update", "recompute"};
+  static_assert(sizeof(names) / sizeof(names[0]) ==
+                static_cast<std::size_t>(pass_kind::recompute) + 1);
+  return static_cast<std::size_t>(pass) < sizeof(names) / sizeof(names[0])
+             ? names[static_cast<std::size_t>(pass)]
+             : "unknown";
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 
