@@ -31,10 +31,23 @@
 #define KPROF_DETAIL_NEEDS_BRACES(name, is_right) \
   enum : bool { name = (is_right) };              \
   static_assert(name)
+// Never evaluated. In a call, a list that does not fit is no matching function; here the compiler
+// names the field and the operator. What is evaluated stays a call, which copies no parameters.
+#define KPROF_DETAIL_NAME_MISTAKES(Op, ...) \
+  static_cast<void>(::kprof::detail::params_of<Op>{__VA_OPT__(.value = __VA_ARGS__)})
 #define KPROF_DETAIL_OP_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_OP_needs_braces_after_if_else_for_or_while_, N)
 #define KPROF_DETAIL_REGION_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_REGION_needs_braces_after_if_else_for_or_while_, N)
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+template <class Op>
+struct params_of {
+  Op value;
+};
+}  // namespace detail
+KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
@@ -50,6 +63,7 @@
 // Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
 // more while nobody listens.
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
+  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                      \
   static constinit ::kprof::detail::site kprof_site{                                           \
       0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \

@@ -10,9 +10,12 @@
 
 #if !KPROF_ENABLE
 
-// Without braces after an `if` they are errors here too: they would take its `else`.
+// Without braces after an `if` they are errors here too: they would take its `else`. Mistakes are
+// named outside templates alone: a second statement behind `if (false)` has g++ 12 lay out the
+// function's code in another way.
 #define KPROF_OP(Op, ...)                                             \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(__COUNTER__), true); \
+  if constexpr (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);   \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
 #define KPROF_REGION(name)                                                \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
