@@ -97,6 +97,7 @@ class brief_text {
   }
 
   constexpr text_view text() const noexcept { return {said_.text, said_.size}; }
+  constexpr const detail::struct_desc* fields() const noexcept { return fields_; }
   constexpr const detail::presentation& said() const noexcept { return said_; }
 
  private:

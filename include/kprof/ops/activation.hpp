@@ -7,6 +7,7 @@
 // flops(cost_model::expressions) counts the primitives of its definition. Included by
 // pointwise.hpp.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -98,6 +99,15 @@ struct Activation {
     return {.read = x + w, .written = x};
   }
   constexpr count parameters() const { return weights; }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(numel).item(""), "act", act);
+    detail::flag(out, tanh_approximation, "by tanh");
+    detail::axes(out, "weights ", 0, weights);
+  }
+  constexpr bool shows(field_name field) const {
+    return (field != "weights" || act == activation::prelu) &&
+           (field != "tanh_approximation" || act == activation::gelu);
+  }
 };
 
 /// Activation under its own name: Relu, Gelu, ...
@@ -122,6 +132,7 @@ struct named_activation {
     return general().transcendentals(model);
   }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 using Relu = named_activation<activation::relu>;
 using Gelu = named_activation<activation::gelu>;
@@ -185,6 +196,9 @@ struct Glu {
     if (pass == ops::pass::bprop) return {.read = y + x, .written = x};
     return {.read = x, .written = y};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(detail::sizes(out, rows, F).item(""), "act", act);
+  }
 };
 
 /// Glu under the name of its activation.
@@ -211,6 +225,7 @@ struct named_glu {
     return general().transcendentals(model);
   }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, rows, F); }
 };
 using Swiglu = named_glu<activation::silu>;
 using Geglu = named_glu<activation::gelu>;

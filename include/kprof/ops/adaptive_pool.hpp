@@ -5,6 +5,7 @@
 // Pooling into an output of given size, over one, two and three dimensions. pool.hpp includes this
 // header.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/pool/windows.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -45,6 +46,9 @@ struct AdaptiveAvgPool3d {
     if (pass == ops::pass::bprop) return {.read = y, .written = x};
     return {.read = y == 0 ? 0 : x, .written = y};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, N, C, D, H, W).to(Z).by(P).by(Q);
+  }
 
  private:
   constexpr detail::division depth() const { return {D, Z}; }
@@ -68,6 +72,7 @@ struct AdaptiveAvgPool2d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::sizes(out, N, C, H, W).to(P).by(Q); }
 };
 
 /// AdaptiveAvgPool3d along W alone.
@@ -86,6 +91,7 @@ struct AdaptiveAvgPool1d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::sizes(out, N, C, W).to(Q); }
 };
 
 }  // namespace ops

@@ -7,6 +7,7 @@
 // counted. They go by the heads of the queries, bytes of K and V by their own. Tensors:
 // q[B,Sq,Hq,D], k[B,Sk,Hkv,D], v[B,Sk,Hkv,Dv], o[B,Sq,Hq,Dv], logsumexp[B,Hq,Sq] in f32.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -144,6 +145,22 @@ struct Sdpa {
   constexpr count stored_P_bytes() const {
     return detail::sensible(valid()) ? bytes_for(count{B} * Hq * Sq * Sk, type) : count::invalid();
   }
+  constexpr void brief(brief_text& out) const {
+    detail::heads(out, *this);
+    if (Sq == Sk) out.named("S", Sq);
+    else out.named("Sq", Sq).named("Sk", Sk);
+    detail::head_sizes(out, *this);
+    if (mask != attention_mask::none) detail::name_in(out.word(""), "mask", mask);
+    if (window_left != unlimited) out.named("left", window_left);
+    if (window_right != unlimited) out.named("right", window_right);
+    if (lse && pass == ops::pass::fprop) out.word("lse");
+    if (pass == ops::pass::bprop && backward == attention_backward::stored_P) out.word("stored P");
+  }
+  constexpr bool shows(field_name field) const {
+    if (field == "backward") return pass == ops::pass::bprop;
+    if (field == "lse") return pass == ops::pass::fprop;
+    return mask != attention_mask::causal || !(field == "window_left" || field == "window_right");
+  }
 
  private:
   /// Multiply-adds for each entry of the scores, over all heads.
@@ -220,6 +237,14 @@ struct DecodeAttention {
                 o = bytes_for(count{B} * Hq * value_size(), type);
     return {.read = Sk == 0 ? count{0} : q + cache + table, .written = o + added};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::heads(out, *this);
+    out.named("S", Sk);
+    detail::head_sizes(out, *this);
+    if (append) out.word("append");
+    if (page_size != 0) out.named("page", page_size);
+    detail::types(out, *this);
+  }
 };
 
 using DecodeAttn = DecodeAttention;
@@ -260,6 +285,11 @@ struct MlaDecode {
     return {.read = Sk == 0 ? count{0} : q + cache + table,
             .written = o + (append ? bytes_for(count{B} * width, type) : 0)};
   }
+  constexpr void brief(brief_text& out) const {
+    out.named("B", B).named("H", H).named("S", Sk).named("L", L).named("R", R);
+    if (append) out.word("append");
+    if (page_size != 0) out.named("page", page_size);
+  }
 };
 
 /// Rotary position embedding of x[B,S,H,D] by a table of S x D sines and cosines. Backward is the
@@ -289,6 +319,10 @@ struct Rope {
     const count n = count{B} * S * H * D, x = bytes_for(n, type);
     if (n == 0) return {};
     return {.read = x + bytes_for(count{S} * D, dtypeTable), .written = x};
+  }
+  constexpr void brief(brief_text& out) const {
+    out.named("B", B).named("H", H).named("S", S).named("D", D);
+    detail::types(out, *this);
   }
 };
 

@@ -5,6 +5,7 @@
 // Elementwise functions of two operands with broadcasting: sums, products, comparisons and the
 // like. pointwise.hpp includes this header.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>
 
@@ -135,6 +136,15 @@ struct Binary {
                                                      : of_a + of_b;
     return {.read = y + (is_linear() ? 0 : other), .written = bytes_for(n, type) * gradients()};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::operands(out, a, b);
+    detail::name_in(out.item(""), "function", function);
+    if (pass == ops::pass::bprop) detail::name_in(out.item("d"), "gradient", gradient);
+    detail::types(out, *this);
+  }
+  constexpr bool shows(field_name field) const {
+    return field != "gradient" || pass == ops::pass::bprop;
+  }
 
  private:
   constexpr bool is_linear() const { return function <= binary_function::sub; }
@@ -170,6 +180,14 @@ struct named_binary {
   }
   constexpr count transcendentals() const { return general().transcendentals(); }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const {
+    detail::operands(out, a, b);
+    if (pass == ops::pass::bprop) detail::name_in(out.item("d"), "gradient", gradient);
+    detail::types(out, *this);
+  }
+  constexpr bool shows(field_name field) const {
+    return field != "gradient" || pass == ops::pass::bprop;
+  }
 };
 using Add = named_binary<binary_function::add>;
 using Sub = named_binary<binary_function::sub>;

@@ -11,6 +11,7 @@
 
 #include <kprof/ops/blas/counts.hpp>
 #include <kprof/ops/blas3.hpp>
+#include <kprof/ops/brief/notation.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
@@ -34,6 +35,7 @@ struct Axpy {
                                                .written = detail::blas_bytes(type, n)}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Sum of x y, conjugated or not. The result stays in a register.
@@ -55,6 +57,7 @@ struct Dot {
     return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n, n), .written = 0}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Euclidean norm of x; the one root is not counted.
@@ -76,6 +79,7 @@ struct Nrm2 {
     return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Sum of the magnitudes of x.
@@ -97,6 +101,7 @@ struct Asum {
     return detail::sensible(valid()) ? traffic{.read = detail::blas_bytes(type, n), .written = 0}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// x = alpha x.
@@ -119,6 +124,7 @@ struct Scal {
                                                .written = detail::blas_bytes(type, n)}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// BLAS's copy, y = x. Copy is that of tensors.
@@ -138,6 +144,7 @@ struct CopyVector {
                                                .written = detail::blas_bytes(type, n)}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// x and y change places.
@@ -157,6 +164,7 @@ struct Swap {
                                                .written = detail::blas_bytes(type, n, n)}
                                      : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// y[m] = A[m,n] x[n], or y[n] = A^T x[m] where `trans`; and + beta y where `beta`.
@@ -185,6 +193,11 @@ struct Gemv {
     return {.read = detail::blas_bytes(type, count{m} * n, x, beta ? y : 0),
             .written = detail::blas_bytes(type, y)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, m, n);
+    detail::flag(out, trans, "A\u1D40");
+    detail::flag(out, beta, "beta");
+  }
 };
 
 /// A[m,n] = alpha x[m] y[n]^T + A.
@@ -208,6 +221,7 @@ struct Ger {
     return {.read = detail::blas_bytes(type, count{m} * n, m, n),
             .written = detail::blas_bytes(type, count{m} * n)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, m, n); }
 };
 
 /// y = A x of a symmetric A[n,n], and + beta y where `beta`.
@@ -230,6 +244,10 @@ struct Symv {
     return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n, beta ? n : 0),
             .written = detail::blas_bytes(type, n)};
   }
+  constexpr void brief(brief_text& out) const {
+    out.put(n);
+    detail::flag(out, beta, "beta");
+  }
 };
 
 /// x = A x of a triangular A[n,n].
@@ -251,6 +269,7 @@ struct Trmv {
     return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n),
             .written = detail::blas_bytes(type, n)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Solves A x = b of a triangular A[n,n]; x takes the place of b.
@@ -264,6 +283,7 @@ struct Trsv {
   constexpr kprof::arithmetic arithmetic() const { return trmv().arithmetic(); }
   constexpr count flops() const { return trmv().flops(); }
   constexpr traffic bytes() const { return trmv().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// A = alpha x x^T + A of a symmetric A[n,n].
@@ -287,6 +307,7 @@ struct Syr {
     const count a = detail::blas_triangle(n);
     return {.read = detail::blas_bytes(type, a, n), .written = detail::blas_bytes(type, a)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 }  // namespace ops

@@ -6,6 +6,7 @@
 // which includes this header. Gemm is in gemm.hpp.
 
 #include <kprof/ops/blas/counts.hpp>
+#include <kprof/ops/brief/notation.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops {
@@ -42,6 +43,11 @@ struct Symm {
     return {.read = detail::blas_bytes(type, a, c, beta ? c : 0),
             .written = detail::blas_bytes(type, c)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, m, n);
+    if (side != ops::side::left) detail::name_in(out.item(""), "side", side);
+    detail::flag(out, !beta, "no beta");
+  }
 };
 
 /// C = A A^T of A[n,k], and + beta C where `beta`; C[n,n] is symmetric.
@@ -68,6 +74,10 @@ struct Syrk {
     return {.read = detail::blas_bytes(type, a, beta ? c : 0),
             .written = detail::blas_bytes(type, c)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, n, k);
+    detail::flag(out, !beta, "no beta");
+  }
 };
 
 /// C = A B^T + B A^T of A[n,k] and B[n,k], and + beta C where `beta`; C[n,n] is symmetric.
@@ -91,6 +101,10 @@ struct Syr2k {
     const count a = count{n} * k, c = detail::blas_triangle(n);
     return {.read = detail::blas_bytes(type, a, a, beta ? c : 0),
             .written = detail::blas_bytes(type, c)};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, n, k);
+    detail::flag(out, !beta, "no beta");
   }
 };
 
@@ -121,6 +135,10 @@ struct Trmm {
     const count a = detail::blas_triangle(side == ops::side::left ? m : n), b = count{m} * n;
     return {.read = detail::blas_bytes(type, a, b), .written = detail::blas_bytes(type, b)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, m, n);
+    if (side != ops::side::left) detail::name_in(out.item(""), "side", side);
+  }
 };
 
 /// Solves A X = B[m,n] of a triangular A[m,m], or X A = B of A[n,n] on the right; X takes the place
@@ -138,6 +156,10 @@ struct Trsm {
   constexpr kprof::arithmetic arithmetic() const { return trmm().arithmetic(); }
   constexpr count flops() const { return trmm().flops(); }
   constexpr traffic bytes() const { return trmm().bytes(); }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, m, n);
+    if (side != ops::side::left) detail::name_in(out.item(""), "side", side);
+  }
 };
 
 }  // namespace ops

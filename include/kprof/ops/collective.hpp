@@ -9,6 +9,7 @@
 // all_to_all, gather and scatter. Bus bytes count each byte on the wire once: where a rank both
 // sends and receives them, they are read, unless all that the operator does is to receive.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -103,6 +104,10 @@ struct Collective {
       default: return {.read = S, .written = 0};
     }
   }
+  constexpr void brief(brief_text& out) const {
+    detail::memory(out, S).item(n).put(" ranks");
+    detail::name_in(out.item(""), "kind", kind);
+  }
 };
 
 /// Collective under its own name. Three have a longer one, since Gather, Scatter and Reduce are
@@ -121,6 +126,7 @@ struct named_collective {
   constexpr kprof::arithmetic arithmetic() const { return general().arithmetic(); }
   constexpr count flops() const { return general().flops(); }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::memory(out, S).item(n).put(" ranks"); }
 };
 using AllReduce = named_collective<collective::all_reduce>;
 using ReduceScatter = named_collective<collective::reduce_scatter>;

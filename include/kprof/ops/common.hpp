@@ -18,6 +18,8 @@
 // - A count that overflows 64 bits and parameters that make no sense are compile errors in a
 //   constant expression; at run time such a call is reported as `invalid`. Sizes may be 0 where
 //   libraries accept that: nothing is then counted.
+// - brief() says all that tells two calls apart and is not the default, but for pass and types.
+//   shows() denies a field that has no meaning in the call, such as a bias to a gradient.
 //
 // What fields of these names mean, where an operator says nothing else:
 //   `pass`      direction: forward or backward, of an operator with weights one of the three

@@ -12,6 +12,7 @@
 // stride longer than the window skips elements. A call without output reads nothing; of an empty
 // batch wgrad and bgrad still write zeros.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/conv/counts.hpp>
 #include <kprof/ops/conv_transpose.hpp>
 #include <kprof/ops/window.hpp>
@@ -109,6 +110,8 @@ struct Conv3d {
   constexpr count parameters() const {
     return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
   }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 
  private:
   constexpr detail::window depth() const {
@@ -184,6 +187,8 @@ struct Conv2d {
   constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 };
 
 /// Conv3d along W alone.
@@ -238,6 +243,8 @@ struct Conv1d {
   constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 };
 
 }  // namespace ops

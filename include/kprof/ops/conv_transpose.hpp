@@ -5,6 +5,7 @@
 // Transposed convolutions over one, two and three dimensions. Fields and directions are those of
 // conv.hpp, which includes this header.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/conv/counts.hpp>
 #include <kprof/ops/window.hpp>
 
@@ -121,6 +122,8 @@ struct ConvTranspose3d {
   constexpr count parameters() const {
     return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
   }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 
  private:
   constexpr detail::spread depth() const {
@@ -196,6 +199,8 @@ struct ConvTranspose2d {
   constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 };
 
 /// ConvTranspose3d along W alone.
@@ -254,6 +259,8 @@ struct ConvTranspose1d {
   constexpr count transcendentals() const { return conv3d().transcendentals(); }
   constexpr traffic bytes() const { return conv3d().bytes(); }
   constexpr count parameters() const { return conv3d().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
+  constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
 };
 
 }  // namespace ops

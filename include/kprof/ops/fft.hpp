@@ -7,6 +7,7 @@
 // runs. Of lengths that are no power of two the nearest integer, from a logarithm with an error
 // below 2^-95: wrong by one at the most, and only where the result is next to a half.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>
 
@@ -126,6 +127,11 @@ struct Fft {
     const count real = bytes_for(rows * last(), type);
     return {.read = kind == fft_kind::r2c ? real : spectrum,
             .written = kind == fft_kind::c2r ? real : spectrum};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(detail::sizes_in(out, n).item(""), "kind", kind);
+    detail::flag(out, inverse, "inverse");
+    detail::axes(out, "batch ", 1, batch);
   }
 
  private:

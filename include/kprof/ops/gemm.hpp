@@ -7,6 +7,7 @@
 // not change a count. All FLOPs are 2 M N K (8 for complex types), as PyProf, PyTorch's flop
 // counter, CUTLASS and oneDNN have it. An empty product reads nothing.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/linear.hpp>
 #include <kprof/ops/tensor_core_gemm.hpp>
@@ -54,6 +55,7 @@ struct Gemm {
                     bytes_for(count{batch} * K * N, typeB()) + (beta ? c : 0),
             .written = c};
   }
+  constexpr void brief(brief_text& out) const { detail::product(out, *this); }
 };
 
 /// PyTorch's bmm: Gemm without C.
@@ -70,6 +72,7 @@ struct Bmm {
   constexpr kprof::arithmetic arithmetic() const { return gemm().arithmetic(); }
   constexpr count flops() const { return gemm().flops(); }
   constexpr traffic bytes() const { return gemm().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::product(out, *this); }
 };
 
 /// Batched Gemm whose operands lie a stride apart, in elements. An operand with stride 0 is the
@@ -114,6 +117,14 @@ struct GemmStridedBatched {
     const count a = count{strideA == 0 ? 1 : batch} * M * K,
                 b = count{strideB == 0 ? 1 : batch} * K * N;
     return {.read = bytes_for(a, dtypeA) + bytes_for(b, typeB()) + (beta ? c : 0), .written = c};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::product(out, *this);
+    detail::flag(out, strideA == 0, "A shared");
+    detail::flag(out, strideB == 0, "B shared");
+    if (strideA > 0) out.beside("strideA");
+    if (strideB > 0) out.beside("strideB");
+    if (strideC >= 0) out.beside("strideC");
   }
 };
 
@@ -164,6 +175,16 @@ struct GroupedGemm {
     }
     return sum;
   }
+  constexpr void brief(brief_text& out) const {
+    std::size_t used = Capacity;
+    while (used > 0 && groups[used - 1].M == 0 && groups[used - 1].N == 0 &&
+           groups[used - 1].K == 0)
+      --used;
+    if (used == 0) out.put("no product");
+    for (std::size_t i = 0; i < used; ++i)
+      detail::sizes(out.item(""), groups[i].M, groups[i].N, groups[i].K);
+    detail::types(out, *this);
+  }
 
  private:
   constexpr Gemm gemm(const gemm_shape& s) const {
@@ -206,6 +227,10 @@ struct RaggedGemm {
     return {
         .read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{active_groups} * K * N, typeB()),
         .written = bytes_for(count{M} * N, typeC())};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::product(out, *this);
+    detail::groups_of(out, active_groups, groups, " groups");
   }
 };
 
@@ -269,6 +294,13 @@ struct GemmEpilogue {
       t.read += bytes_for(bias == bias_kind::per_col ? N : M, gemm().typeC());
     if (residual) t.read += bytes_for(count{batch} * M * N, gemm().typeC());
     return t;
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::product(out, *this);
+    detail::flag(out, bias == bias_kind::per_col, "bias");
+    detail::flag(out, bias == bias_kind::per_row, "bias per row");
+    detail::flag(out, residual, "residual");
+    if (act != activation::none) detail::name_in(out.item(""), "act", act);
   }
 };
 

@@ -6,6 +6,7 @@
 // is touched counts, and indices are taken to be distinct, as XLA and PyProf's embedding have it:
 // of a table only as many rows are read as there are indices.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -47,6 +48,10 @@ struct Embedding {
     return {.read = index + rows + (pass == ops::pass::bprop ? rows : 0), .written = rows};
   }
   constexpr count parameters() const { return count{V} * D; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, tokens, D);
+    if (V != 0) out.item("of ").put(V);
+  }
 };
 
 }  // namespace ops
@@ -93,6 +98,7 @@ struct Gather {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return indexed().numel() * 0; }
   constexpr traffic bytes() const { return indexed().bytes(1); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n, slice); }
 
  private:
   constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
@@ -113,6 +119,7 @@ struct IndexSelect {
   constexpr kprof::arithmetic arithmetic() const { return gather().arithmetic(); }
   constexpr count flops() const { return gather().flops(); }
   constexpr traffic bytes() const { return gather().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n, slice); }
 };
 
 /// y[index[n],:] = x[n,slice]. The other elements of y are not touched.
@@ -131,6 +138,7 @@ struct Scatter {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return indexed().numel() * 0; }
   constexpr traffic bytes() const { return indexed().bytes(1); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n, slice); }
 
  private:
   constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
@@ -151,6 +159,7 @@ struct ScatterAdd {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return indexed().numel(); }
   constexpr traffic bytes() const { return indexed().bytes(2); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n, slice); }
 
  private:
   constexpr detail::indexed indexed() const { return {n, slice, type, dtypeIndex}; }
@@ -181,6 +190,10 @@ struct MaskedSelect {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     const count y = bytes_for(selected == as_many_as_there_are ? numel : selected, type);
     return {.read = y + bytes_for(numel, dtypeMask), .written = y};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    if (selected != as_many_as_there_are) out.to(selected);
   }
 };
 

@@ -10,6 +10,7 @@
 // workspace.
 
 #include <kprof/ops/blas.hpp>
+#include <kprof/ops/brief/notation.hpp>
 
 KPROF_DETAIL_BEGIN
 namespace ops::detail {
@@ -90,6 +91,7 @@ struct Getrf {
     const count a = bytes_for(count{m} * n, type);
     return {.read = a, .written = a};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, m, n); }
 };
 
 /// A[n,n] = L L^T of Cholesky; of A one triangle.
@@ -114,6 +116,7 @@ struct Potrf {
     const count a = bytes_for(detail::blas_triangle(n), type);
     return {.read = a, .written = a};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// A[m,n] = Q R, Q as reflectors; their min(m, n) factors are written beside A.
@@ -139,6 +142,7 @@ struct Geqrf {
     const count a = bytes_for(count{m} * n, type);
     return {.read = a, .written = a + bytes_for(m < n ? m : n, type)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, m, n); }
 };
 
 /// A[n,n] X = B[n,nrhs] with the factors of Getrf.
@@ -164,6 +168,7 @@ struct Getrs {
     const count x = bytes_for(count{n} * nrhs, type);
     return {.read = bytes_for(count{n} * n, type) + x, .written = x};
   }
+  constexpr void brief(brief_text& out) const { out.put(n).item(nrhs).put(" rhs"); }
 };
 
 /// A[n,n] X = B[n,nrhs] with the factor of Potrf.
@@ -189,6 +194,7 @@ struct Potrs {
     const count x = bytes_for(count{n} * nrhs, type);
     return {.read = bytes_for(detail::blas_triangle(n), type) + x, .written = x};
   }
+  constexpr void brief(brief_text& out) const { out.put(n).item(nrhs).put(" rhs"); }
 };
 
 /// The inverse of A[n,n] out of the factors of Getrf.
@@ -212,6 +218,7 @@ struct Getri {
     const count a = bytes_for(count{n} * n, type);
     return {.read = a, .written = a};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// A[n,n] X = B[n,nrhs]: Getrf, and Getrs whose factors are on the chip already.
@@ -238,6 +245,7 @@ struct Gesv {
     const count both = bytes_for(count{n} * n, type) + bytes_for(count{n} * nrhs, type);
     return {.read = both, .written = both};
   }
+  constexpr void brief(brief_text& out) const { out.put(n).item(nrhs).put(" rhs"); }
 };
 
 }  // namespace ops

@@ -4,6 +4,7 @@
 
 // The fully connected layer, with its three directions. gemm.hpp includes this header.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -70,6 +71,14 @@ struct Linear {
   /// Weights and bias.
   constexpr count parameters() const {
     return count{in_features} * out_features + (bias ? out_features : 0);
+  }
+  constexpr void brief(brief_text& out) const {
+    out.beside("tokens").put(in_features).to(out_features);
+    detail::flag(out, bias && pass == ops::pass::fprop, "bias");
+    detail::types(out, *this);
+  }
+  constexpr bool shows(field_name field) const {
+    return field != "bias" || pass == ops::pass::fprop;
   }
 };
 

@@ -6,6 +6,7 @@
 // row (the logarithm of the row's sum) or once a call (the mean) is not counted. Class indices are
 // int64, as PyTorch has them.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -56,6 +57,7 @@ struct CrossEntropy {
       return {.read = rows == 0 ? 0 : logits + target + lse + loss, .written = logits};
     return {.read = logits + target, .written = lse + loss};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, rows, classes); }
 };
 
 /// Negative log likelihood of rows x classes log-probabilities, reduced to one number; NllLoss is
@@ -90,6 +92,7 @@ struct Nll {
               .written = bytes_for(count{rows} * classes, type)};
     return {.read = bytes_for(rows, type) + target, .written = loss};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, rows, classes); }
 };
 using NllLoss = Nll;
 
@@ -128,6 +131,10 @@ struct Mse {
                 loss = reduction == loss_reduction::none ? x : bytes_for(1, type);
     if (pass == ops::pass::bprop) return {.read = numel == 0 ? 0 : x + x + loss, .written = x};
     return {.read = x + x, .written = loss};
+  }
+  constexpr void brief(brief_text& out) const {
+    out.put(numel);
+    if (reduction != loss_reduction::mean) detail::name_in(out.item(""), "reduction", reduction);
   }
 };
 using MseLoss = Mse;

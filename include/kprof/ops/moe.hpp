@@ -5,6 +5,7 @@
 // Mixtures of experts: the router, and the experts' products. What lies between, the permutation of
 // the rows and the activation, are operators of their own.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/gemm.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -44,6 +45,11 @@ struct MoeRouter {
     return detail::sensible(valid()) ? product().bytes() : detail::invalid_traffic;
   }
   constexpr count parameters() const { return count{hidden} * experts; }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, tokens, hidden).to(experts);
+    detail::flag(out, softmax, "softmax");
+    detail::types(out, *this);
+  }
 
  private:
   constexpr Gemm product() const {
@@ -104,6 +110,12 @@ struct MoeMlp {
     layer.active_experts = signed_of(active);
     layer.experts = signed_of(all);
     return layer;
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, tokens, hidden).to(ffn);
+    detail::groups_of(out, active_experts, experts == 0 ? active_experts : experts, " experts");
+    detail::flag(out, !gated, "not gated");
+    detail::types(out, *this);
   }
 
  private:

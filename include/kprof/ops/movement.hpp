@@ -5,6 +5,7 @@
 // Operators that move elements and compute nothing: all have 0 FLOPs. Bytes: what arrives is read
 // once and written once; a reshape moves nothing, a fill only writes.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -48,6 +49,11 @@ struct Concat {
     }
     return {.read = read, .written = bytes_for(joined, type)};
   }
+  constexpr void brief(brief_text& out) const {
+    std::size_t used = inputs.size();
+    while (used > 1 && inputs[used - 1] == 0) --used;
+    for (std::size_t i = 0; i < used; ++i) out.put(i == 0 ? "" : " + ").put(inputs[i]);
+  }
 };
 
 /// A copy of a part of a tensor: of what lies outside nothing is read.
@@ -60,6 +66,7 @@ struct Slice {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::no_flops(valid()); }
   constexpr traffic bytes() const { return detail::moved(valid(), numel, type, type); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 /// A copy with the same elements; PyTorch's contiguous, clone and copy_.
@@ -75,6 +82,7 @@ struct Copy {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::no_flops(valid()); }
   constexpr traffic bytes() const { return detail::moved(valid(), numel, type, type); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 /// y[N,M] = x[M,N], `batch` times; it really moves the elements.
@@ -96,6 +104,10 @@ struct Transpose {
     const count x = bytes_for(count{batch} * M * N, type);
     return {.read = x, .written = x};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, M, N);
+    detail::axes(out, "batch ", 1, batch);
+  }
 };
 
 /// Dimensions in another order, NCHW to NHWC among them; it really moves the elements.
@@ -108,6 +120,7 @@ struct Permute {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return detail::no_flops(valid()); }
   constexpr traffic bytes() const { return detail::moved(valid(), numel, type, type); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 /// Another element type; Convert is the same.
@@ -125,6 +138,10 @@ struct Cast {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtypeIn); }
   constexpr count flops() const { return detail::no_flops(valid()); }
   constexpr traffic bytes() const { return detail::moved(valid(), numel, dtypeIn, dtypeOut); }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(numel).item(""), "dtypeIn", dtypeIn);
+    detail::name_in(out.to(""), "dtypeOut", dtypeOut);
+  }
 };
 using Convert = Cast;
 
@@ -143,6 +160,7 @@ struct Reshape {
   constexpr traffic bytes() const {
     return detail::sensible(valid()) ? traffic{} : detail::invalid_traffic;
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 /// A tensor of one value: PyTorch's zeros, ones, full and fill_.
@@ -161,6 +179,7 @@ struct Fill {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = 0, .written = bytes_for(numel, type)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 /// Bytes copied.
@@ -177,6 +196,7 @@ struct Memcpy {
   constexpr traffic bytes() const {
     return detail::moved(valid(), size, dtype::uint8, dtype::uint8);
   }
+  constexpr void brief(brief_text& out) const { detail::memory(out, size); }
 };
 
 /// Bytes set.
@@ -194,6 +214,7 @@ struct Memset {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = 0, .written = size};
   }
+  constexpr void brief(brief_text& out) const { detail::memory(out, size); }
 };
 
 }  // namespace ops

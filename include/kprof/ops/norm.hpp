@@ -11,6 +11,7 @@
 // knows. Of an empty batch nothing is read and no output is written; gradients of the parameters
 // are written, as zeros.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -100,6 +101,14 @@ struct BatchNorm {
     return t;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, N, C);
+    if (D != 1) out.by(D);
+    if (D != 1 || H != 1) out.by(H);
+    if (D != 1 || H != 1 || W != 1) out.by(W);
+    detail::norm(out, *this);
+  }
+  constexpr bool shows(field_name field) const { return field != "stats" || train; }
 
  private:
   constexpr count elements() const { return count{N} * C * D * H * W; }
@@ -145,6 +154,9 @@ struct LayerNorm {
                                      : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{cols} : 0; }
+  constexpr void brief(brief_text& out) const {
+    detail::norm(detail::sizes(out, rows, cols), *this);
+  }
 };
 
 /// Group normalisation of [N,C,HW]: statistics of each of N G groups of C / G channels, gamma and
@@ -187,6 +199,9 @@ struct GroupNorm {
                : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
+  constexpr void brief(brief_text& out) const {
+    detail::norm(detail::sizes(out, N, C, HW).item("groups ").put(G), *this);
+  }
 };
 
 /// Instance normalisation of [N,C,HW]: a GroupNorm whose groups are the channels.
@@ -214,6 +229,7 @@ struct InstanceNorm {
                : detail::invalid_traffic;
   }
   constexpr count parameters() const { return affine ? 2 * count{C} : 0; }
+  constexpr void brief(brief_text& out) const { detail::norm(detail::sizes(out, N, C, HW), *this); }
 };
 
 /// y = x / sqrt(mean of x^2) gamma, along rows. Forward: square and add 2, scale 1, gamma 1.
@@ -253,6 +269,9 @@ struct RmsNorm {
                               affine ? 1 : 0, stats ? bytes_for(rows, dtype::f32) : 0);
   }
   constexpr count parameters() const { return affine ? cols : 0; }
+  constexpr void brief(brief_text& out) const {
+    detail::norm(detail::sizes(out, rows, cols), *this);
+  }
 };
 
 }  // namespace ops

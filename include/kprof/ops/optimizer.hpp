@@ -8,6 +8,7 @@
 // states are read and written, gradients are read; where the parameters are masters of a copy in
 // another type, that is written too.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -57,6 +58,11 @@ struct Sgd {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const { return step().flops(2 + (weight_decay ? 2 : 0)); }
   constexpr traffic bytes() const { return step().bytes(); }
+  constexpr ops::pass pass() const { return ops::pass::update; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::flag(out, weight_decay, "weight decay");
+  }
 
  private:
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 0}; }
@@ -88,6 +94,13 @@ struct Momentum {
   constexpr traffic bytes() const {
     return detail::sensible(valid()) ? step().bytes() : detail::invalid_traffic;
   }
+  constexpr ops::pass pass() const { return ops::pass::update; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::flag(out, weight_decay, "weight decay");
+    detail::flag(out, nesterov, "nesterov");
+    detail::flag(out, dampening, "dampening");
+  }
 
  private:
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 1}; }
@@ -116,6 +129,11 @@ struct Adam {
   /// The root.
   constexpr count transcendentals() const { return step().flops(1); }
   constexpr traffic bytes() const { return step().bytes(); }
+  constexpr ops::pass pass() const { return ops::pass::update; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::flag(out, weight_decay, "weight decay");
+  }
 
  private:
   constexpr detail::step step() const { return {numel, type, dtypeG, dtypeCopy, 2}; }
@@ -143,6 +161,11 @@ struct AdamW {
   constexpr count flops() const { return adam().flops(); }
   constexpr count transcendentals() const { return adam().transcendentals(); }
   constexpr traffic bytes() const { return adam().bytes(); }
+  constexpr ops::pass pass() const { return ops::pass::update; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::flag(out, !weight_decay, "no weight decay");
+  }
 };
 
 /// Adam's update of the clipped gradient (13 FLOPs), the norms of parameters and update (4), and p
@@ -177,6 +200,11 @@ struct Lamb {
     if (!once.read.valid()) return detail::invalid_traffic;
     const count update = step().gradient();
     return {.read = once.read + update + bytes_for(numel, type), .written = once.written + update};
+  }
+  constexpr ops::pass pass() const { return ops::pass::update; }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::flag(out, weight_decay, "weight decay");
   }
 
  private:

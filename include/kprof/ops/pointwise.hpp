@@ -10,6 +10,7 @@
 
 #include <kprof/ops/activation.hpp>
 #include <kprof/ops/binary.hpp>
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>
 
@@ -133,6 +134,10 @@ struct Unary {
       return {.read = y + (function == unary_function::neg ? 0 : x), .written = x};
     return {.read = x, .written = y};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::plain(out, *this, numel);
+    detail::name_in(out.item(""), "function", function);
+  }
 };
 
 /// Unary under its own name: Exp, Sqrt, ...
@@ -156,6 +161,7 @@ struct named_unary {
   }
   constexpr count transcendentals() const { return general().transcendentals(); }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 using Neg = named_unary<unary_function::neg>;
 using Abs = named_unary<unary_function::abs>;
@@ -232,6 +238,11 @@ struct Ternary {
                     bytes_for(detail::broadcast_numel(c), type),
             .written = bytes_for(n, type)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::operands(out, a, b, c);
+    detail::name_in(out.item(""), "function", function);
+    detail::types(out, *this);
+  }
 };
 
 /// Ternary under its own name: Addcmul, Where, ...
@@ -253,6 +264,10 @@ struct named_ternary {
     return general().flops(model);
   }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const {
+    detail::operands(out, a, b, c);
+    detail::types(out, *this);
+  }
 };
 using Fma = named_ternary<ternary_function::fma>;
 using Addcmul = named_ternary<ternary_function::addcmul>;
@@ -290,6 +305,7 @@ struct Dropout {
     if (pass == ops::pass::bprop) return {.read = x + mask, .written = x};
     return {.read = x, .written = x + mask};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, numel); }
 };
 
 }  // namespace ops

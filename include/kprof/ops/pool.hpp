@@ -73,6 +73,10 @@ struct MaxPool3d {
     if (pass == ops::pass::bprop) return {.read = y + indices, .written = x};
     return {.read = x, .written = y + (return_indices ? indices : 0)};
   }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
+  constexpr bool shows(field_name field) const {
+    return field != "return_indices" || pass == ops::pass::fprop;
+  }
 
  private:
   constexpr detail::pool_window depth() const {
@@ -133,6 +137,10 @@ struct MaxPool2d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
+  constexpr bool shows(field_name field) const {
+    return field != "return_indices" || pass == ops::pass::fprop;
+  }
 };
 
 /// MaxPool3d along W alone.
@@ -176,6 +184,10 @@ struct MaxPool1d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
+  constexpr bool shows(field_name field) const {
+    return field != "return_indices" || pass == ops::pass::fprop;
+  }
 };
 
 /// y[N,C,Z,P,Q] is the mean of each window of x[N,C,D,H,W]. bprop reads dy and writes dx.
@@ -218,6 +230,7 @@ struct AvgPool3d {
     const traffic t = windows().bytes();
     return pass == ops::pass::bprop ? traffic{.read = t.written, .written = t.read} : t;
   }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
 
  private:
   /// The forward pass of MaxPool3d has the same windows, FLOPs and tensors.
@@ -286,6 +299,7 @@ struct AvgPool2d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
 };
 
 /// AvgPool3d along W alone.
@@ -327,6 +341,7 @@ struct AvgPool1d {
   constexpr kprof::arithmetic arithmetic() const { return pool3d().arithmetic(); }
   constexpr count flops() const { return pool3d().flops(); }
   constexpr traffic bytes() const { return pool3d().bytes(); }
+  constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
 };
 
 }  // namespace ops

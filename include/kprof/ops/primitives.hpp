@@ -6,6 +6,7 @@
 // BabelStream. Comparisons and moves are no FLOPs. Bytes are those of an algorithm that reads its
 // input once and keeps the rest on the chip.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -40,6 +41,7 @@ struct Sort {
     const traffic one = bytes();
     return {.read = one.read * passes, .written = one.written * passes};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Running sums, inclusive or exclusive.
@@ -60,6 +62,7 @@ struct Scan {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(n, type)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// Counts n samples into `bins` counters, which are written and not read.
@@ -83,6 +86,10 @@ struct Histogram {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(bins, dtypeCounter)};
   }
+  constexpr void brief(brief_text& out) const {
+    out.put(n).to(bins).put(" bins");
+    detail::types(out, *this);
+  }
 };
 
 /// An array reduced to one element, by addition or whatever costs as much. Reduce is that of
@@ -105,6 +112,7 @@ struct ReduceArray {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n, type), .written = bytes_for(1, type)};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, n); }
 };
 
 /// B[n,m] = A[m,n] transposed, in place as well.
@@ -125,6 +133,7 @@ struct TransposeMatrix {
     const count all = bytes_for(count{m} * n, type);
     return {.read = all, .written = all};
   }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, m, n); }
 };
 
 /// copy: c = a; mul: b = s c; add: c = a + b; triad: a = b + s c; dot: sum += a b; nstream: a += b
@@ -171,6 +180,9 @@ struct Stream {
       case stream_kernel::nstream: return {.read = one * 3, .written = one};
       default: return {.read = one + one, .written = one};
     }
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(n).item(""), "kernel", kernel);
   }
 };
 

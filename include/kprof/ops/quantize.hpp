@@ -7,6 +7,7 @@
 // without a kernel's padding, and zero points as well: as many as scales, packed, of the quantised
 // type. Scaling inside a product costs nothing.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -81,6 +82,16 @@ struct Quantize {
     return {.read = bytes_for(numel, dtypeIn) + (amax ? 0 : beside),
             .written = bytes_for(numel, dtypeOut) + (amax ? beside : 0)};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(numel).item(""), "dtypeIn", dtypeIn);
+    detail::name_in(out.to(""), "dtypeOut", dtypeOut);
+    detail::scales(out, *this);
+    detail::flag(out, amax, "amax");
+    if (dtypeScale != dtype::f32) out.beside("dtypeScale");
+  }
+  constexpr bool shows(field_name field) const {
+    return field != "group" || scaling == ops::scaling::group;
+  }
 };
 
 /// dtypeOut from dtypeIn, the quantised one.
@@ -115,6 +126,15 @@ struct Dequantize {
     return {.read = bytes_for(numel, dtypeIn) + bytes_for(scales, dtypeScale) +
                     (zero_points ? bytes_for(scales, dtypeIn) : 0),
             .written = bytes_for(numel, dtypeOut)};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(numel).item(""), "dtypeIn", dtypeIn);
+    detail::name_in(out.to(""), "dtypeOut", dtypeOut);
+    detail::scales(out, *this);
+    if (dtypeScale != dtype::f32) out.beside("dtypeScale");
+  }
+  constexpr bool shows(field_name field) const {
+    return field != "group" || scaling == ops::scaling::group;
   }
 };
 
@@ -165,6 +185,20 @@ struct GemmQuant {
                     (zerosB ? bytes_for(scalesB, dtypeB) : 0);
     const count c = bytes_for(count{M} * N, dtypeC);
     return {.read = a + b + (beta ? c : 0), .written = c};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::product(out, *this);
+    if (scaleA != ops::scaling::none) detail::name_in(out.item("A per "), "scaleA", scaleA);
+    if (scaleB != ops::scaling::none) detail::name_in(out.item("B per "), "scaleB", scaleB);
+    if (grouped()) out.put(" of ").put(group);
+    detail::flag(out, zerosA, "A zeros");
+    detail::flag(out, zerosB, "B zeros");
+  }
+  constexpr bool shows(field_name field) const { return field != "group" || grouped(); }
+
+ private:
+  constexpr bool grouped() const {
+    return scaleA == ops::scaling::group || scaleB == ops::scaling::group;
   }
 };
 

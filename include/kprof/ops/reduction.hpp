@@ -6,6 +6,7 @@
 // primitive: a sum of n elements counts n, as PyProf and RAJAPerf have it, not n - 1. Bytes: the
 // input once, the result once.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -84,6 +85,10 @@ struct Reduce {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(n_in, type), .written = bytes_for(n_out, output_type())};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(out.put(n_in).to(n_out).item(""), "kind", kind);
+    detail::types(out, *this);
+  }
 
  private:
   constexpr bool is_position() const {
@@ -112,6 +117,10 @@ struct named_reduction {
   constexpr count flops() const { return general().flops(); }
   constexpr count transcendentals() const { return general().transcendentals(); }
   constexpr traffic bytes() const { return general().bytes(); }
+  constexpr void brief(brief_text& out) const {
+    out.put(n_in).to(n_out);
+    detail::types(out, *this);
+  }
 };
 using Sum = named_reduction<reduction::sum>;
 using Mean = named_reduction<reduction::mean>;

@@ -17,6 +17,7 @@
 // fprop writes them is not counted. Of an empty batch nothing is read; gradients of the weights are
 // written, as zeros.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -108,6 +109,7 @@ struct RnnCell {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_cell(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {
@@ -140,6 +142,7 @@ struct LstmCell {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_cell(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {
@@ -172,6 +175,7 @@ struct GruCell {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_cell(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {
@@ -227,6 +231,7 @@ struct Rnn {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_net(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {
@@ -263,6 +268,7 @@ struct Lstm {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_net(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {
@@ -297,6 +303,7 @@ struct Gru {
   constexpr count flops() const { return model().flops(); }
   constexpr traffic bytes() const { return model().bytes(); }
   constexpr count parameters() const { return model().parameters(); }
+  constexpr void brief(brief_text& out) const { detail::recurrent_net(out, *this); }
 
  private:
   constexpr detail::recurrent model() const {

@@ -7,6 +7,7 @@
 // Forward reads x and writes y, which is as little as a kernel that holds its row can do; backward
 // reads y and dy and writes dx.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -56,6 +57,7 @@ struct Softmax {
     return pass == ops::pass::bprop ? 0 : count{rows} * cols;
   }
   constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, rows, cols); }
 };
 
 /// y = x - max - log(sum of exp(x - max)). Forward: max, sub, exp, add, sub. Backward: row sum of
@@ -82,6 +84,7 @@ struct LogSoftmax {
     return detail::sensible(valid()) ? count{rows} * cols : count::invalid();
   }
   constexpr traffic bytes() const { return detail::softmax_bytes(*this); }
+  constexpr void brief(brief_text& out) const { detail::plain(out, *this, rows, cols); }
 };
 
 }  // namespace ops

@@ -7,6 +7,7 @@
 // Bytes are those of the format, each index and value once, and of the whole dense operand, whose
 // elements are reused out of cache.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -57,6 +58,11 @@ struct SpmvCsr {
                                                  bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
     return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
   }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, M, N).item("nnz ").put(nnz);
+    detail::flag(out, beta, "beta");
+    detail::types(out, *this);
+  }
 };
 
 /// SpmvCsr whose A is a list of coordinates: nnz row indices, nnz column indices, nnz values.
@@ -87,6 +93,11 @@ struct SpmvCoo {
     const count y = bytes_for(M, type),
                 matrix = count{2} * bytes_for(nnz, dtypeIndex) + bytes_for(nnz, type);
     return {.read = matrix + bytes_for(N, type) + (beta ? y : 0), .written = y};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, M, N).item("nnz ").put(nnz);
+    detail::flag(out, beta, "beta");
+    detail::types(out, *this);
   }
 };
 
@@ -124,6 +135,11 @@ struct SpmmCsr {
                 matrix = bytes_for(count{M} + 1, offsets_type()) + bytes_for(nnz, dtypeIndex) +
                          bytes_for(nnz, type);
     return {.read = matrix + bytes_for(count{K} * N, type) + (beta ? c : 0), .written = c};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::sizes(out, M, N, K).item("nnz ").put(nnz);
+    detail::flag(out, beta, "beta");
+    detail::types(out, *this);
   }
 };
 

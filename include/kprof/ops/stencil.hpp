@@ -6,6 +6,7 @@
 // edge than the radius are read, not computed. Bytes are those of the whole input and of the points
 // computed: that a star leaves the outermost corners alone is not subtracted.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 #include <kprof/ops/shape.hpp>
 
@@ -76,6 +77,11 @@ struct Stencil {
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     return {.read = bytes_for(inside(0), type), .written = bytes_for(points(), type)};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::name_in(detail::sizes_in(out, n).item(""), "shape", shape);
+    detail::axes(out, "r ", 1, r);
+    out.beside("counting");
   }
 
  private:

@@ -5,6 +5,7 @@
 // Products that tensor cores alone have: with 2:4 sparsity, and of narrow types with a scale a
 // block. gemm.hpp includes this header.
 
+#include <kprof/ops/brief/notation.hpp>
 #include <kprof/ops/common.hpp>
 
 KPROF_DETAIL_BEGIN
@@ -48,6 +49,7 @@ struct SparseGemm {
                     bytes_for(count{K} * N, dtypeB) + (beta ? c : 0),
             .written = c};
   }
+  constexpr void brief(brief_text& out) const { detail::product(out, *this); }
 };
 
 /// Gemm of types below 16 bits whose operands carry a scale of 8 bits for each `block` elements
@@ -81,6 +83,10 @@ struct BlockScaledGemm {
     return {.read = bytes_for(count{M} * K, dtypeA) + bytes_for(count{K} * N, dtypeB) + scales +
                     (beta ? c : 0),
             .written = c};
+  }
+  constexpr void brief(brief_text& out) const {
+    detail::product(out, *this);
+    detail::axes(out, "block ", 0, block);
   }
 };
 
