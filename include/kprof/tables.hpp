@@ -8,6 +8,7 @@
 //   for (const kprof::operator_row& row : kprof::operator_table(kprof::snapshot()))
 //     use(row.name, row.flops_per_s);
 
+#include <kprof/model/check_grouping.hpp>
 #include <kprof/model/copy_table.hpp>
 #include <kprof/model/kernel_table.hpp>
 #include <kprof/model/metrics.hpp>

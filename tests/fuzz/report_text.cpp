@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as the names, parameters and numbers of a profile, and as options of the report: the
 // page is printable, whatever they are.
+#include "groupings.hpp"
 #include "printable.hpp"
 #include "profile_builder.hpp"
 
@@ -51,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.top = in.byte() % 8;
   options.ascii = in.byte() % 2 != 0;
   options.legend = in.byte() % 2 != 0;
-  options.by = static_cast<kprof::grouping>(in.byte() % 4);
+  options.by = kprof_test::finer_and_finer()[in.byte() % 4];
 
   kprof_test::profile_builder b;
   std::vector<std::uint32_t> nodes{b.thread(in.text(), in.byte())};

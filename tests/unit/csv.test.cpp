@@ -8,6 +8,7 @@
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/sample_profile.hpp"
+#include "groupings.hpp"
 
 #include <cstddef>
 #include <cstdlib>
@@ -114,8 +115,8 @@ TEST_CASE("csv.every_number_comes_back_as_it_was") {
         kprof_test::transformer_profile()}) {
     check_rows(run, grouping::op, "op");
     check_rows(run, grouping::parameters, "parameters");
-    check_rows(run, grouping::call_site, "call_site");
-    check_rows(run, grouping::thread, "thread");
+    check_rows(run, kprof_test::by_call_site(), "parameters+call_site");
+    check_rows(run, kprof_test::by_thread(), "parameters+call_site+thread");
   }
 }
 
@@ -139,8 +140,8 @@ TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
     b.calls(b.op(main, name), 1, 1000);
   b.calls(b.op(root, "other"), 1, 1000);
   const kprof::profile run = b.done();
-  const std::vector<operator_row> rows = kprof::operator_table(run, grouping::thread);
-  const std::vector<record> records = csv_of(run, {{"by", "thread"}});
+  const std::vector<operator_row> rows = kprof::operator_table(run, kprof_test::by_thread());
+  const std::vector<record> records = csv_of(run, {{"by", "parameters+call_site+thread"}});
   REQUIRE(records.size() == 13);
   for (std::size_t i = 0; i < rows.size(); ++i)
     CHECK(field_of(records, i, "operator") == rows[i].name);
@@ -154,9 +155,11 @@ TEST_CASE("csv.fields_are_quoted_where_they_must_be") {
 
 TEST_CASE("csv.wrong_options_are_told") {
   std::string text = "untouched";
-  CHECK(kprof::write(kprof::profile{}, "csv", {{"by", "file"}}, text).message ==
-        "by=file is unknown; valid: by=op, by=parameters, by=call_site, by=thread");
+  CHECK(kprof::write(kprof::profile{}, "csv", {{"by", "op+a-b"}}, text).message ==
+        "by=op+a-b: \"a-b\" is neither a key nor the name of a field; choose from op, parameters, "
+        "pass, dtype, region, layer, thread, call_site, or name a field, as in M, shape[0] or "
+        "epilogue.scale; + joins keys");
   CHECK(kprof::write(kprof::profile{}, "csv", {{"top", "3"}}, text).message ==
-        "unknown option 'top=3' of csv; valid: path=FILE, by=op|parameters|call_site|thread");
+        "unknown option 'top=3' of csv; valid: path=FILE, by=KEY+KEY, fold=FIELD+FIELD");
   CHECK(text == "untouched");
 }

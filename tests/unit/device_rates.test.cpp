@@ -4,6 +4,7 @@
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
+#include "groupings.hpp"
 
 using kprof::absence;
 using kprof::copy_direction;
@@ -71,7 +72,8 @@ TEST_CASE("device_summary.a_rate_is_of_the_calls_that_launched_something") {
   CHECK(row_of(p, "Gemm").flops.value == Approx(7000));
   CHECK(row_of(p, "Gemm").flops_per_s.value == Approx(2500 / 400e-9));
   CHECK(row_of(p, "Gemm").bytes_per_s.value == Approx(70 / 400e-9));
-  for (const grouping by : {grouping::parameters, grouping::call_site, grouping::thread}) {
+  for (const grouping& by : kprof_test::finer_and_finer()) {
+    if (by == grouping::op) continue;
     CHECK(row_of(p, "Gemm", by).parameters == "n=1");
     CHECK(row_of(p, "Gemm", by).flops_per_s.value == Approx(500 / 200e-9));
   }

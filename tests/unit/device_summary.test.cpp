@@ -4,6 +4,7 @@
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
+#include "groupings.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -24,8 +25,7 @@ using kprof_test::row_of;
 
 namespace {
 
-constexpr auto every_grouping = {grouping::op, grouping::parameters, grouping::call_site,
-                                 grouping::thread};
+const auto every_grouping = kprof_test::finer_and_finer();
 
 }  // namespace
 
@@ -42,7 +42,7 @@ TEST_CASE("device_summary.work_counts_to_the_innermost_operator") {
   b.set(part, 1, 5, 64);
   b.kernel(inner, "k", 4, 1000);
   const kprof::profile p = b.done();
-  for (const grouping by : every_grouping) {
+  for (const grouping& by : every_grouping) {
     const operator_row row = row_of(p, "Outer", by), nested = row_of(p, "Inner", by);
     CHECK(row.device_ns == Approx(200 + 20 + 60 + 5));
     CHECK(row.device_total_ns == Approx(285 + 4000));
@@ -108,7 +108,7 @@ TEST_CASE("device_summary.captured_calls_do_nothing_and_replays_do_it_again") {
   b.set(graph, 50, 2, 8);
   b.kernel(region, "k", 50, 3);
   const kprof::profile p = b.done();
-  for (const grouping by : every_grouping) {
+  for (const grouping& by : every_grouping) {
     const operator_row row = row_of(p, "Gemm", by);
     CHECK(row.calls == 3);
     CHECK(row.captured == 2);
@@ -147,7 +147,7 @@ TEST_CASE("device_summary.work_launched_in_a_path_of_another_thread_is_the_opera
     CHECK(row.device_total_ns == Approx(1000));
     CHECK(row.flops_per_s.value == Approx(500 / 1000e-9));
   }
-  const auto rows = operator_table(p, grouping::thread);
+  const auto rows = operator_table(p, kprof_test::by_thread());
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].device_ns == 0);
   CHECK(rows[1].name == "Batch");
@@ -216,8 +216,8 @@ TEST_CASE("device_summary.totals_agree_with_a_slow_reading_of_the_definition") {
       }
       if (innermost) outside += w.total_ns;
     }
-    for (const grouping by : every_grouping) {
-      INFO("seed " << seed << " by " << static_cast<int>(by));
+    for (const grouping& by : every_grouping) {
+      INFO("seed " << seed << " by " << by.text());
       double own = 0, shares = 0;
       std::map<std::string, sums> found;
       for (const operator_row& row : operator_table(p, by)) {

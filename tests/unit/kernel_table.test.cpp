@@ -4,6 +4,7 @@
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/rows.hpp"
+#include "groupings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -147,8 +148,9 @@ TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
   CHECK(by_parameters[0].regions == 2);
   CHECK(by_parameters[0].region.empty());
   CHECK(by_parameters[0].streams == 2);
-  CHECK(kernel_table(p, grouping::call_site).size() == 12);
-  CHECK(kernel_table(p, grouping::thread).size() == 13);
+  CHECK(kernel_table(p, grouping(grouping::parameters) + grouping::region).size() == 12);
+  CHECK(kernel_table(p, grouping(grouping::parameters) + grouping::region + grouping::thread)
+            .size() == 13);
   const kernel_row all = kernel_table(p, grouping::op)[0];
   CHECK(all.calls == 10);
   CHECK(all.variants == 2);
@@ -203,8 +205,7 @@ TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
         runs += w.calls, untimed += w.untimed, ns += w.total_ns;
     }
     std::size_t before = 0;
-    for (const grouping by :
-         {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+    for (const grouping& by : kprof_test::finer_and_finer()) {
       const auto table = kernel_table(p, by);
       std::uint64_t row_runs = 0, row_untimed = 0;
       double row_ns = 0, shares = 0;
@@ -218,7 +219,7 @@ TEST_CASE("kernel_table.the_longest_come_first_and_nothing_is_lost") {
         REQUIRE(table[i].min_ns.value <= table[i].mean_ns.value * (1 + 1e-9));
         REQUIRE(table[i].mean_ns.value <= table[i].max_ns.value * (1 + 1e-9));
       }
-      INFO("seed " << seed << " by " << static_cast<int>(by));
+      INFO("seed " << seed << " by " << by.text());
       REQUIRE(row_runs == runs);
       REQUIRE(row_untimed == untimed);
       REQUIRE(row_ns == Approx(ns).margin(1e-6));

@@ -9,6 +9,8 @@
 
 #include "catch.hpp"
 
+#include "groupings.hpp"
+
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -51,9 +53,8 @@ TEST_CASE("model.a_context_makes_no_row_on_the_thread_that_adopts_it") {
   batch_on_a_worker();
   kprof::stop();
   const kprof::profile p = kprof::snapshot();
-  for (const grouping by :
-       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
-    INFO("grouping " << static_cast<int>(by));
+  for (const grouping& by : kprof_test::finer_and_finer()) {
+    INFO("grouping " << by.text());
     const std::vector<operator_row> rows = kprof::operator_table(p, by);
     REQUIRE(rows.size() == 2);
     for (const operator_row& row : rows) {
@@ -66,7 +67,7 @@ TEST_CASE("model.a_context_makes_no_row_on_the_thread_that_adopts_it") {
     CHECK(rows[0].thread != rows[1].thread);
   }
   std::string page;
-  REQUIRE(kprof::write_text(p, {.width = 140, .by = grouping::thread}, page));
+  REQUIRE(kprof::write_text(p, {.width = 140, .by = kprof_test::by_thread()}, page));
   CHECK(page.find("no call has finished") == std::string::npos);
   CHECK(page.find("several") == std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 
 #include "device_profiles.hpp"
+#include "groupings.hpp"
 
 #include <kprof/tables.hpp>
 
@@ -23,8 +24,7 @@ using kprof::scope_node;
 
 namespace {
 
-constexpr grouping all_groupings[] = {grouping::op, grouping::parameters, grouping::call_site,
-                                      grouping::thread};
+const auto all_groupings = kprof_test::finer_and_finer();
 
 /// The same run with operators, threads and siblings in another order.
 profile reordered(const profile& p, unsigned seed) {
@@ -83,7 +83,7 @@ TEST_CASE("row_keys.do_not_depend_on_the_order_of_a_run") {
                            kprof_test::troubled_device_profile()})
     for (unsigned seed = 0; seed < 5; ++seed) {
       const profile other = reordered(p, seed);
-      for (const grouping by : all_groupings) {
+      for (const grouping& by : all_groupings) {
         CHECK(sorted_keys(operator_table(p, by)) == sorted_keys(operator_table(other, by)));
         CHECK(sorted_keys(kernel_table(p, by)) == sorted_keys(kernel_table(other, by)));
       }
@@ -101,7 +101,7 @@ TEST_CASE("row_keys.differ_within_a_table") {
   for (unsigned seed = 0; seed < seeds; ++seed) {
     const profile p = kprof_test::random_device_profile(seed);
     INFO("seed " << seed);
-    for (const grouping by : all_groupings) {
+    for (const grouping& by : all_groupings) {
       REQUIRE(differ(sorted_keys(operator_table(p, by))));
       REQUIRE(differ(sorted_keys(kernel_table(p, by))));
     }
@@ -110,7 +110,7 @@ TEST_CASE("row_keys.differ_within_a_table") {
   kprof_test::profile_builder twins;  // two threads of one name
   for (std::uint64_t id = 1; id <= 2; ++id)
     twins.calls(twins.op(twins.thread("worker", id), "Gemm", "n=1"), 1, 10);
-  CHECK(differ(sorted_keys(operator_table(twins.done(), grouping::thread))));
+  CHECK(differ(sorted_keys(operator_table(twins.done(), kprof_test::by_thread()))));
 }
 
 TEST_CASE("row_keys.change_with_all_that_makes_a_row") {
@@ -120,7 +120,7 @@ TEST_CASE("row_keys.change_with_all_that_makes_a_row") {
   const profile one = b.done();
   std::set<std::uint64_t> keys;
   const auto add = [&](const profile& p) {
-    for (const grouping by : {grouping::call_site, grouping::thread})
+    for (const grouping& by : {kprof_test::by_call_site(), kprof_test::by_thread()})
       for (const auto& row : operator_table(p, by)) keys.insert(row.key);
     for (const auto& row : call_tree(p))
       if (row.kind == kprof::scope_kind::op) keys.insert(row.key);
@@ -140,7 +140,7 @@ TEST_CASE("row_keys.change_with_all_that_makes_a_row") {
   CHECK(with([](profile& p, scope_node&) { p.operators[0].declared_name = "Gemv"; }) == 3);
   CHECK(with([](profile& p, scope_node&) { p.operators[0].fields[0].name = "m"; }) == 3);
   CHECK(with([](profile&, scope_node& n) { n.file = "a.cpp"; }) == 2);
-  CHECK(with([](profile&, scope_node& n) { n.line = 7; }) == 2);
+  CHECK(with([](profile&, scope_node& n) { n.file = "a.cpp", n.line = 7; }) == 2);
   CHECK(with([](profile& p, scope_node&) { p.threads[0].name = "other"; }) == 1);
   CHECK(with([&](profile&, scope_node& n) { n.parent = region; }) == 1);
   // What is no part of a row: numbers of threads and the name with a number.
@@ -160,7 +160,7 @@ TEST_CASE("row_keys.a_million_calls_have_a_million_keys") {
   for (std::uint64_t i = 0; i < 1'000'000; ++i) {  // small numbers in three fields, as shapes are
     const std::uint64_t shape[] = {i % 100, i / 100 % 100, i / 10'000};
     std::memcpy(n.values.packed.data(), shape, sizeof shape);
-    all.push_back(keys.row(n, grouping::parameters));
+    all.push_back(keys.call(n).value());
   }
   std::sort(all.begin(), all.end());
   CHECK(differ(all));

@@ -7,6 +7,8 @@
 
 #include "catch.hpp"
 
+#include "groupings.hpp"
+
 #include <random>
 #include <string>
 #include <string_view>
@@ -100,7 +102,8 @@ TEST_CASE("settings.too_little_memory_is_told_and_raised") {
 
 TEST_CASE("settings.report_options_are_read") {
   const parsed_settings p = settings::parse(
-      "report(path=run-%p.txt,width=160,top=7,sort=total,by=call_site,filter=\"^(Gemm|Conv),"
+      "report(path=run-%p.txt,width=160,top=7,sort=total,by=parameters+call_site,filter=\"^(Gemm|"
+      "Conv),"
       "\\\"x\",columns=operator+calls+p99,table=off,tree=on,ascii,legend),memory=1MiB");
   CHECK(p.errors.empty());
   const kprof::report_options& r = p.value.report;
@@ -109,7 +112,7 @@ TEST_CASE("settings.report_options_are_read") {
   CHECK(r.width == 160);
   CHECK(r.top == 7);
   CHECK(r.sort == "total");
-  CHECK(r.by == kprof::grouping::call_site);
+  CHECK(r.by == kprof_test::by_call_site());
   CHECK(r.filter == "^(Gemm|Conv),\"x");
   CHECK(r.columns == std::vector<std::string>{"operator", "calls", "p99"});
   CHECK_FALSE(r.table);
@@ -130,8 +133,8 @@ TEST_CASE("settings.what_is_wrong_names_what_is_valid") {
                  "unknown option 'colour=red' of report; valid: path=FILE"));
   CHECK(contains(complaint("report(width=wide)"), "no number from 40 to 1000"));
   CHECK(contains(complaint("report(width=39)"), "no number"));
-  CHECK(contains(complaint("report(by=colour)"),
-                 "valid: by=op, by=parameters, by=call_site, by=thread"));
+  CHECK(contains(complaint("report(by=co.)"),
+                 "choose from op, parameters, pass, dtype, region, layer"));
   CHECK(contains(complaint("report(width=100"), "no closing ')'"));
   CHECK(contains(complaint("report(filter=\"abc"), "no closing '\"'"));
   CHECK(contains(complaint(",on"), "a setting is missing"));

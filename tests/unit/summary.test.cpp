@@ -4,6 +4,7 @@
 #include "../support/catch.hpp"
 #include "../support/rows.hpp"
 #include "../support/sample_profile.hpp"
+#include "groupings.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -53,8 +54,8 @@ TEST_CASE("summary.rows_are_split_as_the_grouping_says") {
   CHECK(by_parameters[0].calls == 3);
   CHECK(by_parameters[1].file == "x.cpp");
   CHECK(by_parameters[1].line == 1);
-  CHECK(operator_table(p, grouping::call_site).size() == 3);
-  const auto by_thread = operator_table(p, grouping::thread);
+  CHECK(operator_table(p, kprof_test::by_call_site()).size() == 3);
+  const auto by_thread = operator_table(p, kprof_test::by_thread());
   REQUIRE(by_thread.size() == 4);
   CHECK(by_thread[0].thread == 0);
   CHECK(by_thread[3].thread == 1);
@@ -124,8 +125,7 @@ TEST_CASE("summary.regions_inside_an_operator_count_to_its_self_time") {
       .calls(inner, 1, 500)
       .calls(copy, 1, 450);
   const kprof::profile p = b.done();
-  for (const grouping by :
-       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
+  for (const grouping& by : kprof_test::finer_and_finer()) {
     const operator_row all = row_of(p, "Outer", by), nested = row_of(p, "Inner", by);
     CHECK(all.self_ns == Approx(20 + 80 + 300));
     CHECK(all.share == Approx(0.4));
@@ -148,9 +148,8 @@ TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
   b.site(never, "b.cpp", 2);
   const kprof::profile p = b.done();
 
-  for (const grouping by :
-       {grouping::op, grouping::parameters, grouping::call_site, grouping::thread}) {
-    INFO("grouping " << static_cast<int>(by));
+  for (const grouping& by : kprof_test::finer_and_finer()) {
+    INFO("grouping " << by.text());
     const auto rows = operator_table(p, by);
     REQUIRE(rows.size() == 2);
     CHECK(rows[0].name == "Batch");
@@ -162,13 +161,13 @@ TEST_CASE("summary.a_path_handed_over_by_another_thread_makes_no_rows") {
     CHECK(rows[0].calls == 1);
     CHECK(rows[0].flops_per_s.known());
     // a row of one thread has no time of another
-    CHECK(rows[0].self_ns == Approx(by == grouping::thread ? 1000 : 1050));
+    CHECK(rows[0].self_ns == Approx(by == kprof_test::by_thread() ? 1000 : 1050));
     CHECK(rows[1].name == "Part");
     CHECK(rows[1].thread == 1);
   }
   b.p.nodes[handed].open = 1;
   CHECK(row_of(b.p, "Batch").thread == scope_node::none);
-  CHECK(operator_table(b.p, grouping::thread).size() == 3);
+  CHECK(operator_table(b.p, kprof_test::by_thread()).size() == 3);
 }
 
 TEST_CASE("summary.a_table_of_some_calls_sums_these_alone") {

@@ -9,6 +9,7 @@
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/utf8.hpp"
+#include "groupings.hpp"
 
 #include <cstddef>
 #include <string>
@@ -54,7 +55,7 @@ TEST_CASE("report.pages_are_as_accepted") {
   by_op.legend = true;
   check_golden("report_by_op_legend.txt", page_of(sample, by_op));
   report_options by_thread = at_width(140);
-  by_thread.by = grouping::thread;
+  by_thread.by = kprof_test::by_thread();
   by_thread.sort = "gflops";
   check_golden("report_by_thread.txt", page_of(sample, by_thread));
   report_options few = at_width(100);
@@ -112,7 +113,7 @@ TEST_CASE("report.pages_of_a_device_are_as_accepted") {
   by_op.top = 5;
   check_golden("report_device_by_op_legend.txt", page_of(run, by_op));
   report_options by_thread = at_width(250);
-  by_thread.by = grouping::thread;
+  by_thread.by = kprof_test::by_thread();
   by_thread.top = 10;
   check_golden("report_device_by_thread.txt", page_of(run, by_thread));
   check_golden("report_device_troubled_100.txt",
@@ -160,7 +161,7 @@ TEST_CASE("report.no_line_is_wider_than_asked") {
          static_cast<std::size_t>(&p - profiles.data()) < made_by_hand ? step : random_step,
              ++variant) {
       report_options options = at_width(width);
-      options.by = static_cast<grouping>(variant % 4);
+      options.by = kprof_test::finer_and_finer()[variant % 4];
       options.ascii = variant % 3 == 0;
       options.legend = variant % 7 == 0;
       options.full_names = variant % 2 == 0;
@@ -256,7 +257,7 @@ TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
     for (const int width : {40, 55, 70, 100, 130})
       for (const int section : {0, 1, 2}) {
         report_options options = at_width(width);
-        options.by = static_cast<grouping>(variant % 4);
+        options.by = kprof_test::finer_and_finer()[variant % 4];
         options.ascii = variant++ % 3 == 0;
         options.table = section == 0;
         options.tree = section == 1;

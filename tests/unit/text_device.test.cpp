@@ -7,6 +7,7 @@
 #include "../support/device_profiles.hpp"
 #include "../support/report_page.hpp"
 #include "../support/utf8.hpp"
+#include "groupings.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -194,7 +195,7 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const kprof::profile p = kprof_test::random_device_profile(seed);
     report_options options;
-    options.by = static_cast<grouping>(seed % 4);
+    options.by = kprof_test::finer_and_finer()[seed % 4];
     options.filter = seed % 3 == 0 ? "" : "[aeiou]";
     options.top = seed % 5;
     kprof::detail::text_plan plan(options);
@@ -222,8 +223,8 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
       REQUIRE((tree.rows[i].parent == scope_node::none || tree.shown[tree.rows[i].parent]));
     }
     for (const device_work& w : p.device.work)
-      if (w.scope >= p.nodes.size() ||
-          (p.nodes[w.scope].kind == kprof::scope_kind::root && options.by != grouping::thread))
+      if (w.scope >= p.nodes.size() || (p.nodes[w.scope].kind == kprof::scope_kind::root &&
+                                        options.by != kprof_test::by_thread()))
         in_tree += w.total_ns;
     REQUIRE(in_tree == Approx(all).margin(1));
   }
@@ -272,7 +273,7 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   CHECK(words(line_with(rows, " k ")) ==
         "A 2 variants 3 regions k 3 303 ns 85.6% 101 ns 100 ns 102 ns several 3 streams several "
         "several several several 6.00 k 60 unknown");
-  options.by = grouping::thread;
+  options.by = kprof_test::by_thread();
   CHECK(count_of(section(page_of(p, options), "Kernels"), "\nA ") == 3);
   CHECK(count_of(page_of(p, options),
                  "\nn/a, invalid parameters, or a formula that gives no number for them: B\n") ==

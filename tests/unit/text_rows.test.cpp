@@ -7,6 +7,7 @@
 #include "../support/report_page.hpp"
 #include "../support/sample_profile.hpp"
 #include "../support/utf8.hpp"
+#include "groupings.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -146,7 +147,7 @@ TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
     for (const kprof::scope_node& n : p.nodes)
       calls += n.kind == kprof::scope_kind::op ? n.calls : 0;
     report_options options;
-    options.by = static_cast<grouping>(seed % 4);
+    options.by = kprof_test::finer_and_finer()[seed % 4];
     options.filter = seed % 3 == 0 ? "" : "[aeiou]";
     options.top = 5;
     kprof::detail::text_plan plan(options);
@@ -296,7 +297,7 @@ TEST_CASE("report.what_others_ran_for_a_thread_is_outside_its_operators") {
   CHECK_FALSE(has(page_of(p, options), "in regions"));
   CHECK_FALSE(has(page_of(p, options), "no call has finished"));
   CHECK(has(line_with(page_of(p, options), "Batch "), "1.00 \u00B5s  100.0%"));
-  options.by = grouping::thread;
+  options.by = kprof_test::by_thread();
   CHECK(has(page_of(p, options),
             "in regions, outside operators of their thread: self 100 ns, 10.0%"));
   CHECK_FALSE(has(page_of(p, options), "no call has finished"));

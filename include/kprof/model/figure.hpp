@@ -2,17 +2,13 @@
 #ifndef KPROF_MODEL_FIGURE_HPP
 #define KPROF_MODEL_FIGURE_HPP
 
-// What the tables share: a number that may not be known, and which calls make a row. Included by
-// the summaries. Pure.
+// What the tables share: a number that may not be known. Included by the summaries. Pure.
 
 #include <kprof/build_options.hpp>
 
 #include <cstdint>
 
 KPROF_DETAIL_BEGIN
-
-/// Which calls share a row. Each kind splits the rows of the one before it.
-enum class grouping : std::uint8_t { op, parameters, call_site, thread };
 
 /// Why a number is not known. Where several reasons hold, the last of them is told.
 enum class absence : std::uint8_t {

@@ -10,10 +10,12 @@
 #include <kprof/declare/dtype.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/grouping.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/launch_places.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_keys.hpp>
+#include <kprof/model/row_values.hpp>
 #include <kprof/model/sorted_order.hpp>
 #include <kprof/model/tensor_core.hpp>
 #include <kprof/profile.hpp>
@@ -37,15 +39,20 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 
 /// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
 ///
-/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
-/// and launch configuration; by call site also in region; by thread also in stream.
+/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
+/// `layer` are around it, in the operator too; `thread` is the thread that launched, and the stream.
+/// By `parameters` they also differ in pass, device and launch configuration.
 struct kernel_row {
   /// The same in every run of the program: see row_key_text(). No two rows of a table have the
   /// same.
   std::uint64_t key = 0;
   launch_place place = launch_place::unknown;
-  std::string op;          ///< innermost operator around the launch; empty outside of all
-  std::string parameters;  ///< of its calls, as text; empty where variants > 1
+  /// Innermost operator around the launch; empty outside of all, and where there are several.
+  std::string op;
+  std::uint64_t operators = 0;      ///< different names of operators in this row
+  std::vector<group_value> values;  ///< what the launches have in common: one for each key
+  /// Of its calls, as text, without folded fields; empty where they differ in it.
+  std::string parameters;
   /// Index in profile::nodes of the operator's first call in the row; none outside of all
   /// operators.
   std::uint32_t node = scope_node::none;
@@ -98,7 +105,6 @@ struct kernel_sum {
       const scope_node& op = p.nodes[at.op];
       row.op = op.name;
       row.node = at.op;
-      row.parameters = parameter_text(p, op);
       row.parameters_merged = op.merged;
     }
     row.pass = pass;
@@ -159,7 +165,7 @@ struct kernel_sum {
     row.max_ns = time(max_ns);
     row.flops = {no_flops == absence::none ? flops : 0, no_flops};
     row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
-    if (row.variants > 1) row.parameters.clear();
+    if (row.operators > 1) row.op.clear();
     if (row.several_passes) row.pass.clear();
     if (row.regions > 1) row.region.clear();
     row.also_in_none = row.also_in_none && row.regions > 0;
@@ -171,8 +177,16 @@ struct kernel_sum {
 class kernel_summing {
  public:
   /// `kept`: which of the profile's work is looked at.
-  kernel_summing(const profile& p, grouping by, const std::vector<bool>& kept)
-      : p_(p), by_(by), keys_(p), places_(p), rows_(p.device.work.size()) {
+  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : p_(p),
+        by_parameters_(by.has(group_key::parameters)),
+        by_thread_(by.has(group_key::thread)),
+        keys_(p),
+        places_(p),
+        groups_(p, by),
+        rows_(p.device.work.size()) {
+    for (std::size_t i = 0; i < p.nodes.size() && has_device_work(p); ++i)
+      groups_.look_at(static_cast<std::uint32_t>(i));
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
     for (std::size_t i = 0; i < p.device.work.size(); ++i)
@@ -201,9 +215,16 @@ class kernel_summing {
       sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
                                  kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
-    if (is_new) sum.row.key = row_key_of(w, at, sum.row.kernel);
+    if (is_new) {
+      sum.row.values = groups_.values_of({scope_of(p_, w), at.op});
+      sum.row.key = row_key_of(w, at, sum.row);
+      if (at.op != scope_node::none) sum.row.parameters = groups_.leaves().text(p_.nodes[at.op]);
+    }
     const operator_kernels* const of = places_.kernels_of(at);
-    if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
+    if (of != nullptr && variants_.of({{number, at.variant}}).second && ++sum.row.variants > 1 &&
+        !by_parameters_)
+      sum.row.parameters.clear();
+    if (of != nullptr && operators_.of({{number, at.op_name}}).second) ++sum.row.operators;
     if (at.region == scope_node::none) {
       sum.row.also_in_none = true;
     } else if (regions_.of({{number, at.region_name}}).second) {
@@ -228,48 +249,46 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
-  std::uint64_t row_key_of(const device_work& w, const work_place& at,
-                           const std::string& kernel) const {
+  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
     key_hash hash;
-    hash.add(static_cast<std::uint64_t>(at.place)).add(kernel);
+    hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
     if (at.op != scope_node::none)
-      hash.add((by_ == grouping::op ? keys_.scope(p_.nodes[at.op]) : keys_.call(p_.nodes[at.op]))
-                   .value());
-    if (by_ == grouping::op) return hash.value();
-    for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
-    hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
-    if (by_ >= grouping::call_site)
-      hash.add(at.region == scope_node::none ? std::string_view{} : p_.nodes[at.region].name);
-    if (by_ >= grouping::thread) hash.add(w.stream);
+      hash.add(keys_.call(p_.nodes[at.op], row.values, groups_.leaves()).value());
+    if (by_parameters_) {
+      for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
+      hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+    }
+    const std::uint32_t scope = scope_of(p_, w);
+    profile_keys::add_places(
+        hash, row.values,
+        scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
+    if (by_thread_) hash.add(w.stream);
     return hash.value();
   }
 
-  // Two keys, since one has six parts.
+  // Four keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
-    row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
-    if (by_ == grouping::op) return key;
-    const std::uint32_t shape =
+    const std::uint32_t group =
+        group_keys_.of(groups_.key_of({scope_of(p_, w), at.op}, at.variant)).first;
+    row_key key{{static_cast<std::uint32_t>(at.place), group, kernel}};
+    if (by_thread_) key.part[3] = w.stream;
+    if (!by_parameters_) return key;
+    key.part[4] =
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
-    const std::uint32_t memory = memories_
-                                     .of({{w.registers, w.static_shared + w.dynamic_shared,
-                                           w.device, w.merged ? 1U : 0U, at.pass}})
-                                     .first;
-    const std::uint32_t where = wheres_
-                                    .of({{by_ >= grouping::call_site ? at.region_name : 0,
-                                          by_ >= grouping::thread ? w.stream : 0}})
-                                    .first;
-    key.part[1] = at.variant;
-    key.part[3] = shape;
-    key.part[4] = memory;
-    key.part[5] = where;
+    key.part[5] = memories_
+                      .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
+                            w.merged ? 1U : 0U, at.pass}})
+                      .first;
     return key;
   }
 
   const profile& p_;
-  grouping by_;
+  bool by_parameters_, by_thread_;
   profile_keys keys_;
   launch_places places_;
-  key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
+  group_numbers groups_;
+  key_numbers rows_, group_keys_{0}, shapes_{0}, memories_{0}, variants_{0}, operators_{0},
+      regions_{0}, streams_{0};
   std::vector<std::string> names_;     // of the kernels, readable
   std::vector<bool> on_tensor_cores_;  // by their names
   std::vector<kernel_sum> sums_;
@@ -279,7 +298,7 @@ class kernel_summing {
 
 /// The table of the kernels for which keep(const device_work&) says true, most time first.
 template <class Keep>
-std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
+std::vector<kernel_row> kernel_table(const profile& p, const grouping& by, Keep keep) {
   std::vector<bool> kept(p.device.work.size());
   for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
   return detail::kernel_summing(p, by, kept).finish();
@@ -288,7 +307,8 @@ std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
 /// All kernels.
 ///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
 ///     kprof::short_kernel_name(row.kernel), row.total_ns);
-inline std::vector<kernel_row> kernel_table(const profile& p, grouping by = grouping::parameters) {
+inline std::vector<kernel_row> kernel_table(const profile& p,
+                                            const grouping& by = grouping::parameters) {
   return kernel_table(p, by, [](const device_work&) { return true; });
 }
 

@@ -10,6 +10,7 @@
 #include <kprof/declare/dtype.hpp>
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/names.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/profile.hpp>
 
@@ -67,8 +68,10 @@ struct operator_kernels {
   }
 };
 
-/// The text of the operator's field `pass`; empty where there is none.
+/// The pass of a call or, where the operator does not say, the text of its field `pass`; empty where
+/// there is none.
 inline std::string pass_of(const profile& p, const scope_node& n) {
+  if (n.work.pass != pass_kind::unknown) return pass_name(n.work.pass);
   const operator_info* const op = p.operator_of(n);
   if (op == nullptr || n.values.empty()) return {};
   parameter_cursor values(n.values.packed);

@@ -136,6 +136,25 @@ inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   return parent < node ? parent : scope_node::none;
 }
 
+/// For each node the number of its path: kinds, names and parameters, whatever thread and call site
+/// it comes from. Roots have the number none.
+inline std::vector<std::uint32_t> path_numbers(const profile& p) {
+  std::vector<std::uint32_t> paths(p.nodes.size(), scope_node::none);
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const std::uint32_t parent = parent_of(p, i);
+    if (n.kind != scope_kind::root)
+      paths[i] = numbers
+                     .of({{parent == scope_node::none ? parent : paths[parent],
+                           static_cast<std::uint32_t>(n.kind), names.of(n.name),
+                           parameters.of(n.values.packed), operator_part(n)}})
+                     .first;
+  }
+  return paths;
+}
+
 /// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs
 /// no stack.
 template <class Enter, class Leave>

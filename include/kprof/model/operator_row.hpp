@@ -10,6 +10,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_values.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/histogram.hpp>
 
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 
@@ -25,7 +27,9 @@ KPROF_DETAIL_BEGIN
 ///
 /// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
 /// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
-/// counts once.
+/// counts once. In a row of several operators an outer call without a formula covers no formula,
+/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
+/// `calls_without_flops` says how many.
 ///
 /// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
 /// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
@@ -41,8 +45,15 @@ struct operator_row {
   /// The same in every run of the program: see row_key_text(). No two rows of a table have the
   /// same.
   std::uint64_t key = 0;
-  std::string name;
-  std::string parameters;  ///< their text; empty where variants > 1
+  std::string name;             ///< of the operator; empty where there are several
+  std::uint64_t operators = 1;  ///< different names of operators in this row
+  /// What the calls have in common: for each key of the grouping its value.
+  std::vector<group_value> values;
+  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
+  /// each number that differs: the values that it has in them.
+  std::vector<field_range> ranges;
+  /// Their text, without folded fields; empty where the calls differ in it.
+  std::string parameters;
   /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
   /// typed values.
   std::uint32_t node = scope_node::none;
@@ -72,7 +83,9 @@ struct operator_row {
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   /// Of a call's duration; median and p99 within 0.8 %.
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
-  figure flops, bytes;                    ///< of the calls in total_ns, summed
+  figure flops, bytes;  ///< of the calls in total_ns, summed
+  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
+  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
   figure flops_per_call, bytes_per_call;  ///< their means
   figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
   figure flops_per_byte;                  ///< arithmetic intensity
@@ -99,6 +112,19 @@ inline double all_bytes(const scope_node& n) noexcept {
          (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
+/// Whether the formulas of a call give numbers.
+inline bool says_flops(const scope_node& n) noexcept {
+  return n.work.has_flops && n.work.valid && !n.merged;
+}
+inline bool says_bytes(const scope_node& n) noexcept {
+  return n.work.has_bytes && n.work.valid && !n.merged;
+}
+
+/// What of a call counts in its row, since no call around it covers it.
+struct counted_call {
+  bool time = true, flops = true, bytes = true;
+};
+
 /// What the formulas say of a set of parameters, by whether the calls have work on the device.
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
@@ -108,13 +134,21 @@ struct variant_sum {
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
 
-  void add(const scope_node& n) noexcept {
-    flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
+  void add(const scope_node& n, const counted_call& counted) noexcept {
     const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
-    idle_flops += idle * static_cast<double>(n.work.flops);
-    idle_bytes +=
-        idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
-    idle_calls += idle;
+    if (counted.time) {
+      calls += static_cast<double>(executions(n));
+      idle_calls += idle;
+    }
+    if (counted.flops) {
+      flops += all_flops(n);
+      idle_flops += idle * static_cast<double>(n.work.flops);
+    }
+    if (counted.bytes) {
+      bytes += all_bytes(n);
+      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
+                            static_cast<double>(n.work.bytes_written));
+    }
   }
 };
 
@@ -154,23 +188,37 @@ struct row_sum {
   const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
-  double flops = 0, bytes = 0, outermost_calls = 0;
+  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
+  bool any_flops = false, any_bytes = false;  // has a call with that formula
+  bool lacks_flops = false, lacks_bytes = false;
   bool classed = false;
-  std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
+  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
+  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
 
-  void begin(const profile& p, std::uint32_t node, std::uint64_t variants) {
-    const scope_node& n = p.nodes[node];
-    row.name = n.name;
-    row.node = node;
-    row.variants = variants;
-    if (variants == 1) row.parameters = parameter_text(p, n);
+  void begin(const scope_node& n, std::uint64_t operators) {
+    row.operators = operators;
+    if (operators == 1) row.name = n.name;
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;
   }
 
-  void add(const scope_node& n, bool outermost) {
+  counted_call counted() const noexcept {
+    return {active == 0, active_flops == 0, active_bytes == 0};
+  }
+  void enter(const scope_node& n) noexcept {
+    ++active;
+    active_flops += says_flops(n) ? 1 : 0;
+    active_bytes += says_bytes(n) ? 1 : 0;
+  }
+  void leave(const scope_node& n) noexcept {
+    --active;
+    active_flops -= says_flops(n) ? 1 : 0;
+    active_bytes -= says_bytes(n) ? 1 : 0;
+  }
+
+  void add(const scope_node& n, const counted_call& counted) {
     row.calls += n.calls;
     row.captured += std::min(n.captured, n.calls);
     row.replays += n.replays;
@@ -186,7 +234,7 @@ struct row_sum {
     if (row.thread != n.thread) row.thread = scope_node::none;
     row.merged = row.merged || n.merged;
     if (!n.merged) add_class(n.work.type, n.work.pass);
-    add_work(n, outermost);
+    add_work(n, counted);
   }
 
   void add_durations(const histogram& more) {
@@ -208,21 +256,34 @@ struct row_sum {
     classed = true;
   }
 
-  void add_work(const scope_node& n, bool outermost) {
+  void add_work(const scope_node& n, const counted_call& counted) {
     const absence known = n.merged        ? absence::merged
                           : !n.work.valid ? absence::invalid
                                           : absence::none;
-    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
-    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
+    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
+    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
     if (!n.work.valid) {
       row.invalid = true;
       row.invalid_calls += n.calls;
     }
-    if (!outermost) return;
-    row.total_ns += not_negative(n.total_ns);
-    outermost_calls += static_cast<double>(executions(n));
-    flops += all_flops(n);
-    bytes += all_bytes(n);
+    if (counted.time) row.total_ns += not_negative(n.total_ns);
+    const std::uint64_t done = executions(n);
+    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
+    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
+    lacks_flops = lacks_flops || lacks_flops_here;
+    lacks_bytes = lacks_bytes || lacks_bytes_here;
+    any_flops = any_flops || says_flops(n);
+    any_bytes = any_bytes || says_bytes(n);
+    if (counted.flops) {
+      flops += all_flops(n);
+      if (lacks_flops_here) row.calls_without_flops += done;
+      else flops_calls += static_cast<double>(done);
+    }
+    if (counted.bytes) {
+      bytes += all_bytes(n);
+      if (lacks_bytes_here) row.calls_without_bytes += done;
+      else bytes_calls += static_cast<double>(done);
+    }
   }
 
   double quantile(double q) const noexcept {
@@ -251,10 +312,14 @@ struct row_sum {
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
+    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
+    if (lacks_bytes && (row.operators == 1 || !any_bytes))
+      no_bytes = std::max(no_bytes, absence::no_bytes);
+    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
     row.flops = {flops, std::max(no_flops, nothing_done())};
     row.bytes = {bytes, std::max(no_bytes, nothing_done())};
-    row.flops_per_call = ratio(row.flops, outermost_calls, absence::no_calls);
-    row.bytes_per_call = ratio(row.bytes, outermost_calls, absence::no_calls);
+    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
+    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
     row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
     row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
     const absence unknown = std::max(row.flops.why, row.bytes.why);

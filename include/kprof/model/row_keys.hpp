@@ -7,10 +7,13 @@
 // or order of a run. Included by the summaries. Pure.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/figure.hpp>
+#include <kprof/model/field_paths.hpp>
+#include <kprof/model/grouping.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/row_values.hpp>
 #include <kprof/profile.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -96,13 +99,48 @@ class profile_keys {
   key_hash call(const scope_node& n) const {
     return scope(n).add(n.merged ? 1U : 0U).add(n.values.packed);
   }
-  /// Of a row of operators.
-  std::uint64_t row(const scope_node& n, grouping by) const {
-    if (by == grouping::op) return scope(n).value();
-    key_hash hash = call(n);
-    if (by >= grouping::call_site) hash.add(n.file).add(n.line);
-    if (by >= grouping::thread) hash.add(thread_name(n));
+  /// The operator, and the parameters that are not folded, where rows are made of them.
+  key_hash call(const scope_node& n, const std::vector<group_value>& values,
+                profile_leaves& leaves) const {
+    bool by_op = false, by_parameters = false;
+    for (const group_value& v : values) {
+      by_op = by_op || v.kind == group_key::op;
+      by_parameters = by_parameters || v.kind == group_key::parameters;
+    }
+    if (!by_parameters) return by_op ? scope(n) : key_hash{};
+    if (!leaves.lacks_folded(n)) return call(n);
+    key_hash hash = scope(n).add(n.merged ? 1U : 0U);
+    hash.add(leaves.of(n).without_folded(n.values.packed));
+    for (const field_leaf& leaf : leaves.of(n).all())
+      if (leaf.folded) hash.add(leaf.path);
+    return hash;
+  }
+
+  /// Of a row of operators, by the values that its calls have in common; `n` is one of them. The
+  /// order of the values makes no difference.
+  std::uint64_t row(const scope_node& n, const std::vector<group_value>& values,
+                    profile_leaves& leaves) const {
+    key_hash hash = call(n, values, leaves);
+    add_places(hash, values, thread_name(n));
     return hash.value();
+  }
+  /// Adds what is no part of an operator and its parameters.
+  static void add_places(key_hash& hash, const std::vector<group_value>& values,
+                         std::string_view thread) {
+    std::vector<const group_value*> rest;
+    for (const group_value& v : values)
+      if (v.kind != group_key::op && v.kind != group_key::parameters) rest.push_back(&v);
+    std::sort(rest.begin(), rest.end(), [](const group_value* a, const group_value* b) {
+      return a->kind != b->kind ? a->kind < b->kind : a->key < b->key;
+    });
+    for (const group_value* v : rest) {
+      hash.add(static_cast<std::uint64_t>(v->kind)).add(v->key).add(v->known ? 1U : 0U);
+      hash.add(v->kind == group_key::thread ? thread : std::string_view{v->text});
+    }
+  }
+  std::string_view thread_name(const scope_node& n) const noexcept {
+    return n.thread < p_.threads.size() ? std::string_view{p_.threads[n.thread].name}
+                                        : std::string_view{};
   }
   /// Of a row of the tree below the one with the key `parent`; 0 at the top.
   std::uint64_t tree_row(const scope_node& n, std::uint64_t parent) const {
@@ -110,11 +148,6 @@ class profile_keys {
   }
 
  private:
-  std::string_view thread_name(const scope_node& n) const noexcept {
-    return n.thread < p_.threads.size() ? std::string_view{p_.threads[n.thread].name}
-                                        : std::string_view{};
-  }
-
   const profile& p_;
   std::vector<std::uint64_t> hashes_;  // of operators
 };

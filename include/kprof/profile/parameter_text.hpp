@@ -66,6 +66,8 @@ class parameter_cursor {
   explicit parameter_cursor(std::string_view packed) noexcept : rest_(packed) {}
 
   bool at_end() const noexcept { return rest_.empty(); }
+  /// Bytes that were not read yet.
+  std::size_t left() const noexcept { return rest_.size(); }
 
   /// The next value, which is one of `f`; no aggregate.
   parameter_value read(const operator_field& f) noexcept {

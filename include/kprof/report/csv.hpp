@@ -10,10 +10,14 @@
 // columns, with their units in brackets: "self [ns]". Numbers are the shortest that read back as
 // the same double. A field is empty where it differs from call to call or is not known; the last
 // column says why, as "gflops: no flops() declared; ...". Text is as the program gave it, also
-// where it is not UTF-8. The rows are those of operator_table(), in its order.
+// where it is not UTF-8. The rows are those of operator_table(), in its order. Each key of `by` that
+// has no column anyway has one, and each folded field three: its least and its greatest value, and
+// how many different ones there are.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/check_grouping.hpp>
 #include <kprof/model/figure.hpp>
+#include <kprof/model/grouping.hpp>
 #include <kprof/model/metrics.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/summary.hpp>
@@ -21,27 +25,26 @@
 #include <kprof/report/option.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/table/dimensions.hpp>
+#include <kprof/report/table/grouping_options.hpp>
 #include <kprof/status.hpp>
 
 #include <charconv>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
 struct csv_options {
   grouping by = grouping::parameters;
+  std::vector<std::string> fold{};
 };
 
 inline constexpr option csv_option_table[] = {
-    {.name = "by",
-     .kind = option_kind::choice,
-     .form = "op|parameters|call_site|thread",
-     .fallback = "parameters",
-     .meaning = "what makes a row; each splits the rows of the one before",
-     .store = &store_member<&csv_options::by>},
+    by_option<csv_options>(),
+    fold_option<csv_options>(),
 };
 
 /// A line of fields.
@@ -74,11 +77,27 @@ class csv_line {
   bool is_first_ = true;
 };
 
-inline void put_csv_header(text_sink& out) {
+/// The columns of a request beside those that every table has.
+struct csv_columns {
+  std::vector<std::string> keys;  // as in `by=`, that have no column of their own
+  std::vector<std::string> folded;
+
+  explicit csv_columns(const grouping& by) : folded(by.folded()) {
+    for (const group_part& part : by.keys())
+      if (part.kind == group_key::region || part.kind == group_key::layer ||
+          part.kind == group_key::field)
+        keys.push_back(text_of(part));
+  }
+};
+
+inline void put_csv_header(const csv_columns& asked, text_sink& out) {
   csv_line line;
   for (const dimension& d : dimensions) line.add(d.id);
   line.add("key");
   line.add("sets");
+  for (const std::string& key : asked.keys) line.add(key);
+  for (const std::string& field : asked.folded)
+    for (const char* what : {" least", " most", " values"}) line.add(field + what);
   for (const metric& m : metrics) {
     const std::string_view unit = m.unit.name;
     line.add(unit.empty() ? m.id : std::string{m.id} + " [" + m.unit.name + ']');
@@ -87,12 +106,34 @@ inline void put_csv_header(text_sink& out) {
   line.put(out);
 }
 
-inline void put_csv_row(const profile& run, const operator_row& row, text_sink& out) {
+/// The fields of keys and of folded fields; empty where there is none.
+inline void add_csv_groups(const csv_columns& asked, const operator_row& row, csv_line& line) {
+  for (const std::string& key : asked.keys) {
+    std::string_view text;
+    for (const group_value& v : row.values)
+      if (v.key == key) text = v.text;
+    line.add(text);
+  }
+  for (const std::string& field : asked.folded) {
+    const field_range* found = nullptr;
+    for (const field_range& r : row.ranges)
+      if (r.field == field) found = &r;
+    line.add(found == nullptr ? std::string{} : parameter_text(found->least));
+    line.add(found == nullptr ? std::string{} : parameter_text(found->most));
+    if (found == nullptr) line.add(std::string_view{});
+    else line.add(static_cast<double>(found->values));
+  }
+}
+
+/// `wrong`: what is wrong with the request, for the last column.
+inline void put_csv_row(const profile& run, const operator_row& row, const csv_columns& asked,
+                        const std::string& wrong, text_sink& out) {
   csv_line line;
   for (const dimension& d : dimensions) line.add(d.of(run, row));
   line.add(row_key_text(row.key));
   line.add(static_cast<double>(row.variants));
-  std::string unknown;
+  add_csv_groups(asked, row, line);
+  std::string unknown = wrong;
   for (const metric& m : metrics) {
     const figure f = m.of(row);
     if (f.known()) line.add(f.value * m.unit.scale);
@@ -108,8 +149,16 @@ KPROF_DETAIL_LOCAL inline status write_csv(const profile& run, const option_valu
                                            text_sink& out) {
   csv_options options;
   values.store_into(options);
-  put_csv_header(out);
-  for (const operator_row& row : operator_table(run, options.by)) put_csv_row(run, row, out);
+  const grouping by = options.by.folding(options.fold);
+  // A program that ends has one chance to write its file: a wrong name leaves a column empty.
+  const checked_grouping checked = check_grouping(run, by);
+  std::string wrong;
+  for (const std::string& line : checked.complaints)
+    wrong.append(wrong.empty() ? "" : "; ") += line;
+  const csv_columns asked(by);
+  put_csv_header(asked, out);
+  for (const operator_row& row : operator_table(run, checked.value))
+    put_csv_row(run, row, asked, wrong, out);
   return {};
 }
 

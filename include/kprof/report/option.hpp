@@ -66,6 +66,8 @@ template <class Struct, class Member>
 void set_member(Struct& into, Member Struct::*member, const option_value& value) {
   if constexpr (std::is_same_v<Member, std::string>) into.*member = value.text;
   else if constexpr (std::is_same_v<Member, std::vector<std::string>>) into.*member = value.words();
+  else if constexpr (requires { Member::parse(value.text).value; })
+    into.*member = Member::parse(value.text).value;
   else into.*member = static_cast<Member>(value.number);
 }
 template <class Struct, class Member>
@@ -73,7 +75,8 @@ Struct struct_of(Member Struct::*);
 }  // namespace detail
 
 /// For option::store: puts a value into the member of the struct that `into` points to. A choice
-/// becomes the enumerator at its place.
+/// becomes the enumerator at its place; a member of a type with a function parse() what that makes
+/// of the text.
 template <auto Member>
 void store_member(void* into, const option_value& value) {
   using owner = decltype(detail::struct_of(Member));

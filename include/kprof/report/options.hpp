@@ -5,7 +5,7 @@
 // What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
 #include <kprof/build_options.hpp>
-#include <kprof/model/figure.hpp>
+#include <kprof/model/grouping.hpp>
 
 #include <cstddef>
 #include <string>
@@ -26,7 +26,11 @@ struct report_options {
   /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
   /// "device" where the run has work on a device, else "self".
   std::string sort{};
+  /// What the calls of a row have in common; a key that names no field of the run's operators is
+  /// left out, which the report says.
   grouping by = grouping::parameters;
+  /// Fields, by their paths, that do not make parameters differ; `by` may fold others.
+  std::vector<std::string> fold{};
   /// POSIX extended regular expression, searched in "name parameters"; in the tree what is around
   /// and inside a scope that matches is shown with it, and a kernel whose name matches.
   std::string filter{};

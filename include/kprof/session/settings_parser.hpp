@@ -115,7 +115,8 @@ class KPROF_DETAIL_LOCAL settings_parser {
     std::vector<option_value> values;
     bool has_options = false;
     while (!in_.at_end() && !in_.take(')')) {
-      const pair p = read_pair();
+      pair p = read_pair();
+      if (what != nullptr && p.has_value) read_rest_of_list(*what, p);
       if (!in_.stands_at(",)"))
         skip_unexpected(p.written, " in " + shown(written), "options", ",)");
       else if (what != nullptr) read_output_option(*what, p, request, values);
@@ -126,6 +127,21 @@ class KPROF_DETAIL_LOCAL settings_parser {
     const bool only_mistakes = has_options && request.options.empty();
     if (what != nullptr) add(std::move(request), values, only_mistakes);
     return written;
+  }
+
+  /// Behind the value of a list, words without "=" that are no options go on with it: `fold=K,Skv`.
+  [[gnu::cold]] void read_rest_of_list(const output& what, pair& p) {
+    const option* const of = find_option(what, p.name);
+    if (of == nullptr || of->kind != option_kind::list) return;
+    for (;;) {
+      settings_text ahead = in_;
+      if (!ahead.take(',')) return;
+      const std::string word = ahead.word();
+      if (word.empty() || !ahead.stands_at(",)") || find_option(what, word) != nullptr) return;
+      p.value += '+' + word;
+      p.written += ',' + word;
+      in_ = ahead;
+    }
   }
 
   [[gnu::cold]] void read_output_option(const output& what, const pair& p, output_request& request,

@@ -123,15 +123,48 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 // ---- cells
 
-inline std::string parameters_cell(const operator_row& row) {
+/// The values by which rows differ that have no column of their own: "pass=fprop M=4".
+inline std::string keys_text(const std::vector<group_value>& values) {
+  std::string out;
+  for (const group_value& v : values) {
+    if (v.kind == group_key::op || v.kind == group_key::parameters ||
+        v.kind == group_key::call_site || v.kind == group_key::thread)
+      continue;
+    out.append(out.empty() ? "" : " ").append(v.key).append("=").append(v.known ? v.text : "n/a");
+  }
+  return out;
+}
+
+/// The ranges of folded fields: "K=94\u2026993".
+inline std::string ranges_text(const operator_row& row, const grouping& by) {
+  std::string out;
+  for (const field_range& r : row.ranges) {
+    if (by.folded().empty()) break;
+    out.append(out.empty() ? "" : " ").append(r.field).append("=");
+    if (!r.is_number) out += format_count(r.values) + " values";
+    else if (r.values == 1) out += parameter_text(r.least);
+    else out += parameter_text(r.least) + "\u2026" + parameter_text(r.most);
+  }
+  return out;
+}
+
+inline std::string parameters_cell(const operator_row& row, const grouping& by) {
+  std::string text = keys_text(row.values);
+  const auto add = [&](const std::string& more) {
+    if (!text.empty() && !more.empty()) text += ' ';
+    text += more;
+  };
+  add(ranges_text(row, by));
+  add(row.parameters);
   if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
-                                        : format_count(row.variants) + " variants";
+    if (row.parameters.empty())
+      add(row.merged ? format_count(row.variants - 1) + "+ variants"
+                     : format_count(row.variants) + " variants");
     if (!row.invalid) return text;
     return "invalid: " + format_count(row.invalid_calls) +
            (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
   }
-  const std::string text = row.merged ? "(not kept)" : row.parameters;
+  if (row.merged) add("(not kept)");
   if (!row.invalid) return text;
   return text.empty() ? "invalid" : "invalid: " + text;
 }
@@ -163,10 +196,12 @@ inline std::string number_cell(look as, double x, const page& out) {
 }
 
 inline std::string cell(const column& c, const operator_row& row, const profile& p,
-                        const page& out) {
+                        const grouping& by, const page& out) {
   switch (c.as) {
-    case look::name: return row.name.empty() ? "(no name)" : row.name;
-    case look::parameters: return parameters_cell(row);
+    case look::name:
+      if (row.operators > 1) return format_count(row.operators) + " operators";
+      return row.name.empty() ? "(no name)" : row.name;
+    case look::parameters: return parameters_cell(row, by);
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type:

@@ -6,7 +6,7 @@
 // text reports. Pure; no locale: what a program sets with setlocale() changes nothing.
 
 #include <kprof/build_options.hpp>
-#include <kprof/declare/dtype.hpp>
+#include <kprof/model/names.hpp>
 #include <kprof/write/printable.hpp>
 
 #include <cmath>
@@ -104,27 +104,6 @@ inline std::string format_share(double share) {
   if (share == 0) return "0%";
   if (share < 0.0005) return "<0.1%";
   return format_fixed(share * 100, 1) + '%';
-}
-
-inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {
-      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
-             ? names[static_cast<std::size_t>(type)]
-             : "unknown";
-}
-
-inline const char* pass_name(pass_kind pass) noexcept {
-  static constexpr const char* names[] = {"unknown", "fprop", "bprop",  "dgrad",
-                                          "wgrad",   "bgrad", "update", "recompute"};
-  static_assert(sizeof(names) / sizeof(names[0]) ==
-                static_cast<std::size_t>(pass_kind::recompute) + 1);
-  return static_cast<std::size_t>(pass) < sizeof(names) / sizeof(names[0])
-             ? names[static_cast<std::size_t>(pass)]
-             : "unknown";
 }
 
 }  // namespace detail

@@ -32,12 +32,19 @@ namespace detail {
 [[gnu::cold]] inline std::string operator_cell(const kernel_row& row, const page&) {
   if (row.place == launch_place::unknown) return "(unknown)";
   if (row.place == launch_place::outside_operators) return "(outside)";
+  if (row.operators > 1) return format_count(row.operators) + " operators";
   return row.op.empty() ? "(no name)" : row.op;
 }
 
 [[gnu::cold]] inline std::string parameters_cell(const kernel_row& row, const page&) {
-  if (row.variants > 1) return format_count(row.variants) + " variants";
-  const std::string text = row.parameters_merged ? "(not kept)" : row.parameters;
+  const std::string keys = keys_text(row.values);
+  const std::string text =
+      row.variants > 1 && row.parameters.empty()
+          ? keys + (keys.empty() ? "" : " ") + format_count(row.variants) + " variants"
+      : row.parameters_merged
+          ? "(not kept)"
+          : keys + (keys.empty() || row.parameters.empty() ? "" : " ") + row.parameters;
+  if (row.variants > 1 && row.parameters.empty()) return text;
   if (!row.invalid) return text;
   return text.empty() ? "invalid" : "invalid: " + text;
 }
@@ -94,7 +101,7 @@ inline constexpr kernel_column kernel_columns[] = {
     {"parameters", 8, true, 16, &parameters_cell, "of its calls"},
     {"region", 10, true, 10, &region_cell,
      "innermost region around the launch, in the operator or around it, or how many different "
-     "ones; a row each with by=call_site"},
+     "ones; a row each with by=parameters+region"},
     {"pass", 9, true, 0, &pass_cell,
      "value of the field `pass` of the innermost operator that has one"},
     {"kernel", 2, true, 32, &kernel_cell, "name of the kernel, made short; whole with full_names"},
@@ -131,7 +138,7 @@ inline constexpr kernel_column kernel_columns[] = {
        return row.streams > 1 ? format_count(row.streams) + " streams" : std::to_string(row.stream);
      },
      "number of the stream, as CUPTI has it, or how many different ones; a row each with "
-     "by=thread"},
+     "by=parameters+thread"},
     {"grid", 12, true, 0,
      [](const kernel_row& row, const page&) { return extent_cell(row, row.grid); },
      "blocks of a launch"},
@@ -187,16 +194,16 @@ struct chosen_kernels {
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     if (!plan.filter.active()) {
-      rows = kernel_table(p, plan.options.by);
+      rows = kernel_table(p, plan.by);
     } else {
       const std::vector<bool> matches = matching(p, plan.filter);
       const auto match = [&](const device_work& w) {
         return matches[static_cast<std::size_t>(&w - p.device.work.data())];
       };
       for (const kernel_row& row :
-           kernel_table(p, plan.options.by, [&](const device_work& w) { return !match(w); }))
+           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
         filtered.add(row);
-      rows = kernel_table(p, plan.options.by, match);
+      rows = kernel_table(p, plan.by, match);
     }
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());

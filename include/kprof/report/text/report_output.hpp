@@ -9,6 +9,7 @@
 #include <kprof/report/option.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
+#include <kprof/report/table/grouping_options.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/write_text.hpp>
 #include <kprof/status.hpp>
@@ -55,12 +56,8 @@ inline constexpr option report_option_table[] = {
                 "Where it is empty: `device` where the run has work on a device, else `self`",
      .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
-    {.name = "by",
-     .kind = option_kind::choice,
-     .form = "op|parameters|call_site|thread",
-     .fallback = "parameters",
-     .meaning = "what makes a row; each splits the rows of the one before",
-     .store = &store_member<&report_options::by>},
+    by_option<report_options>(),
+    fold_option<report_options>(),
     {.name = "filter",
      .form = "REGEX",
      .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "

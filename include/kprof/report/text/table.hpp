@@ -50,7 +50,7 @@ struct chosen_rows {
   // several sets has no parameters that an expression could be searched in. Of a row matched in
   // part, the other calls are a row filtered out.
   std::vector<operator_row> wanted(const profile& p, const text_plan& plan) {
-    if (!plan.filter.active()) return operator_table(p, plan.options.by);
+    if (!plan.filter.active()) return operator_table(p, plan.by);
     std::vector<bool> matches(p.nodes.size());
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       matches[i] = p.nodes[i].kind == scope_kind::op &&
@@ -59,18 +59,18 @@ struct chosen_rows {
       return matches[static_cast<std::size_t>(&n - p.nodes.data())];
     };
     for (const operator_row& row :
-         operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
+         operator_table(p, plan.by, [&](const scope_node& n) { return !match(n); })) {
       operators_self_ns += row.self_ns;
       filtered.add(row);
     }
-    return operator_table(p, plan.options.by, match);
+    return operator_table(p, plan.by, match);
   }
 };
 
 inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows,
                           const text_plan& plan) noexcept {
-  if (c.as == look::call_site) return plan.options.by >= grouping::call_site;
-  if (c.as == look::thread) return plan.options.by >= grouping::thread;
+  if (c.as == look::call_site) return plan.by.has(group_key::call_site);
+  if (c.as == look::thread) return plan.by.has(group_key::thread);
   if (c.as == look::open)
     return std::any_of(rows.begin(), rows.end(),
                        [](const operator_row& row) { return row.open > 0; });
@@ -113,7 +113,7 @@ class table_columns {
                                .keep_end = c->as == look::call_site});
     for (const operator_row& row : rows) {
       auto& line = cells.rows.emplace_back();
-      for (const column* c : shown) line.push_back(cell(*c, row, p, out));
+      for (const column* c : shown) line.push_back(cell(*c, row, p, plan.by, out));
     }
     for (std::size_t i = 0; i < shown.size(); ++i)
       if (shown[i]->as == look::rate || shown[i]->as == look::ratio) cells.align_points(i);
@@ -196,10 +196,14 @@ class table_columns {
 }
 
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
-  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site",
-                                       " by parameters, call site and thread"};
-  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " +
-         plan.sort->header +
+  std::string by;
+  const std::vector<group_part> keys = plan.by.keys();
+  for (std::size_t i = 0; i < keys.size() && plan.by != grouping::op; ++i)
+    by += (i == 0                 ? " by "
+           : i + 1 == keys.size() ? " and "
+                                  : ", ") +
+          (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
+  return "Operators" + by + ", sorted by " + plan.sort->header +
          (plan.device
               ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share"
               : "; share is") +
@@ -232,7 +236,7 @@ class table_columns {
   const double regions = plan.all_self_ns - chosen.operators_self_ns;
   if (!(regions > plan.all_self_ns * 1e-9)) return;
   // The operator that handed a path to another thread has its row by=thread elsewhere.
-  const std::string where = plan.options.by == grouping::thread
+  const std::string where = plan.by.has(group_key::thread)
                                 ? "in regions, outside operators of their thread"
                                 : "in regions, outside operators";
   out.paragraph(

@@ -6,7 +6,9 @@
 // by the sections.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/check_grouping.hpp>
 #include <kprof/model/device_sums.hpp>
+#include <kprof/model/grouping.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
@@ -19,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -41,6 +44,8 @@ struct text_plan {
   const column* sort = nullptr;
   std::vector<const column*> columns;  // empty: automatic
   name_filter filter;
+  grouping by;                          // as far as the profile has what it names
+  std::vector<std::string> complaints;  // about what it has not
   double all_self_ns = 0;
   bool device = false;  // the run has work on a device
   double all_device_ns = 0;
@@ -61,6 +66,11 @@ struct text_plan {
   /// What the page is about; after prepare().
   void look_at(const profile& p) {
     all_self_ns = detail::all_self_ns(p);
+    std::vector<std::string> fold = options.by.folded();
+    fold.insert(fold.end(), options.fold.begin(), options.fold.end());
+    checked_grouping checked = check_grouping(p, options.by.folding(std::move(fold)));
+    by = std::move(checked.value);
+    complaints = std::move(checked.complaints);
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     if (device && options.sort.empty()) sort = find_column("device");

@@ -32,7 +32,7 @@ struct chosen_tree {
   bool any_open = false;
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan)
-      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)),
+      : rows(kprof::call_tree(p, plan.by.has(group_key::thread))),
         shown(rows.size(), true),
         last(rows.size(), false) {
     if (plan.filter.active()) filter(plan.filter);

@@ -63,6 +63,7 @@ inline bool has_scopes(const profile& p) noexcept {
       options.ascii);
   detail::print_header(page, p);
   detail::print_devices(page, p);
+  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
   if (!detail::has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
