@@ -127,9 +127,9 @@ TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
     return b.kernel(b.op(b.region(root, region), "A", parameters), "k", 1, 10);
   };
   launch(main, "r0", "n=1");
-  launch(other, "r0", "n=1");            // a thread makes no difference
-  launch(main, "r1", "n=1");             // by call site
-  launch(main, "r0", "n=1").stream = 8;  // by thread
+  launch(other, "r0", "n=1");            // by thread
+  launch(main, "r1", "n=1");             // by region
+  launch(main, "r0", "n=1").stream = 8;  // by thread, as is its stream
   launch(main, "r0", "n=2");             // by parameters, as are these
   launch(main, "r0", "n=1").device = 1;
   launch(main, "r0", "n=1").grid[2] = 5;
@@ -150,7 +150,7 @@ TEST_CASE("kernel_table.rows_are_split_as_the_grouping_says") {
   CHECK(by_parameters[0].streams == 2);
   CHECK(kernel_table(p, grouping(grouping::parameters) + grouping::region).size() == 12);
   CHECK(kernel_table(p, grouping(grouping::parameters) + grouping::region + grouping::thread)
-            .size() == 13);
+            .size() == 14);
   const kernel_row all = kernel_table(p, grouping::op)[0];
   CHECK(all.calls == 10);
   CHECK(all.variants == 2);

@@ -40,7 +40,7 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 /// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
 ///
 /// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
-/// `layer` are around it, in the operator too; `thread` is the thread that launched, and the stream.
+/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
 /// By `parameters` they also differ in pass, device and launch configuration.
 struct kernel_row {
   /// The same in every run of the program: see row_key_text(). No two rows of a table have the

@@ -68,8 +68,8 @@ struct operator_kernels {
   }
 };
 
-/// The pass of a call or, where the operator does not say, the text of its field `pass`; empty where
-/// there is none.
+/// The pass of a call or, where the operator does not say, the text of its field `pass`; empty
+/// where there is none.
 inline std::string pass_of(const profile& p, const scope_node& n) {
   if (n.work.pass != pass_kind::unknown) return pass_name(n.work.pass);
   const operator_info* const op = p.operator_of(n);

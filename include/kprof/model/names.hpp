@@ -2,7 +2,8 @@
 #ifndef KPROF_MODEL_NAMES_HPP
 #define KPROF_MODEL_NAMES_HPP
 
-// The names of element types and passes, as tables show them. Included by the tables and the outputs. Pure.
+// The names of element types and passes, as tables show them. Included by the tables and the
+// outputs. Pure.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>

@@ -10,9 +10,9 @@
 // columns, with their units in brackets: "self [ns]". Numbers are the shortest that read back as
 // the same double. A field is empty where it differs from call to call or is not known; the last
 // column says why, as "gflops: no flops() declared; ...". Text is as the program gave it, also
-// where it is not UTF-8. The rows are those of operator_table(), in its order. Each key of `by` that
-// has no column anyway has one, and each folded field three: its least and its greatest value, and
-// how many different ones there are.
+// where it is not UTF-8. The rows are those of operator_table(), in its order. Each key of `by`
+// that has no column anyway has one, and each folded field three: its least and its greatest value,
+// and how many different ones there are.
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/check_grouping.hpp>
