@@ -168,7 +168,7 @@ TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
         "unknown sort \"gigaflops\\x1b\"; choose from: operator, parameters, call_site, thread, "
         "calls, replays, open, device, device_share, "
         "device_total, kernels, copies, gap, self, share, total, mean, median, p99, min, max, "
-        "gflops, gbs, intensity, flops, bytes, dtype (or "
+        "gflops, gbs, intensity, flops, bytes, dtype, pass (or "
         "name, which is operator)");
   options = {};
   options.columns = {"calls", "spam"};
