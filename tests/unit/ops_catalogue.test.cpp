@@ -13,6 +13,7 @@
 #include <type_traits>
 
 using kprof::ops::catalogue;
+using kprof::ops::pass;
 
 static_assert(catalogue::size == 176);
 static_assert(catalogue::contains("Conv2d") && catalogue::contains("GroupedGemm") &&
@@ -95,6 +96,10 @@ presentation presented(const Op& op) {
 }
 std::string text_of(const presentation& p) { return {p.text, p.size}; }
 
+bool counts_the_same(const kprof::detail::work& a, const kprof::detail::work& b) {
+  return a.valid == b.valid && a.flops == b.flops && a.read == b.read && a.written == b.written;
+}
+
 /// Changes one field at a time, and looks for calls that read the same.
 template <class Op>
 void check_briefs() {
@@ -110,6 +115,14 @@ void check_briefs() {
     char* const bytes = reinterpret_cast<char*>(&one);
     for (std::uint32_t i = 0; i < params.field_count; ++i)
       if (draw(0, 2) != 0) randomise_all(params.fields[i], bytes + params.fields[i].offset);
+    if constexpr (requires { one.pass = pass::recompute; }) {
+      Op again = one, first = one;
+      again.pass = pass::recompute;
+      first.pass = pass::fprop;
+      CHECK(counts_the_same(kprof::detail::evaluate(again), kprof::detail::evaluate(first)));
+      CHECK(text_of(presented(again)) == text_of(presented(first)));
+      CHECK(presented(again).unshown == presented(first).unshown);
+    }
     const presentation before = presented(one);
     CHECK(before.failed == 0);
     CHECK(text_of(before).find('-') == std::string::npos);

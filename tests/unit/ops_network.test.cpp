@@ -253,7 +253,7 @@ TEST_CASE("ops_network.backward_calls_follow_the_forward_one") {
 }
 
 TEST_CASE("ops_network.passes_that_there_are_not") {
-  volatile int none = static_cast<int>(pass::bgrad) + 1;
+  volatile int none = static_cast<int>(pass::recompute) + 1;
   network n = every_pass();
   CHECK(n.of(static_cast<pass>(none)).calls == 0);
   CHECK(n.of(static_cast<pass>(none + 200)).valid());

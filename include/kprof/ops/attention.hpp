@@ -153,12 +153,12 @@ struct Sdpa {
     if (mask != attention_mask::none) detail::name_in(out.word(""), "mask", mask);
     if (window_left != unlimited) out.named("left", window_left);
     if (window_right != unlimited) out.named("right", window_right);
-    if (lse && pass == ops::pass::fprop) out.word("lse");
+    if (lse && detail::is_forward(pass)) out.word("lse");
     if (pass == ops::pass::bprop && backward == attention_backward::stored_P) out.word("stored P");
   }
   constexpr bool shows(field_name field) const {
     if (field == "backward") return pass == ops::pass::bprop;
-    if (field == "lse") return pass == ops::pass::fprop;
+    if (field == "lse") return detail::is_forward(pass);
     return mask != attention_mask::causal || !(field == "window_left" || field == "window_right");
   }
 
@@ -166,7 +166,7 @@ struct Sdpa {
   /// Multiply-adds for each entry of the scores, over all heads.
   constexpr count products() const {
     const count d = D, dv = value_size();
-    if (pass == ops::pass::fprop) return (d + dv) * B * Hq;
+    if (detail::is_forward(pass)) return (d + dv) * B * Hq;
     return ((backward == attention_backward::flash ? 3 : 2) * d + 2 * dv) * B * Hq;
   }
   /// Entries of one head's scores that the mask leaves.

@@ -105,7 +105,7 @@ struct Binary {
     return detail::compatible(a, b) && detail::known(type, output_type()) &&
            detail::known_or_left_out(dtypeB) && function <= binary_function::atan2 &&
            gradient <= gradient_of::both &&
-           (pass == ops::pass::fprop ||
+           (detail::is_forward(pass) ||
             (pass == ops::pass::bprop && function <= binary_function::div));
   }
   constexpr dtype output_type() const {
@@ -130,7 +130,7 @@ struct Binary {
     const count of_a = bytes_for(detail::broadcast_numel(a), type),
                 of_b = bytes_for(detail::broadcast_numel(b), detail::type_or(dtypeB, type));
     const count y = bytes_for(n, output_type());
-    if (pass == ops::pass::fprop) return {.read = of_a + of_b, .written = y};
+    if (detail::is_forward(pass)) return {.read = of_a + of_b, .written = y};
     const count other = gradient == gradient_of::a   ? of_b
                         : gradient == gradient_of::b ? of_a
                                                      : of_a + of_b;

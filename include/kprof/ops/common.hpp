@@ -66,7 +66,7 @@ struct fixed_list {
 enum class cost_model : std::uint8_t { primitives, pyprof, expressions };
 
 /// Direction of a call: of operators here forward, backward of an operator without weights, or with
-/// respect to the input, weights or bias.
+/// respect to the input, weights or bias; recompute counts as fprop.
 using pass = pass_kind;
 
 /// The operands of a product or a quotient that bprop computes a gradient of.
@@ -120,10 +120,11 @@ constexpr bool is_transcendental(activation act) noexcept {
          act == activation::mish;
 }
 
-constexpr bool is_fprop_or_bprop(pass p) noexcept { return p == pass::fprop || p == pass::bprop; }
+constexpr bool is_forward(pass p) noexcept { return p == pass::fprop || p == pass::recompute; }
+constexpr bool is_fprop_or_bprop(pass p) noexcept { return is_forward(p) || p == pass::bprop; }
 /// The passes of an operator with weights.
 constexpr bool has_weights(pass p) noexcept {
-  return p == pass::fprop || (p >= pass::dgrad && p <= pass::bgrad);
+  return is_forward(p) || (p >= pass::dgrad && p <= pass::bgrad);
 }
 /// A type that a call may leave out: where it is unknown, the operator's own type holds.
 constexpr dtype type_or(dtype given, dtype otherwise) noexcept {

@@ -53,7 +53,7 @@ struct Linear {
     const count out = count{tokens} * out_features;
     if (pass == ops::pass::bgrad) return out;
     return detail::fma_flops(type) * out * in_features +
-           (bias && pass == ops::pass::fprop ? out : 0);
+           (bias && detail::is_forward(pass) ? out : 0);
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -74,11 +74,11 @@ struct Linear {
   }
   constexpr void brief(brief_text& out) const {
     out.beside("tokens").put(in_features).to(out_features);
-    detail::flag(out, bias && pass == ops::pass::fprop, "bias");
+    detail::flag(out, bias && detail::is_forward(pass), "bias");
     detail::types(out, *this);
   }
   constexpr bool shows(field_name field) const {
-    return field != "bias" || pass == ops::pass::fprop;
+    return field != "bias" || detail::is_forward(pass);
   }
 };
 

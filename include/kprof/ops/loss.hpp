@@ -123,7 +123,7 @@ struct Mse {
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return count{numel} * (pass == ops::pass::fprop && reduction != loss_reduction::none ? 3 : 2);
+    return count{numel} * (detail::is_forward(pass) && reduction != loss_reduction::none ? 3 : 2);
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;

@@ -59,7 +59,7 @@ concept has_transcendentals = requires(const Op& op) {
   count{op.transcendentals()};
 };
 
-inline constexpr std::uint32_t pass_count = static_cast<std::uint32_t>(pass::bgrad) + 1;
+inline constexpr std::uint32_t pass_count = static_cast<std::uint32_t>(pass::recompute) + 1;
 constexpr bool known_pass(pass p) noexcept {
   return p != pass::unknown && static_cast<std::uint32_t>(p) < pass_count;
 }

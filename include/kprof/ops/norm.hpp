@@ -83,7 +83,7 @@ struct BatchNorm {
   constexpr dtype parameter_type() const { return detail::type_or(dtypeP, type); }
   constexpr bool valid() const {
     return detail::not_negative(N, C, D, H, W) && detail::norm_common_valid(*this) &&
-           (train || pass == ops::pass::fprop);
+           (train || detail::is_forward(pass));
   }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(type); }
   constexpr count flops() const {

@@ -111,7 +111,7 @@ struct Unary {
   constexpr bool valid() const {
     return detail::not_negative(numel) && detail::known(type, output_type()) &&
            function <= unary_function::erfinv &&
-           (pass == ops::pass::fprop ||
+           (detail::is_forward(pass) ||
             (pass == ops::pass::bprop && function > unary_function::is_nan));
   }
   constexpr dtype output_type() const {

@@ -75,7 +75,7 @@ struct MaxPool3d {
   }
   constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
   constexpr bool shows(field_name field) const {
-    return field != "return_indices" || pass == ops::pass::fprop;
+    return field != "return_indices" || detail::is_forward(pass);
   }
 
  private:
@@ -139,7 +139,7 @@ struct MaxPool2d {
   constexpr traffic bytes() const { return pool3d().bytes(); }
   constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
   constexpr bool shows(field_name field) const {
-    return field != "return_indices" || pass == ops::pass::fprop;
+    return field != "return_indices" || detail::is_forward(pass);
   }
 };
 
@@ -186,7 +186,7 @@ struct MaxPool1d {
   constexpr traffic bytes() const { return pool3d().bytes(); }
   constexpr void brief(brief_text& out) const { detail::pool(out, *this); }
   constexpr bool shows(field_name field) const {
-    return field != "return_indices" || pass == ops::pass::fprop;
+    return field != "return_indices" || detail::is_forward(pass);
   }
 };
 

@@ -64,7 +64,7 @@ struct recurrent {
                 state = bytes_for(step * layers, type) * states;
     const count y = sequence ? bytes_for(step * seq_len, type) : 0;
     const count w = bytes_for(weights(), weight_type()) + bytes_for(biases(), weight_type());
-    if (pass == ops::pass::fprop)
+    if (detail::is_forward(pass))
       return {.read = batch == 0 ? 0 : x + state + w, .written = y + state};
     const count saved = bytes_for(step * layers * seq_len * gates, type);
     const count read = x + state + bytes_for(weights(), weight_type()) + saved + y + state;

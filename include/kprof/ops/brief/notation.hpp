@@ -9,6 +9,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/declare/brief.hpp>
 #include <kprof/declare/dtype.hpp>
+#include <kprof/ops/common.hpp>
 
 #include <cstdint>
 
@@ -138,7 +139,7 @@ constexpr void convolution(brief_text& out, const auto& op) {
   else if constexpr (requires { op.oph; }) axes(out, "output pad ", 0, op.oph, op.opw);
   else if constexpr (requires { op.opw; }) axes(out, "output pad ", 0, op.opw);
   axes(out, "groups ", 1, op.g);
-  if (op.pass == pass_kind::fprop) {
+  if (is_forward(op.pass)) {
     flag(out, op.bias, "bias");
     flag(out, op.residual, "residual");
     if (static_cast<int>(op.act) != 0) name_in(out.item(""), "act", op.act);
@@ -147,14 +148,14 @@ constexpr void convolution(brief_text& out, const auto& op) {
 }
 /// What is fused behind a convolution means nothing to its gradients.
 constexpr bool fused_shows(const auto& op, field_name field) {
-  return op.pass == pass_kind::fprop || !(field == "bias" || field == "act" || field == "residual");
+  return is_forward(op.pass) || !(field == "bias" || field == "act" || field == "residual");
 }
 constexpr void pool(brief_text& out, const auto& op) {
   input(out, op);
   window_of(out, op);
   flag(out, op.ceil_mode, "ceil");
   if constexpr (requires { op.return_indices; })
-    flag(out, op.return_indices && op.pass == pass_kind::fprop, "indices");
+    flag(out, op.return_indices && is_forward(op.pass), "indices");
   types(out, op);
 }
 

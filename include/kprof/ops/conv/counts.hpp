@@ -23,10 +23,10 @@ constexpr count conv_flops(const auto& op, count macs, count y) {
   if (op.pass == pass::bgrad) return y;
   const int fused =
       (op.bias ? 1 : 0) + (op.act != activation::none ? 1 : 0) + (op.residual ? 1 : 0);
-  return fma_flops(op.type) * macs + (op.pass == pass::fprop ? y * fused : 0);
+  return fma_flops(op.type) * macs + (is_forward(op.pass) ? y * fused : 0);
 }
 constexpr count conv_transcendentals(const auto& op, count y) {
-  return op.pass == pass::fprop && is_transcendental(op.act) ? y : count{0};
+  return is_forward(op.pass) && is_transcendental(op.act) ? y : count{0};
 }
 /// From the elements of input, filter and output.
 constexpr traffic conv_bytes(const auto& op, count x_size, count w_size, count y_size) {
