@@ -15,7 +15,7 @@ compile=("${CXX:-g++}" -std=c++20 -O2 -g -fPIC -shared -pthread -Wl,--disable-ne
   -isystem "$include" -I"$out" "$@")
 runtime=(-L"$out" -l:libcudart.so.13 -Wl,-rpath,'$ORIGIN')
 cupti=(-Wl,--version-script=cupti.map -Wl,-z,nodelete
-  cupti.cpp activity.cpp activity_api.cpp buffers.cpp records.cpp)
+  cupti.cpp activity.cpp activity_api.cpp buffers.cpp records.cpp second_set.cpp ids.cpp)
 "${compile[@]}" -Wl,-soname,libcudart.so.13 -Wl,--version-script=cudart.map \
   cudart.cpp copies.cpp streams.cpp graphs.cpp graphs_api.cpp captures.cpp gpu.cpp memory.cpp \
   state.cpp work.cpp -o "$out/libcudart.so.13"
