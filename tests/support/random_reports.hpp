@@ -178,7 +178,9 @@ class random_report {
   void add_operator(device_builder& b, const std::vector<std::uint32_t>& places,
                     std::size_t number) {
     kprof::operator_info op;
-    op.declared_name = below(5) == 0 ? text(40) : word(14);
+    // not a space first, by which a page tells rows from operators
+    op.declared_name = word(below(5) == 0 ? 3 : 14);
+    if (below(5) == 0) op.declared_name += text(40);
     op.name = op.declared_name + '#' + std::to_string(number);
     for (std::size_t i = 0, n = below(9); i < n; ++i) {
       op.fields.push_back(field(0));
