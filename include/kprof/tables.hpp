@@ -13,5 +13,6 @@
 #include <kprof/model/kernel_table.hpp>
 #include <kprof/model/metrics.hpp>
 #include <kprof/model/summary.hpp>
+#include <kprof/model/tree_folding.hpp>
 
 #endif

@@ -6,7 +6,9 @@
 // I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
 
 #include <kprof/build_options.hpp>
+#include <kprof/model/branch_work.hpp>
 #include <kprof/model/device_sums.hpp>
+#include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
@@ -21,7 +23,19 @@
 
 KPROF_DETAIL_BEGIN
 
+/// The order of siblings in the call tree.
+enum class tree_order : std::uint8_t {
+  time,  ///< most device time first, where there is any, then the largest total in their branch
+  run,   ///< as they first began; those of another thread behind those of an earlier one
+};
+
 /// A node of the call tree of all threads together.
+///
+/// `flops` and `bytes` are what the formulas of the operators in the branch say, that is of the row
+/// and all rows below it, each counted once: of nested operators the outermost that has a formula,
+/// since it covers what it calls. Operators without one add nothing. Rates divide them by
+/// `total_ns` or, where the branch has work on a device, what they say of calls with such work by
+/// `device_total_ns`.
 struct tree_row {
   /// The same in every run of the program: see row_key_text(). Made of the whole path; no two rows
   /// have the same.
@@ -52,6 +66,8 @@ struct tree_row {
   double device_ns = 0;        ///< work on the devices that was launched in the scope alone
   double device_total_ns = 0;  ///< in the scope and in all below it
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
+  figure flops, bytes;
+  figure flops_per_s, bytes_per_s;
 };
 
 namespace detail {
@@ -81,6 +97,7 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
+  branch_work work(p, device);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
   const profile_keys keys(p);
@@ -109,6 +126,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
       if (root) rows.back().thread = n.thread;
     }
     tree_row& row = rows[number];
+    work.add(number, static_cast<std::uint32_t>(i));
     if (!device.own.empty()) {
       row.device_ns += device.own[i].ns;
       row.device_total_ns += device.whole[i].ns;
@@ -123,6 +141,15 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.self_ns += not_negative(n.self_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
+  std::vector<std::uint32_t> parents;
+  for (const tree_row& row : rows) parents.push_back(row.parent);
+  work.sum_up(parents);
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    rows[i].flops = work.flops(i);
+    rows[i].bytes = work.bytes(i);
+    rows[i].flops_per_s = work.flops_per_s(i, rows[i].total_ns);
+    rows[i].bytes_per_s = work.bytes_per_s(i, rows[i].total_ns);
+  }
   for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
@@ -142,18 +169,20 @@ inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
 
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling device time, where there is
-/// any, and by falling `largest_ns`: what handed its work to other threads stands where that work
-/// belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
-/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`;
-/// their times are those of the outermost scopes that ran on them.
-inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+/// The call tree, a parent before its children and these in the given order. By time, what handed
+/// its work to other threads stands where that work belongs, by `largest_ns`. Nodes with the same
+/// path (kinds, names and parameters) are one row: call sites, and threads unless `threads_apart`,
+/// make no difference. Threads are rows only if `threads_apart`; their times are those of the
+/// outermost scopes that ran on them.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false,
+                                       tree_order by = tree_order::time) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
   std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
-  const std::vector<std::uint32_t> order = detail::sorted_order(
-      rows.size(),
-      [&](std::uint32_t a, std::uint32_t b) { return detail::is_larger(rows[a], rows[b]); });
+  const std::vector<std::uint32_t> order =
+      detail::sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+        return by == tree_order::time && detail::is_larger(rows[a], rows[b]);
+      });
   std::uint32_t top = none;
   for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
     const std::uint32_t row = order[i];
