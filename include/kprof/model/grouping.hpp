@@ -229,6 +229,9 @@ inline grouping operator+(const grouping& a, const grouping& b) {
   return out;
 }
 
+// For two enumerators the language looks at no other.
+inline grouping operator+(group_key a, group_key b) { return grouping(a) + grouping(b); }
+
 /// A grouping, or what is wrong with its text; the value is by parameters then.
 struct parsed_grouping {
   grouping value{};

@@ -62,13 +62,14 @@ inline constexpr std::size_t longest_layer = 4000;
 inline bool layer_text(const profile& p, std::uint32_t node, std::string& out) {
   std::vector<std::uint32_t> regions;
   std::size_t size = 0;
-  for (std::uint32_t at = node; at != scope_node::none && size < longest_layer;
-       at = parent_of(p, at))
-    if (p.nodes[at].kind == scope_kind::region) {
-      regions.push_back(at);
-      size += 1 + p.nodes[at].name.size();
-    }
-  if (size >= longest_layer) out = "\u2026/";
+  bool whole = true;
+  for (std::uint32_t at = node; at != scope_node::none && whole; at = parent_of(p, at)) {
+    if (p.nodes[at].kind != scope_kind::region) continue;
+    whole = size < longest_layer;
+    if (whole) regions.push_back(at);
+    size += 1 + p.nodes[at].name.size();
+  }
+  if (!whole) out = "\u2026/";
   for (std::size_t i = regions.size(); i-- > 0;) {
     out += p.nodes[regions[i]].name;
     if (i > 0) out += '/';
