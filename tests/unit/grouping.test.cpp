@@ -80,7 +80,9 @@ struct counts {
   }
 };
 
-void check_sums(const profile& p, const grouping& by, const counts& whole) {
+/// `handed_over_whole`: what was handed over has its calls in the profile. Else what regions do below
+/// it is in a row only where other calls make that row.
+void check_sums(const profile& p, const grouping& by, const counts& whole, bool handed_over_whole) {
   counts sum;
   std::set<std::string> seen;
   std::set<std::uint64_t> keys;
@@ -105,16 +107,18 @@ void check_sums(const profile& p, const grouping& by, const counts& whole) {
   REQUIRE(sum.copies == whole.copies);
   REQUIRE(sum.open_ns == Approx(whole.open_ns).margin(1e-3));
   // By thread, what regions do for an operator of another thread is in no row.
-  if (by.has(group_key::thread)) REQUIRE(sum.self_ns <= whole.self_ns * (1 + 1e-9) + 1e-3);
+  if (by.has(group_key::thread) || !handed_over_whole)
+    REQUIRE(sum.self_ns <= whole.self_ns * (1 + 1e-9) + 1e-3);
   else REQUIRE(sum.self_ns == Approx(whole.self_ns).margin(1e-3));
-  if (!by.has(group_key::thread)) REQUIRE(sum.device_ns == Approx(whole.device_ns).margin(1e-3));
+  if (!by.has(group_key::thread) && handed_over_whole)
+    REQUIRE(sum.device_ns == Approx(whole.device_ns).margin(1e-3));
   REQUIRE(keys.size() == rows.size());
   // Rows by parameters may read the same: an operator that is declared twice, merged calls.
   // A layer of more than 4,000 bytes is cut.
   if (!by.has(group_key::parameters) && longest < 4000) REQUIRE(seen.size() == rows.size());
 }
 
-void check_pairs(const profile& p) {
+void check_pairs(const profile& p, bool handed_over_whole) {
   counts whole;
   const std::vector<operator_row> total = operator_table(p, grouping::nothing());
   REQUIRE(total.size() <= 1);
@@ -129,8 +133,8 @@ void check_pairs(const profile& p) {
   for (std::size_t a = 0; a < keys.size(); ++a)
     for (std::size_t b = a; b < keys.size(); ++b) {
       const grouping by = parsed((keys[a] + '+' + keys[b]).c_str());
-      check_sums(p, by, whole);
-      check_sums(p, by.folding(folded), whole);
+      check_sums(p, by, whole, handed_over_whole);
+      check_sums(p, by.folding(folded), whole, handed_over_whole);
     }
 }
 
@@ -373,12 +377,12 @@ TEST_CASE("grouping.work_that_was_handed_over_counts_once") {
 TEST_CASE("grouping.rows_add_up_for_every_two_keys") {
   for (const auto& [name, run] : kprof_test::ten_profiles()) {
     INFO(name);
-    check_pairs(run);
+    check_pairs(run, name.find("random") == std::string::npos);
   }
   for (unsigned seed = 0; seed < 5; ++seed) {
     INFO("seed " << seed);
-    check_pairs(kprof_test::random_profile(seed));
-    check_pairs(kprof_test::random_device_profile(100 + seed));
+    check_pairs(kprof_test::random_profile(seed), false);
+    check_pairs(kprof_test::random_device_profile(100 + seed), false);
   }
 }
 

@@ -10,9 +10,11 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/operator_row.hpp>
+#include <kprof/model/row_numbers.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -44,43 +46,45 @@ struct branch_sum {
   }
 };
 
-/// Sums nodes into rows of the tree, and rows into branches.
+/// Sums nodes into branches, and these into rows of the tree.
 class branch_work {
  public:
-  branch_work(const profile& p, const device_sums& device) : p_(p), device_(device) {}
+  /// `threads_apart`: a path that another thread handed over covers nothing, since its calls are in
+  /// the tree of that thread.
+  branch_work(const profile& p, const device_sums& device, bool threads_apart)
+      : p_(p), device_(device), row_of_(p.nodes.size(), scope_node::none) {
+    covers_ = covering_nodes(
+        p, std::vector<std::uint32_t>(p.nodes.size(), threads_apart ? scope_node::none : 0));
+  }
 
   /// Puts a node into a row; a row that is new has the next number.
   void add(std::uint32_t row, std::uint32_t node) {
     if (row == rows_.size()) rows_.emplace_back();
-    row_work& at = rows_[row];
-    const scope_node& n = p_.nodes[node];
-    if (!device_.own.empty()) at.device.add(device_.whole[node]);
-    if (n.kind != scope_kind::op) return;
-    at.op = true;
-    at.done += executions(n);
-    at.idle += std::min(n.unlaunched, n.calls);
-    at.handed_over = at.handed_over ||
-                     (is_placeholder(n) && !device_.own.empty() && device_.whole[node].runs() > 0);
-    at.has_flops = says_flops(n);
-    at.has_bytes = says_bytes(n);
-    at.why = n.merged ? absence::merged : !n.work.valid ? absence::invalid : absence::none;
-    at.flops_per_call = static_cast<double>(n.work.flops);
-    at.bytes_per_call =
-        static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written);
+    row_of_[node] = row;
+    if (device_.own.empty()) return;
+    rows_[row].device.add(device_.whole[node]);
+    rows_[row].handed_over = rows_[row].handed_over ||
+                             (is_placeholder(p_.nodes[node]) && device_.whole[node].runs() > 0);
   }
 
-  /// `parents`: by row; a parent comes before its children. An operator covers all below it, once a
-  /// call of it did the work.
-  void sum_up(const std::vector<std::uint32_t>& parents) {
-    for (std::size_t i = rows_.size(); i-- > 0;) {
-      row_work& row = rows_[i];
-      if (row.op) {
-        close(row, row.has_flops, row.flops_per_call, absence::no_flops, row.flops);
-        close(row, row.has_bytes, row.bytes_per_call, absence::no_bytes, row.bytes);
+  /// When all nodes have their rows. An operator covers all below it.
+  void sum_up() {
+    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size());
+    for (std::size_t i = p_.nodes.size(); i-- > 0;) {
+      const scope_node& n = p_.nodes[i];
+      if (n.kind == scope_kind::op) {
+        close(i, says_flops(n), static_cast<double>(n.work.flops), absence::no_flops, flops[i]);
+        close(i, says_bytes(n),
+              static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written),
+              absence::no_bytes, bytes[i]);
       }
-      if (parents[i] == scope_node::none) continue;
-      rows_[parents[i]].flops.add(row.flops);
-      rows_[parents[i]].bytes.add(row.bytes);
+      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
+        flops[parent].add(flops[i]);
+        bytes[parent].add(bytes[i]);
+      }
+      if (row_of_[i] == scope_node::none) continue;
+      rows_[row_of_[i]].flops.add(flops[i]);
+      rows_[row_of_[i]].bytes.add(bytes[i]);
     }
   }
 
@@ -95,33 +99,37 @@ class branch_work {
 
  private:
   struct row_work {
-    bool op = false, handed_over = false, has_flops = false, has_bytes = false;
-    absence why = absence::none;
-    std::uint64_t done = 0, idle = 0;
-    double flops_per_call = 0, bytes_per_call = 0;
+    bool handed_over = false;  // other threads launched for it
     branch_sum flops, bytes;
     device_sum device{};  // of the branch
   };
 
   // The sum of what is below becomes that of the whole branch.
-  static void close(const row_work& row, bool has_number, double per_call, absence lacking,
-                    branch_sum& sum) noexcept {
-    if (row.done == 0) {
+  void close(std::size_t node, bool has_number, double per_call, absence lacking,
+             branch_sum& sum) const noexcept {
+    const scope_node& n = p_.nodes[node];
+    if (!covers_[node]) {
       if (!sum.any && sum.none == absence::no_operator) sum.none = absence::no_calls;
       return;
     }
     if (!has_number) {
-      sum.why = std::max(sum.why, row.why);
-      if (row.why == absence::none)
+      const absence why = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
+      sum.why = std::max(sum.why, why);
+      if (why == absence::none)
         sum.none = sum.none == absence::no_operator ? lacking : std::max(sum.none, lacking);
       return;
     }
-    const bool on_device = row.device.runs() > 0 || row.device.unrecorded > 0;
-    const std::uint64_t idle = row.handed_over ? 0 : std::min(row.idle, row.done);
-    const double launched = on_device ? static_cast<double>(row.done - idle) : 0;
+    const row_work* const row = row_of_[node] == scope_node::none ? nullptr : &rows_[row_of_[node]];
+    const bool on_device = row != nullptr && (row->device.runs() > 0 || row->device.unrecorded > 0);
+    const std::uint64_t done = executions(n),
+                        idle = on_device && row->handed_over ? 0 : std::min(n.unlaunched, done);
+    const double launched = on_device ? static_cast<double>(done - idle) : 0;
     sum = {};
-    sum.any = true;
-    sum.all = static_cast<double>(row.done) * per_call;
+    sum.any = done > 0;
+    if (done == 0) sum.none = absence::no_calls;
+    sum.all = static_cast<double>(done) * per_call;
     sum.on_device = launched * per_call;
     sum.calls_on_device = launched;
   }
@@ -138,6 +146,8 @@ class branch_work {
 
   const profile& p_;
   const device_sums& device_;
+  std::vector<std::uint32_t> row_of_;  // by node
+  std::vector<bool> covers_;           // by node
   std::vector<row_work> rows_;
 };
 

@@ -140,11 +140,11 @@ struct variant_sum {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;
     }
-    if (counted.flops) {
+    if (counted.flops && says_flops(n)) {
       flops += all_flops(n);
       idle_flops += idle * static_cast<double>(n.work.flops);
     }
-    if (counted.bytes) {
+    if (counted.bytes && says_bytes(n)) {
       bytes += all_bytes(n);
       idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
                             static_cast<double>(n.work.bytes_written));
@@ -275,12 +275,12 @@ struct row_sum {
     any_flops = any_flops || says_flops(n);
     any_bytes = any_bytes || says_bytes(n);
     if (counted.flops) {
-      flops += all_flops(n);
+      if (says_flops(n)) flops += all_flops(n);
       if (lacks_flops_here) row.calls_without_flops += done;
       else flops_calls += static_cast<double>(done);
     }
     if (counted.bytes) {
-      bytes += all_bytes(n);
+      if (says_bytes(n)) bytes += all_bytes(n);
       if (lacks_bytes_here) row.calls_without_bytes += done;
       else bytes_calls += static_cast<double>(done);
     }

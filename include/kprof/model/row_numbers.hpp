@@ -24,8 +24,7 @@ namespace detail {
 /// For each node the number of its operator's row or, for a region or graph, of the row of the
 /// operator around it; none where there is no such row. Rows are numbered as they first appear.
 /// Nodes that are not `kept`, and those in which nothing ran and nothing was launched, make no row;
-/// the latter belong to the row that calls with the same path and call site have on the thread which
-/// handed them over. So what regions do below them is in the same rows whatever the grouping.
+/// the latter belong to the row that the same calls have on the thread which handed them over.
 struct row_numbers {
   std::vector<std::uint32_t> row_of;
   std::vector<std::uint32_t> first;      // the first node of each row
@@ -44,13 +43,12 @@ struct row_numbers {
     const auto makes_row = [&](std::size_t i) {
       return kept[i] && (!is_placeholder(p.nodes[i]) || launched[i]);
     };
-    const std::vector<bool> has_calls = nodes_with_calls(p, makes_row);
     key_numbers keys(one_set ? p.nodes.size() : 0);
     std::vector<std::uint32_t> row_of_key, variant_of(p.nodes.size(), scope_node::none);
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const auto node = static_cast<std::uint32_t>(i);
       groups.look_at(node);
-      if (!kept[i] || (!has_calls.empty() && !has_calls[i])) continue;
+      if (!kept[i]) continue;
       variant_of[i] = groups.variant_of(p.nodes[i]);
       row_of[i] = keys.of(groups.key_of({node, node}, variant_of[i])).first;
       if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
@@ -74,28 +72,6 @@ struct row_numbers {
   }
 
  private:
-  /// Whether a node or one with its path and call site makes a row; empty where all nodes of
-  /// operators do.
-  template <class MakesRow>
-  static std::vector<bool> nodes_with_calls(const profile& p, MakesRow makes_row) {
-    if (std::none_of(p.nodes.begin(), p.nodes.end(), [](const scope_node& n) {
-          return n.kind == scope_kind::op && is_placeholder(n);
-        }))
-      return {};
-    const std::vector<std::uint32_t> paths = path_numbers(p);
-    text_numbers files;
-    key_numbers numbers(0);
-    std::vector<std::uint32_t> of(p.nodes.size());
-    std::vector<bool> called, out(p.nodes.size());
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      of[i] = numbers.of({{paths[i], files.of(p.nodes[i].file), p.nodes[i].line}}).first;
-      if (of[i] == called.size()) called.push_back(false);
-      if (makes_row(i)) called[of[i]] = true;
-    }
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) out[i] = called[of[i]];
-    return out;
-  }
-
   template <class MakesRow>
   void find_sets(const profile& p, const grouping& by, group_numbers& groups,
                  const std::vector<std::uint32_t>& variant_of, MakesRow makes_row) {

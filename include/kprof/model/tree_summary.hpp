@@ -97,7 +97,7 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
-  branch_work work(p, device);
+  branch_work work(p, device, threads_apart);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
   const profile_keys keys(p);
@@ -141,9 +141,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.self_ns += not_negative(n.self_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
-  std::vector<std::uint32_t> parents;
-  for (const tree_row& row : rows) parents.push_back(row.parent);
-  work.sum_up(parents);
+  work.sum_up();
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
