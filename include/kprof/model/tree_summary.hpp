@@ -66,8 +66,8 @@ struct tree_row {
   double device_ns = 0;        ///< work on the devices that was launched in the scope alone
   double device_total_ns = 0;  ///< in the scope and in all below it
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
-  figure flops, bytes;
-  figure flops_per_s, bytes_per_s;
+  figure flops{}, bytes{};
+  figure flops_per_s{}, bytes_per_s{};
 };
 
 namespace detail {
