@@ -168,6 +168,19 @@ TEST_CASE("grouping.rows_are_exactly_what_the_keys_say") {
   CHECK(operator_table(p, parsed("field:pass")).size() == 3);
 }
 
+TEST_CASE("grouping.a_layer_is_all_regions_around") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* outer : {"forward", "backward"})
+    b.calls(b.op(b.region(b.region(main, outer), "layer 0"), "Gemm", "M=1"), 1, 1);
+  b.calls(b.op(b.region(main, "forward/layer 0"), "Gemm", "M=1"), 5, 1);  // reads the same
+  const profile p = b.done();
+  CHECK(operator_table(p, parsed("layer")).size() == 2);
+  CHECK(row_of(operator_table(p, parsed("layer")), "layer=forward/layer 0").calls == 6);
+  CHECK(operator_table(p, parsed("region")).size() == 2);
+  CHECK(row_of(operator_table(p, parsed("region")), "region=layer 0").calls == 2);
+}
+
 TEST_CASE("grouping.a_folded_field_makes_no_rows_and_has_a_range") {
   const profile p = decode(900);
   CHECK(operator_table(p).size() == 1800);
