@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <string>
 
+#include "checks.hpp"
 #include "find.hpp"
 
 namespace {
@@ -31,12 +32,6 @@ void wait_ns(std::int64_t ns) {
   while (real_ns(CLOCK_BOOTTIME) < until) {}
 }
 
-int failures = 0;
-void check(const char* what, bool holds) {
-  if (holds) return;
-  ++failures;
-  std::printf("FAILED: %s\n", what);
-}
 bool tells_of_disagreement(const kprof::profile& p) {
   for (const std::string& note : p.notes)
     if (note.find("went apart") != std::string::npos) return true;
@@ -100,5 +95,5 @@ int main() {
         p.clock.ns_per_tick > 0.99 * rate && p.clock.ns_per_tick < 1.01 * rate);
   p = after_a_scope_of_20_ms([] {});
   check("nothing is told of clocks that agree", !tells_of_disagreement(p));
-  return failures == 0 ? 0 : 1;
+  return exit_status();
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "checks.hpp"
 #include "find.hpp"
 
 struct Op {
@@ -18,13 +19,6 @@ struct Op {
 };
 
 namespace {
-
-int failures = 0;
-void check(const char* what, bool holds) {
-  if (holds) return;
-  ++failures;
-  std::printf("FAILED: %s\n", what);
-}
 
 std::jmp_buf back;
 
@@ -111,5 +105,5 @@ int main() {
   a_thread_that_jumps_is_recorded_on();
   deep_recursion_ends_nothing_early();
   starting_among_open_scopes_takes_no_time();
-  return failures == 0 ? 0 : 1;
+  return exit_status();
 }

@@ -8,10 +8,10 @@
 
 #include <climits>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <thread>
 
+#include "checks.hpp"
 #include "find.hpp"
 
 struct Op {
@@ -19,13 +19,6 @@ struct Op {
 };
 
 namespace {
-
-int failures = 0;
-void check(const char* what, bool holds) {
-  if (holds) return;
-  ++failures;
-  std::printf("FAILED: %s\n", what);
-}
 
 kprof::settings with_memory(std::size_t mib) {
   kprof::settings s;
@@ -101,5 +94,5 @@ int main(int, char** argv) {
   if (what == "keys") guards_in_destructors_of_keys_leave_no_logs();
   if (what == "parameters") ended_threads_keep_their_parameters();
   if (what == "contexts") contexts_of_earlier_recordings_leave_room();
-  return failures == 0 ? 0 : 1;
+  return exit_status();
 }
