@@ -20,18 +20,21 @@ namespace {
   kprof::detail::end_watch::write_now();
   for (;;) syscall(SYS_exit_group, status);
 }
+// The program sends itself a signal. Has the outputs written first where it ends the program.
+void write_before(int signal) {
+  if (kprof::detail::end_watch::has_default_action(signal))
+    kprof::detail::end_watch::write_now(signal);
+}
 }  // namespace
 
 // In place of the C library's.
 extern "C" {
 [[gnu::visibility("default")]] int kill(pid_t process, int signal) noexcept {
-  const bool ends = process == getpid() && kprof::detail::end_watch::has_default_action(signal);
-  if (ends) kprof::detail::end_watch::write_now(signal);
+  if (process == getpid()) write_before(signal);
   return static_cast<int>(syscall(SYS_kill, process, signal));
 }
 [[gnu::visibility("default")]] int raise(int signal) noexcept {
-  if (kprof::detail::end_watch::has_default_action(signal))
-    kprof::detail::end_watch::write_now(signal);
+  write_before(signal);
   return static_cast<int>(syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal));
 }
 [[gnu::visibility("default")]] void _exit(int status) { end_process(status); }

@@ -15,9 +15,9 @@
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
 #if !KPROF_SESSION_ELSEWHERE
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/session/exit_outputs.hpp>
+#include <kprof/write/attempt.hpp>
 #if KPROF_ENABLE
 #include <kprof/session/find_session.hpp>
 #endif

@@ -3,6 +3,7 @@
 // it records.
 #include <kprof/kprof.hpp>
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -82,7 +84,22 @@ void ready() {
 
 extern "C" void end_with_seven(int) { std::_Exit(7); }
 
+// What another thread of the program does between two of kprof's steps of taking SIGTERM.
+void (*between)() = nullptr;
+void handle_with_seven() { std::signal(SIGTERM, &end_with_seven); }
+void send_sigterm() { kill(getpid(), SIGTERM); }
+
 }  // namespace
+
+// In place of the C library's, which kprof's first call returns from later than it might.
+extern "C" int sigaction(int number, const struct sigaction* action,
+                         struct sigaction* before) noexcept {
+  using function = int (*)(int, const struct sigaction*, struct sigaction*);
+  static const auto next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "sigaction"));
+  const int result = next(number, action, before);
+  if (number == SIGTERM && between != nullptr) std::exchange(between, nullptr)();
+  return result;
+}
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "";
@@ -92,6 +109,11 @@ int main(int argc, char** argv) {
   if (way == "handles_later") {
     record();
     std::signal(SIGTERM, &end_with_seven);
+  }
+  if (way == "handles_meanwhile") between = &handle_with_seven;
+  if (way == "gets_one_meanwhile") {
+    handle_with_seven();
+    between = &send_sigterm;
   }
   ready();
   if (way == "forks") {

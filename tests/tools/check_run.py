@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 kprof, library, plain, *guarded = sys.argv[1:]
 libraries = [g for g in guarded if g.endswith(".so")]
@@ -92,6 +93,50 @@ def check_programs():
         r.returncode == 5 and r.stdout.count("Completeness") == 1 and "Gemm" in r.stdout,
         r,
     )
+
+
+def check_second_signal(module, folder):
+    """While the report waits for somebody to read it, a second signal ends the program at once: it
+    does not wait for the outputs in libkprof.so's own kill()."""
+    fifo = os.path.join(folder, "fifo")
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(filler, b"x" * 4096)
+    except BlockingIOError:
+        pass
+    code = "import ctypes, sys, time; ctypes.CDLL(sys.argv[1]).run_axpy(7); print(flush=True)\n"
+    code += "while True: time.sleep(1)"
+    with subprocess.Popen(
+        [kprof, "run", f"report(path={fifo})", "--", sys.executable, "-c", code, module],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as r:
+        r.stdout.readline()
+        r.send_signal(signal.SIGTERM)
+        wait_until_open(r, fifo)
+        r.send_signal(signal.SIGHUP)
+        r.wait(60)
+        # The first signal would end it when the pipe is given up.
+        check("a second signal ends it at once", r.returncode == -signal.SIGHUP, r.returncode)
+    os.close(filler)
+    os.close(reader)
+
+
+def wait_until_open(r, path):
+    """Until the program has opened the file, which it does to write its outputs."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and r.poll() is None:
+        for descriptor in os.scandir(f"/proc/{r.pid}/fd"):
+            try:
+                if os.readlink(descriptor.path) == path:
+                    return
+            except FileNotFoundError:
+                pass
+        time.sleep(0.01)
 
 
 def check_settings(program, folder):
@@ -196,6 +241,8 @@ def check_mistakes(program, folder):
 
 with tempfile.TemporaryDirectory() as scratch:
     check_programs()
+    for module in libraries:
+        check_second_signal(module, scratch)
     check_settings(programs[0], scratch)
     check_silence(programs[0], scratch)
     check_mistakes(programs[0], scratch)

@@ -17,8 +17,8 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/device_profile.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -209,6 +209,8 @@ class KPROF_DETAIL_LOCAL attribution {
       node = log->paths.foreign_graph_node(launch.path);
       ++complete_.foreign_graphs;
     }
+    // First: it may find no memory, and then the launch stays one without a record.
+    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
@@ -220,7 +222,6 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
-    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
     if (name == device_key::merged_name) ++complete_.merged;
   }
 

@@ -12,6 +12,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/thread_log.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -57,16 +58,11 @@ class graph_nodes {
     const captured_scope where = scope_of(original);
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    if (before.path != where.path || before.scopes_started_here != where.scopes_started_here) {
-      std::deque<version>& older = updates_[id];
-      older.push_back({now, before});
-      if (older.size() > kept_versions) {
-        // What the node was at first is forgotten, but not that it was something else.
-        older.pop_front();
-        older.front().where = {unknown_path, 0};
-      }
-    }
-    n.where = where;
+    const bool differs =
+        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    // Without memory for what it was, what it is must not be told of earlier launches.
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
@@ -120,7 +116,7 @@ class graph_nodes {
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
-  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+  static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
   static constexpr std::size_t kept_versions = 64;
 
   struct node {
@@ -172,6 +168,14 @@ class graph_nodes {
     return place != all.end() && place->number == number ? &*place : nullptr;
   }
 
+  void keep_version(std::uint64_t id, const version& v) {
+    std::deque<version>& older = updates_[id];
+    older.push_back(v);
+    if (older.size() <= kept_versions) return;
+    // What the node was at first is forgotten, but not that it was something else.
+    older.pop_front();
+    older.front().where = {unknown_path, 0};
+  }
   void forget(std::uint64_t number) {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;

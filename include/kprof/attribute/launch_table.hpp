@@ -6,8 +6,8 @@
 // the oldest launches first, and those whose record has come before those that wait for theirs.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/log_words.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -25,8 +25,8 @@
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
 #include <kprof/profile/parameter_text.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/recorder.hpp>
+#include <kprof/write/attempt.hpp>
 #include <kprof/write/descriptor.hpp>
 #include <kprof/write/message.hpp>
 #include <kprof/write/quiet_writes.hpp>
@@ -86,7 +86,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
                             const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
                             launch_kind what, bool ignored) {
     const std::lock_guard lock(mutex_);
-    write_path(threads, path);
+    if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
     put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
     for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
     if (ignored) put(" ignored");
@@ -97,7 +97,8 @@ class KPROF_DETAIL_LOCAL device_transcript {
   }
   [[gnu::cold]] void node(recorder& threads, std::uint64_t node, captured_scope where) {
     const std::lock_guard lock(mutex_);
-    write_path(threads, where.path);
+    if (where.path == captured_scope::unknown_path) return;
+    if (!attempt([&] { write_path(threads, where.path); })) return end_with(ENOMEM);
     put("node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.scopes_started_here);
   }
   [[gnu::cold]] void cloned(std::uint64_t node, std::uint64_t original) {

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -22,9 +21,10 @@ namespace detail::cupti {
 /// What lies before a buffer's records.
 struct alignas(64) buffer {
   buffer* next = nullptr;
-  std::size_t size = 0;    // bytes
-  std::size_t filled = 0;  // of these, with records
-  bool spare = false;      // beyond the limit: its records are only counted
+  buffer* made_before = nullptr;  // the list of all buffers
+  std::size_t size = 0;           // bytes
+  std::size_t filled = 0;         // of these, with records
+  bool spare = false;             // beyond the limit: its records are only counted
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
@@ -48,9 +48,9 @@ class buffer_pool {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
       free_ = b->next;
-      const std::size_t size = b->size;
-      *b = buffer{};
-      b->size = size;
+      b->next = nullptr;
+      b->filled = 0;
+      b->spare = false;
       return b;
     }
     const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
@@ -66,9 +66,9 @@ class buffer_pool {
   /// The buffer whose records begin there; nullptr for another client's, which may come here too.
   buffer* find(std::uint8_t* records) noexcept {
     const std::lock_guard lock(mutex_);
-    for (buffer* b : all_)
-      if (b->records() == records) return b;
-    return nullptr;
+    buffer* b = latest_;
+    while (b != nullptr && b->records() != records) b = b->made_before;
+    return b;
   }
   /// Queues a buffer that CUPTI has given back, to be read.
   void queue(buffer* b) noexcept {
@@ -126,12 +126,15 @@ class buffer_pool {
     auto* b = new (memory) buffer;
     b->size = size;
     held_ += size;
-    all_.push_back(b);
+    b->made_before = latest_;
+    latest_ = b;
     return b;
   }
   void release(buffer* b) noexcept {
     held_ -= b->size;
-    std::erase(all_, b);
+    buffer** at = &latest_;
+    while (*at != b) at = &(*at)->made_before;
+    *at = b->made_before;
     std::free(b);
   }
 
@@ -142,8 +145,8 @@ class buffer_pool {
   std::atomic<std::size_t> queued_{0};
   std::atomic<std::size_t> behind_{1};  // so many queued buffers are a quarter of the limit
   std::size_t being_read_ = 0;
-  std::vector<buffer*> all_;
-  std::size_t held_ = 0;  // bytes
+  buffer* latest_ = nullptr;  // of all that were made
+  std::size_t held_ = 0;      // bytes
   std::size_t limit_ = 4 * smallest;
   std::size_t size_ = smallest;
 };

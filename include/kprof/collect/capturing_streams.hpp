@@ -3,13 +3,15 @@
 #define KPROF_COLLECT_CAPTURING_STREAMS_HPP
 
 // The captures that are under way. CUPTI's callbacks report each begin and end; while there are
-// any, kprof must not wait for a device.
+// any, kprof must not wait for a device. A capture for which there is no memory is only counted.
 
 #include <kprof/build_options.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -29,27 +31,28 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 class capturing_streams {
  public:
   /// This thread begins to capture the stream.
-  void begin(void* stream) {
+  void begin(void* stream) noexcept {
     const capture c = of(stream);
     const std::lock_guard lock(mutex_);
-    all_.push_back(c);
+    if (!attempt([&] { all_.push_back(c); })) ++without_entry_;
   }
   /// This thread ends the capture of the stream, or its begin has failed. The stream may be
   /// captured already when a begin fails, so that only one of equal entries goes.
-  void end(void* stream) {
+  void end(void* stream) noexcept {
     const capture c = of(stream);
     const std::lock_guard lock(mutex_);
     const auto found = std::find(all_.begin(), all_.end(), c);
     if (found != all_.end()) all_.erase(found);
+    else if (without_entry_ != 0) --without_entry_;
   }
   /// The stream is destroyed, and its captures with it.
-  void destroyed(void* stream) {
+  void destroyed(void* stream) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const capture& c) { return c.stream == stream && !c.per_thread; });
   }
-  bool any() {
+  bool any() noexcept {
     const std::lock_guard lock(mutex_);
-    return !all_.empty();
+    return !all_.empty() || without_entry_ != 0;
   }
 
  private:
@@ -72,8 +75,9 @@ class capturing_streams {
     return {nullptr, true, pthread_self()};
   }
 
-  std::mutex mutex_;  // guards all_
+  std::mutex mutex_;  // guards the two below
   std::vector<capture> all_;
+  std::size_t without_entry_ = 0;  // captures for which there was no memory
 };
 
 }  // namespace detail::cupti

@@ -20,6 +20,7 @@
 #include <kprof/collect/cupti_refusal.hpp>
 #include <kprof/collect/device_wait.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -51,7 +52,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status start(std::size_t memory) {
     if (collecting_ || ended_) return {};
     if (!failure_.ok()) return failure_;
-    failure_ = subscribe(memory);
+    if (!attempt([&] { failure_ = subscribe(memory); })) {
+      if (client_.handle() != nullptr) end_subscription();
+      return {out_of_memory};  // not final: there may be memory later
+    }
     if (!failure_.ok()) return failure_;
     reader_.start_thread(
         [](void* self) { static_cast<cupti_collector*>(self)->query_after_reading(); }, this);
@@ -108,6 +112,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (const cupti::result r = not_ended_because_; r != cupti::success)
       out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
                     "): other tools cannot use CUPTI until the process ends");
+    if (wait_.lacked_contexts())
+      out.push_back(
+          "there was no memory to remember a CUDA context: kprof does not wait for the work in it, "
+          "whose records may be missing");
     return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }

@@ -4,7 +4,8 @@
 
 // What kprof does when CUPTI calls it at the begin and end of a CUDA call, or when a context, a
 // stream or a graph's node is made or destroyed. That is on the program's threads, and CUPTI's
-// locks may be held: nothing here waits for a lock under which kprof calls CUPTI.
+// locks may be held: nothing here waits for a lock under which kprof calls CUPTI. CUPTI has no room
+// for an exception: nothing here throws, and what there is no memory for is counted.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/activity.hpp>
@@ -30,17 +31,18 @@ class callback_handler {
 
   /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
   void enable(subscriber who) {
+    // Once: callbacks of an earlier subscription may still be under way, and look there.
+    if (!calls_are_known_) {
+      runtime_.fill(f_, runtime_api);
+      driver_.fill(f_, driver_api);
+      calls_are_known_ = true;
+    }
     ++round_;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
           graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    // Once: callbacks of an earlier subscription may still be under way, and look there.
-    if (round_ == 1) {
-      runtime_.fill(f_, runtime_api);
-      driver_.fill(f_, driver_api);
-    }
     runtime_.each(
         [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
     driver_.each(
@@ -101,8 +103,9 @@ class callback_handler {
     if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
-    if (context != s.context && context != nullptr) wait_.add(context);
-    s.context = context;
+    if (context == s.context) return;
+    const bool is_known = context == nullptr || wait_.add(context);
+    s.context = is_known ? context : nullptr;  // else the next launch tries again
   }
   void launched(const call_state& s) noexcept {
     if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
@@ -123,7 +126,7 @@ class callback_handler {
   void resource_event(std::uint32_t id, const void* data) noexcept {
     switch (id) {
       case context_created:
-        wait_.add(field<void*>(data, resource_data::context));
+        static_cast<void>(wait_.add(field<void*>(data, resource_data::context)));
         return listener_.context_made();
       case context_destroy_starting:
         return wait_.remove(field<void*>(data, resource_data::context));
@@ -170,6 +173,7 @@ class callback_handler {
   device_wait& wait_;
   record_reader& reader_;
   call_table runtime_, driver_;
+  bool calls_are_known_ = false;
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   std::atomic<bool> graphs_were_launched_{false};

@@ -12,9 +12,8 @@
 #include <kprof/collect/cupti_client.hpp>
 #include <kprof/collect/cupti_clock.hpp>
 #include <kprof/collect/cupti_records.hpp>
+#include <kprof/collect/own_thread.hpp>
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -54,17 +53,11 @@ class record_reader {
     if (thread_started_) return;
     after_reading_ = after_reading;
     after_reading_of_ = of;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
-    pthread_t thread;
     const auto run = [](void* self) -> void* {
       static_cast<record_reader*>(self)->read_for_ever();
       return nullptr;
     };
-    thread_started_ = pthread_create(&thread, nullptr, run, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (thread_started_) pthread_detach(thread);
+    thread_started_ = start_own_thread(run, this);
   }
 
   // CUPTI's callbacks call these. They may hold CUPTI's locks, so that nothing here calls CUPTI but
@@ -80,8 +73,8 @@ class record_reader {
     }
     return b == nullptr && needs_one ? pool_.take_spare() : b;
   }
-  /// CUPTI gives a buffer back. Other clients' buffers are left alone: whoever asked for them may
-  /// still have them.
+  /// CUPTI gives a buffer back. A buffer of another client is left alone: that client may still use
+  /// it.
   void queue(std::uint8_t* records, std::size_t filled) noexcept {
     buffer* const b = pool_.find(records);
     if (b == nullptr) {

@@ -3,19 +3,23 @@
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
 // Waits until the devices have finished all launched work, since CUPTI keeps back the records of
-// work that still runs. Uses the CUDA driver, which is loaded before anything is collected.
+// work that still runs. Uses the CUDA driver, which is loaded before anything is collected. Nothing
+// here needs memory but to remember a context.
 
 #include <kprof/build_options.hpp>
 #include <kprof/collect/capturing_streams.hpp>
 #include <kprof/collect/lock_within.hpp>
+#include <kprof/collect/own_thread.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -24,19 +28,25 @@ namespace detail::cupti {
 class device_wait {
  public:
   // CUPTI's callbacks call these.
-  void add(void* context) {
+  /// False where there is no memory for it. Then no wait is for all devices any more.
+  bool add(void* context) noexcept {
     const std::lock_guard lock(mutex_);
-    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
-      contexts_.push_back(context);
+    if (std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end()) return true;
+    const bool added = attempt([&] { contexts_.push_back(context); });
+    if (!added) lacks_contexts_ = lacked_contexts_ = true;
+    return added;
   }
-  void remove(void* context) {
+  void remove(void* context) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
   }
-  void forget_contexts() {
+  void forget_contexts() noexcept {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
+    lacks_contexts_ = false;
   }
+  /// Whether there was ever no memory for a context.
+  bool lacked_contexts() const noexcept { return lacked_contexts_; }
   /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
   /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
   /// be waiting for this thread.
@@ -65,16 +75,18 @@ class device_wait {
       std::atomic<bool> done{false};
     };
     // A thread that has been given up still writes to it, so then it is never freed.
-    auto* const j = new job{this};
+    auto* const j = new (std::nothrow) job{this};
+    if (j == nullptr) return false;
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->all = its->wait->for_all_devices();
       its->done = true;
       return nullptr;
     };
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
-    pthread_detach(thread);
+    if (!start_own_thread(run, j)) {
+      delete j;
+      return false;
+    }
     if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
     const bool all = j->all;
     delete j;
@@ -96,17 +108,14 @@ class device_wait {
     const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
     if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return false;
-    std::vector<void*> contexts;
-    {
-      const std::lock_guard lock(mutex_);
-      contexts = contexts_;
-    }
     // This thread's context may be older than the subscription, with no launch since.
     void* own = nullptr;
-    bool all = current(&own) != 0 || own == nullptr || wait() == 0;
-    for (void* context : contexts) {
+    bool all = (current(&own) != 0 || own == nullptr || wait() == 0) && !lacks_contexts_;
+    // From the last one on: new ones come behind it, and what is removed moves only those behind.
+    for (std::size_t i = number_of_contexts(); i-- > 0;) {
       if (capturing_.any()) return false;  // it began while this thread waited
-      if (context == own) continue;
+      void* const context = context_at(i);
+      if (context == own || context == nullptr) continue;
       if (push(context) != 0) {
         all = false;
         continue;
@@ -118,8 +127,20 @@ class device_wait {
     return all;
   }
 
+  std::size_t number_of_contexts() noexcept {
+    const std::lock_guard lock(mutex_);
+    return contexts_.size();
+  }
+  /// nullptr where there are fewer by now.
+  void* context_at(std::size_t i) noexcept {
+    const std::lock_guard lock(mutex_);
+    return i < contexts_.size() ? contexts_[i] : nullptr;
+  }
+
   std::mutex mutex_;  // guards contexts_
   std::vector<void*> contexts_;
+  std::atomic<bool> lacks_contexts_{false};  // there was no memory for one, since forget_contexts()
+  std::atomic<bool> lacked_contexts_{false};  // ever
   capturing_streams capturing_;
   std::mutex waiting_;  // held while a thread waits; no CUPTI call is made under it
 };

@@ -8,12 +8,12 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/checks.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/folded.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/op_info.hpp>
 #include <kprof/record/same_bytes.hpp>
 #include <kprof/record/tree_node.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstdint>

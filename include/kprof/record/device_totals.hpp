@@ -7,8 +7,8 @@
 // run of any length. Guarded by its thread_log's lock.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/call_tree.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstddef>

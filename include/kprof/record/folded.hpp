@@ -55,6 +55,9 @@ inline void append_notes(const char* at, std::uint32_t path, std::uint32_t threa
 
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
+  /// Not known: kprof does not know where the node was captured, or had no memory to note it.
+  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+
   std::uint32_t path = 0;
   // how many scopes, from the innermost outwards, have this node as their first work in the graph
   std::uint32_t scopes_started_here = 0;

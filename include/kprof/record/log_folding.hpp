@@ -6,13 +6,13 @@
 // no memory for stays unfolded. Guarded by the lock of the thread's log.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/call_tree.hpp>
 #include <kprof/record/device_totals.hpp>
 #include <kprof/record/folded.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/missing_launches.hpp>
 #include <kprof/record/node_paths.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <cstddef>
 #include <cstdint>

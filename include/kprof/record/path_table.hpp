@@ -6,8 +6,8 @@
 // thread can look up.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/call_tree.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <algorithm>
 #include <cstdint>

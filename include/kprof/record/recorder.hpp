@@ -10,7 +10,6 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/forked_child.hpp>
@@ -19,6 +18,7 @@
 #include <kprof/record/this_thread.hpp>
 #include <kprof/record/thread_list.hpp>
 #include <kprof/record/thread_log.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <pthread.h>
 
@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -164,11 +165,12 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log([](thread_log& log) { return log.capture(); });
   }
   /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
-  /// first work of a scope.
+  /// first work of a scope. unknown_path without memory.
   captured_scope capture_for_graph(std::uint64_t graph, bool does_work) noexcept {
-    return with_own_log([graph, does_work](thread_log& log) {
+    const auto use = [graph, does_work](thread_log& log) {
       return does_work ? log.capture_for(graph) : captured_scope{log.capture(), 0};
-    });
+    };
+    return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -246,18 +248,18 @@ class KPROF_DETAIL_LOCAL recorder {
                                  std::memory_order_relaxed);
   }
 
-  template <class Use>
-  auto with_own_log(Use use) noexcept -> decltype(use(std::declval<thread_log&>())) {
-    decltype(use(std::declval<thread_log&>())) out{};
+  template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
+  Result with_own_log(Use use, Result without_memory = {}) noexcept {
+    Result out{};
     if (this_log == &empty_log || inside_kprof) return out;
     const mark_inside_kprof mark;
-    static_cast<void>(attempt([&] {
+    const bool had_memory = attempt([&] {
       restart_in_child();
       auto& log = *static_cast<thread_log*>(this_log);
       const std::lock_guard own(log.mutex());
       out = use(log);
-    }));
-    return out;
+    });
+    return had_memory ? out : without_memory;
   }
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs

@@ -6,9 +6,9 @@
 // totals of all that ended before.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/thread_log.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -12,10 +12,10 @@
 #include <kprof/collect/activity.hpp>
 #include <kprof/collect/lock_within.hpp>
 #include <kprof/profile/device_profile.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/clock.hpp>
 #include <kprof/record/recorder.hpp>
 #include <kprof/session/session_clock.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ class KPROF_DETAIL_LOCAL device_session {
             {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
              &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
              &count_loss, &end_reading},
-            [] { own_device->end(); }};
+            [] { static_cast<void>(attempt([] { own_device->end(); })); }};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
@@ -78,13 +78,13 @@ class KPROF_DETAIL_LOCAL device_session {
     }
     transcript_.open();
     opening_ = true;
-    const status s = owner_.collector->start(owner_.listener, buffers_share(memory));
+    status s{out_of_memory};
+    static_cast<void>(
+        attempt([&] { s = owner_.collector->start(owner_.listener, buffers_share(memory)); }));
     opening_ = false;
     collecting_ = s.ok();
+    if (s) has_collected_ = true, register_exit();
     set_state(s ? owner_.collector->version() : s.message);
-    if (!s) return;
-    has_collected_ = true;
-    register_exit();
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
   void collect_nothing(const char* reason) {

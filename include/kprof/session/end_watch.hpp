@@ -9,8 +9,10 @@
 // process with the status that it would have had.
 
 #include <kprof/build_options.hpp>
+#include <kprof/collect/own_thread.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/record/this_thread.hpp>
+#include <kprof/session/ending_signals.hpp>
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,8 +29,14 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The signals by which users, terminals and batch systems end a program.
-inline constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+/// What end_watch's thread is woken for. Written by the one that sets is_asked, read by the thread.
+struct end_request {
+  std::atomic<bool> is_asked{false};
+  int signal = 0;            // by which the process ends; 0: by none
+  bool caller_ends = false;  // the caller waits for the outputs and ends the process itself
+};
+/// Whose a signal is. The first two last as long as end_watch::take() does.
+enum class signal_owner : int { not_known, not_known_and_it_came, kprof, program };
 
 /// In the owner of the session. Started once a process; a forked child has no such thread, and a
 /// signal ends it as if kprof were not there.
@@ -43,9 +51,11 @@ class KPROF_DETAIL_LOCAL end_watch {
   static bool start(writer write) noexcept {
     if (process != 0) return true;
     write_outputs = write;
-    if (!start_thread()) return false;
+    if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0 ||
+        !start_own_thread(&run, nullptr))
+      return false;
     process = getpid();
-    for (const int signal : ending_signals) take(signal);
+    for (std::size_t i = 0; i < ending_signal_count; ++i) take(i);
     previous_terminate = std::set_terminate(&on_terminate);
     return true;
   }
@@ -55,25 +65,21 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (process != 0) process = -1;
   }
 
-  /// Whether the signal is one of those above and the program has left its action as it is, or put
-  /// it back.
+  /// Whether the signal is an ending signal and the program has left its action as it is, or put it
+  /// back.
   static bool has_default_action(int signal) noexcept {
-    for (const int s : ending_signals) {
-      struct sigaction current {};
-      if (s == signal && sigaction(s, nullptr, &current) == 0)
-        return (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL;
-    }
-    return false;
+    struct sigaction current {};
+    return place_of_ending_signal(signal) != ending_signal_count &&
+           sigaction(signal, nullptr, &current) == 0 && is_default_action(current);
   }
 
   /// Has the outputs written, and waits for that; for a process that ends now, or is about to send
-  /// itself `signal`. Returns at once in a forked child, inside kprof, and where nothing is
-  /// watched.
+  /// itself `signal`. Returns at once in a forked child, inside kprof, which kprof's own threads
+  /// always are, and where nothing is watched.
   static void write_now(int signal = 0) noexcept {
-    if (!is_watching() || inside_kprof || pthread_equal(pthread_self(), thread)) return;
+    if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
-    int nobody = 0;
-    if (asked.compare_exchange_strong(nobody, waits_for_it - signal)) sem_post(&wake);
+    static_cast<void>(ask(signal, true));  // else another thread has asked
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += longest_seconds;
@@ -81,45 +87,54 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
  private:
-  /// In `asked`, less the number of the signal if there is one: a thread waits for the outputs and
-  /// ends the process itself.
-  static constexpr int waits_for_it = -1;
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;
 
   static bool is_watching() noexcept { return process == getpid(); }
 
-  static bool start_thread() noexcept {
-    if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0) return false;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);
-    // The thread inherits the mask: the program's signals go to the program's threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool made = pthread_create(&thread, &attributes, &run, nullptr) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return made;
+  /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
+  static bool ask(int signal, bool caller_ends) noexcept {
+    if (asked.is_asked.exchange(true)) return false;
+    asked.signal = signal;
+    asked.caller_ends = caller_ends;
+    sem_post(&wake);
+    return true;
   }
 
-  static void take(int signal) noexcept {
-    if (!has_default_action(signal)) return;
+  /// Takes the signal, unless the program handles or ignores it: then its action is put back. To
+  /// look first would lose an action that another thread sets between looking and taking. A signal
+  /// that comes meanwhile is sent again when its owner is known.
+  static void take(std::size_t at) noexcept {
+    const int signal = ending_signals[at].number;
     struct sigaction ours {};
     ours.sa_handler = &on_signal;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
-    sigaction(signal, &ours, nullptr);
+    struct sigaction before {};
+    if (sigaction(signal, &ours, &before) != 0) return;
+    const bool is_ours = is_default_action(before);
+    if (!is_ours) put_back(signal, before);
+    const signal_owner was =
+        owners[at].exchange(is_ours ? signal_owner::kprof : signal_owner::program);
+    if (was == signal_owner::not_known_and_it_came) send_again(signal);
+  }
+
+  static void put_back(int signal, const struct sigaction& before) noexcept {
+    struct sigaction replaced {};
+    sigaction(signal, &before, &replaced);
+    // Another thread of the program has set its own meanwhile.
+    if (replaced.sa_handler != &on_signal) sigaction(signal, &replaced, nullptr);
   }
 
   static void on_signal(int signal) noexcept {
     const int error = errno;
-    int nobody = 0;
-    // A second signal ends the program at once: whoever sends it does not want to wait.
-    if (is_watching() && asked.compare_exchange_strong(nobody, signal)) sem_post(&wake);
-    else end_by(signal);
+    const std::size_t at = place_of_ending_signal(signal);
+    signal_owner known = signal_owner::not_known;
+    if (!owners[at].compare_exchange_strong(known, signal_owner::not_known_and_it_came)) {
+      if (known == signal_owner::program) send_again(signal);
+      // A second signal ends the program at once: its sender does not want to wait.
+      if (known == signal_owner::kprof && !(is_watching() && ask(signal, false))) end_by(signal);
+    }
     errno = error;
   }
 
@@ -139,24 +154,22 @@ class KPROF_DETAIL_LOCAL end_watch {
     sigemptyset(&only);
     sigaddset(&only, signal);
     pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-    syscall(SYS_kill, getpid(), signal);  // libkprof.so has a kill() of its own
+    send_again(signal);
   }
+  /// By the system call: libkprof.so has a kill() of its own.
+  static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
 
   static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
     const mark_inside_kprof mark;
     for (;;) {
       while (sem_wait(&wake) != 0) {}
-      const int signal = asked;
-      if (signal <= waits_for_it) {
-        write_outputs(waits_for_it - signal, nullptr);
-        asked = 0;
-        sem_post(&written);
-      } else {
-        limit_time(signal);
-        write_outputs(signal, &end_by);
-        asked = 0;
-      }
+      const int signal = asked.signal;
+      const bool caller_ends = asked.caller_ends;
+      if (!caller_ends) limit_time(signal);
+      write_outputs(signal, caller_ends ? nullptr : &end_by);
+      asked.is_asked = false;
+      if (caller_ends) sem_post(&written);
     }
   }
 
@@ -174,10 +187,10 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
   static inline constinit std::atomic<pid_t> process{0};  // that is watched
-  static inline constinit std::atomic<int> asked{0};      // signal, or see waits_for_it; 0: nobody
+  static inline constinit end_request asked{};
+  static inline constinit std::atomic<signal_owner> owners[ending_signal_count]{};
   static inline sem_t wake{};
   static inline sem_t written{};
-  static inline pthread_t thread{};
   static inline writer write_outputs = nullptr;
   static inline std::terminate_handler previous_terminate = nullptr;
 };

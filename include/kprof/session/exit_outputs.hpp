@@ -7,7 +7,6 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/output.hpp>
@@ -16,6 +15,7 @@
 #include <kprof/report/text.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 #include <kprof/write/file_place.hpp>
 #include <kprof/write/message.hpp>
 

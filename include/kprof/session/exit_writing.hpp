@@ -8,11 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/this_thread.hpp>
 
-#include <signal.h>
-
 #include <mutex>
-#include <string>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -41,11 +37,6 @@ class exit_writing {
   std::mutex mutex_;  // guards has_written_; locked before the session's
   bool has_written_ = false;
 };
-
-inline void note_ending_signal(std::vector<std::string>& notes, int signal) {
-  const char* const name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-  notes.push_back(std::string("ended by ") + name + "; the program ran on while this was written");
-}
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -6,12 +6,12 @@
 
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/session/build_name.hpp>
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/session_state.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 #include <kprof/write/standard_streams.hpp>
 
 #include <pthread.h>

@@ -13,7 +13,6 @@
 #include <kprof/collect/cupti.hpp>
 #include <kprof/collect/uses_cuda.hpp>
 #include <kprof/emit/nvtx.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/scope_functions.hpp>
 #include <kprof/session/bootstrap.hpp>
 #include <kprof/session/build_name.hpp>
@@ -32,6 +31,7 @@
 #include <kprof/session/session_clock.hpp>
 #include <kprof/settings.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 #include <kprof/write/message.hpp>
 
 #include <unistd.h>

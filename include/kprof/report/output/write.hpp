@@ -5,12 +5,12 @@
 // Defines what write.hpp declares, where the session is compiled.
 
 #include <kprof/build_options.hpp>
-#include <kprof/record/attempt.hpp>
 #include <kprof/record/hold_cancellation.hpp>
 #include <kprof/report/destination.hpp>
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_request.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <string>
 #include <string_view>

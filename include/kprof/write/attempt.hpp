@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef KPROF_RECORD_ATTEMPT_HPP
-#define KPROF_RECORD_ATTEMPT_HPP
+#ifndef KPROF_WRITE_ATTEMPT_HPP
+#define KPROF_WRITE_ATTEMPT_HPP
 
 // What happens where memory runs out. A guard that finds none counts its scope as dropped,
 // everything else returns an error: memory that has run out must not end the program. With

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_COLLECT_OWN_THREAD_HPP
+#define KPROF_COLLECT_OWN_THREAD_HPP
+
+// Starts threads of kprof's own. Every such thread is started here: none of them may run a handler
+// of the program, which may expect a thread of the program. Allocates nothing.
+
+#include <kprof/build_options.hpp>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Has a thread call run(of), detached and with every signal blocked. False where the system gives
+/// no thread.
+inline bool start_own_thread(void* (*run)(void* of), void* of) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);  // also under a small `ulimit -s`
+  // The thread inherits the mask: the program's signals go to the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const bool is_started = pthread_create(&thread, &attributes, run, of) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return is_started;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
