@@ -8,6 +8,8 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -18,6 +20,13 @@ bool device_hangs = false;
 
 /// In front of the scripted runtime's: what the driver waits for a device by.
 extern "C" CUresult scripted_context_synchronize() {
+  if (device_hangs) {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    const bool is_open = sigismember(&mask, SIGUSR1) == 0;
+    std::fprintf(stderr, "%s",
+                 is_open ? "a thread that waits may run the program's handlers\n" : "");
+  }
   while (device_hangs) pause();
   CUresult (*next)() = nullptr;
   void* const found = dlsym(RTLD_NEXT, "scripted_context_synchronize");

@@ -18,32 +18,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
-namespace {
-
-// Which allocations of a thread fail. The program's own are made with none failing.
-thread_local constinit unsigned failing_every = 0;    // 0: none
-thread_local constinit unsigned failing_after = ~0U;  // allocations
-thread_local constinit unsigned allocations = 0;
-
-bool fails() noexcept {
-  if (failing_every == 0 && failing_after == ~0U) return false;
-  ++allocations;
-  return allocations > failing_after || (failing_every != 0 && allocations % failing_every == 0);
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t n) {
-  if (void* p = fails() ? nullptr : std::malloc(n)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#include "failing_memory.hpp"
 
 namespace {
 
@@ -54,12 +33,6 @@ struct Row {
 
 std::atomic<std::uint64_t> done{0};
 std::atomic<bool> ran_out{false};  // in a snapshot or a report
-
-void fail_here(unsigned every, unsigned after) {
-  failing_every = every;
-  failing_after = after;
-  allocations = 0;
-}
 
 const char* mismatch(const kprof::profile& p, std::uint64_t expected) {
   const kprof::completeness& c = p.complete;
@@ -133,7 +106,7 @@ void start(std::size_t mib, unsigned every) {
   const kprof::settings wanted = with_memory(mib);
   fail_here(every, ~0U);
   const kprof::status s = kprof::start(wanted);
-  fail_here(0, ~0U);
+  fail_no_more();
   if (!s && s.message != "out of memory") std::_Exit(1);
   if (!s && !kprof::start(wanted)) std::_Exit(1);
 }
@@ -151,13 +124,13 @@ int allocations_fail(unsigned every, unsigned after) {
     fail_here(every, after);
     work(700, 300);
     look(done);
-    fail_here(0, ~0U);
+    fail_no_more();
     check("a snapshot with memory again", kprof::snapshot({.timeline = true}), done);
   }
   fail_here(every, after);
   if (kprof::start()) done = 0;  // else the recording goes on
   work(100, 10);
-  fail_here(0, ~0U);
+  fail_no_more();
   check("after a start without memory", kprof::snapshot(), done);
   return ran_out ? 3 : 0;
 }

@@ -45,6 +45,11 @@ class device_wait {
     contexts_.clear();
     lacks_contexts_ = false;
   }
+  /// Whether waits are for this context too.
+  bool has(void* context) noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end();
+  }
   /// Whether there was ever no memory for a context.
   bool lacked_contexts() const noexcept { return lacked_contexts_; }
   /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
