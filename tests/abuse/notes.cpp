@@ -5,8 +5,31 @@
 #include <kprof/kprof.hpp>
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <new>
+
+static thread_local constinit bool walks_modules = false;
+
+// In place of the C library's: the loader's lock is held meanwhile, and nothing may be allocated.
+extern "C" int dl_iterate_phdr(int (*each)(dl_phdr_info*, std::size_t, void*), void* data) {
+  using walk = int (*)(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+  static const walk next = reinterpret_cast<walk>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+  walks_modules = true;
+  const int result = next(each, data);
+  walks_modules = false;
+  return result;
+}
+[[gnu::noinline]] void* operator new(std::size_t n) {
+  if (walks_modules)
+    std::fputs("kprof allocates in the loader's function\n", stderr), std::_Exit(9);
+  if (void* p = std::malloc(n)) return p;
+  std::abort();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 int main(int argc, char** argv) {
   { KPROF_REGION("program"); }

@@ -4,12 +4,14 @@
 #include "../support/catch.hpp"
 #include "../support/child.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using kprof::write_output;
@@ -29,10 +31,27 @@ struct stat facts_of(const std::string& path) {
 }
 
 constexpr unsigned nobody = 65534;
+mode_t mode_before_chmod = 0;           // of the file that fchmod() was last called for
+void (*instead_of_rename)() = nullptr;  // then it fails as for a mounted file
+
 /// Gives up the rights of root, in a child.
 bool become_nobody() { return geteuid() != 0 || (setegid(nobody) == 0 && seteuid(nobody) == 0); }
 
 }  // namespace
+
+// In place of the C library's.
+extern "C" int fchmod(int descriptor, mode_t mode) noexcept {
+  struct stat before {};
+  if (fstat(descriptor, &before) == 0) mode_before_chmod = before.st_mode & 07777U;
+  return static_cast<int>(syscall(SYS_fchmod, descriptor, mode));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (instead_of_rename == nullptr)
+    return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+  instead_of_rename();
+  errno = EBUSY;
+  return -1;
+}
 
 TEST_CASE("output_file.a_file_has_its_name_when_it_is_whole") {
   const temporary_folder folder;
@@ -75,6 +94,71 @@ TEST_CASE("output_file.permissions_are_those_of_a_new_file_or_of_the_old_one") {
     CHECK((facts_of(path).st_mode & 07777U) == 0606);
   }
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output_file.what_replaces_a_private_file_is_never_open_to_others") {
+  const temporary_folder folder;
+  const std::string path = folder.path("file");
+  const mode_t before = umask(0);
+  for (const mode_t mode : {0600U, 0640U, 0604U}) {
+    REQUIRE(write_output(path, "old").ok());
+    REQUIRE(chmod(path.c_str(), mode) == 0);
+    mode_before_chmod = 0600;
+    CHECK(write_output(path, "secret").ok());
+    CHECK(mode_before_chmod == 0600);
+    CHECK((facts_of(path).st_mode & 07777U) == mode);
+  }
+  umask(before);
+}
+
+TEST_CASE("output_file.a_file_that_cannot_be_renamed_gets_the_contents") {
+  const temporary_folder folder;
+  const std::string path = folder.path("file");
+  REQUIRE(write_output(path, "old").ok());
+  const ino_t number = facts_of(path).st_ino;
+  instead_of_rename = [] {};
+  CHECK(write_output(path, std::string(100'000, 'x')).ok());
+  instead_of_rename = nullptr;
+  CHECK(facts_of(path).st_ino == number);
+  CHECK(read_path(path) == std::string(100'000, 'x'));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("output_file.where_the_disk_is_full_in_the_middle_the_whole_of_it_stays") {
+  const temporary_folder folder;
+  const std::string path = folder.path("file"), text(100'000, 'x');
+  REQUIRE(write_output(path, "old").ok());
+  const outcome o = in_child(out::pipe, [&] {
+    instead_of_rename = [] {
+      const rlimit limit{1000, 1000};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    };
+    return write_output(path, text).message;
+  });
+  CHECK(read_path(path) == std::string(1000, 'x'));
+  CHECK(folder.files() == 2);
+  const std::string before = "is not complete; the whole of it is in \"";
+  const std::size_t at = o.message.find(before);
+  REQUIRE(at != std::string::npos);
+  CHECK(has(o.message, "no space left: free some"));
+  std::string kept = o.message.substr(at + before.size());
+  kept.pop_back();
+  CHECK(read_path(kept) == text);
+}
+
+TEST_CASE("output_file.a_full_disk_leaves_a_file_with_several_names_as_it_was") {
+  const temporary_folder folder;
+  const std::string path = folder.path("file");
+  REQUIRE(write_output(path, "old").ok());
+  REQUIRE(::link(path.c_str(), folder.path("other").c_str()) == 0);
+  const outcome o = in_child(out::pipe, [&] {
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return write_output(path, std::string(100'000, 'x')).message;
+  });
+  CHECK(has(o.message, "no space left: free some"));
+  CHECK(read_path(folder.path("other")) == "old");
+  CHECK(folder.files() == 2);
 }
 
 TEST_CASE("output_file.links_lead_to_the_file_that_is_written") {

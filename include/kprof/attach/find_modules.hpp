@@ -120,11 +120,15 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
   return m.version == abi_layout && m.size == sizeof(module_record);
 }
 
+// The loader calls these functions' own, which a C library's code is around: what they call throws
+// nothing. It holds its lock, for which another thread may wait that holds the allocator's: it asks
+// for no memory.
+
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     module_record* const m = loaded_module(*info).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
     return 0;
@@ -135,8 +139,9 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
 /// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
 /// program is empty. The loader's lock is held.
 template <class Visit>
-KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) {
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
+  static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     const module_record* const m = loaded_module(*info).record();
     const bool is_leaving = m != nullptr && m->version == 0;
     if (m != nullptr && !is_leaving && !is_of_this_layout(*m))

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -22,6 +23,20 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
+/// Puts the path of a libcupti that is loaded into `path`; false where none is. The loader's lock is
+/// held meanwhile, so that nothing here may need memory or throw.
+inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
+  path[0] = '\0';
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) noexcept -> int {
+    const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (!name.substr(name.rfind('/') + 1).starts_with("libcupti.so") || name.size() >= PATH_MAX)
+      return 0;
+    std::memcpy(found, name.data(), name.size() + 1);
+    return 1;
+  };
+  return dl_iterate_phdr(is_cupti, path) != 0;
+}
+
 /// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
 /// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
 inline std::vector<std::string> library_names() {
@@ -29,13 +44,8 @@ inline std::vector<std::string> library_names() {
     return {named};
   std::vector<std::string> names;
   // A libcupti that the program has loaded already: two in one process do not work together.
-  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
-    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
-      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
-    return 0;
-  };
-  dl_iterate_phdr(is_cupti, &names);
+  char loaded[PATH_MAX];
+  if (find_loaded_library(loaded)) names.emplace_back(loaded);
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
     names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})

@@ -25,9 +25,10 @@ struct file_place {
   std::string path;      // links at its end followed, also one to what is not there yet
   struct stat there {};  // of what is there
   bool exists = false;
-  bool can_be_replaced = true;  // by another file that takes its name
-  int descriptor = -1;          // of this process, where the path names one as /dev/stdout does
-  int error = 0;                // it cannot be followed
+  bool can_be_replaced = true;   // by another file that takes its name, or by its contents
+  bool has_other_names = false;  // which it would lose if another file took its name
+  int descriptor = -1;           // of this process, where the path names one as /dev/stdout does
+  int error = 0;                 // it cannot be followed
 };
 
 /// The number of the descriptor that /proc/self/fd/NUMBER leads to; -1: it is another process's.
@@ -68,9 +69,8 @@ struct file_place {
     }
     if (leads_to_open_file || !S_ISLNK(place.there.st_mode)) {
       place.exists = true;
-      // A file with a second name would lose it.
-      place.can_be_replaced =
-          !leads_to_open_file && S_ISREG(place.there.st_mode) && place.there.st_nlink == 1;
+      place.can_be_replaced = !leads_to_open_file && S_ISREG(place.there.st_mode);
+      place.has_other_names = place.there.st_nlink > 1;
       return place;
     }
     char target[PATH_MAX];

@@ -38,27 +38,36 @@ namespace detail {
   }
 }
 
-/// Copies one file into another, which exists. 0, or the number of the error.
-[[gnu::cold]] inline int copy_file(const std::string& from, const std::string& to) {
+/// What copy_file() came to.
+struct copy_result {
+  int error = 0;            // its number; 0: none
+  bool is_damaged = false;  // the target is neither what it was nor the whole copy
+};
+/// Copies one file into another, which exists.
+[[gnu::cold]] inline copy_result copy_file(const std::string& from,
+                                           const std::string& to) noexcept {
   const int source = open_file(from.c_str(), O_RDONLY);
-  if (source < 0) return errno;
+  if (source < 0) return {errno, false};
   const int target = open_file(to.c_str(), O_WRONLY | O_TRUNC);
   int error = target < 0 ? errno : 0;
-  std::string block(target < 0 ? 0 : 64 * 1024, '\0');
+  const bool is_open = target >= 0;
+  char block[16 * 1024];
   while (error == 0) {
-    const ssize_t size = ::read(source, block.data(), block.size());
+    const ssize_t size = ::read(source, block, sizeof block);
     if (size == 0) break;
     if (size < 0) error = errno == EINTR ? 0 : errno;
-    else error = write_all(target, {block.data(), static_cast<std::size_t>(size)});
+    else error = write_all(target, {block, static_cast<std::size_t>(size)});
   }
   close_file(source);
-  const int at_close = target < 0 ? 0 : close_file(target);
-  return error != 0 ? error : at_close;
+  const int at_close = is_open ? close_file(target) : 0;
+  if (error == 0) error = at_close;
+  return {error, is_open && error != 0};
 }
 
-/// A file is replaced by one of the same owner and permissions. What cannot be replaced is written
-/// in place: what is no file, as a pipe or a device; a file with several names; one in a folder
-/// that does not let kprof make files, or whose owner kprof cannot give to another file.
+/// A file is replaced by one of the same owner and permissions, or, where it has several names or is
+/// mounted, by its contents. What cannot be replaced is written in place: what is no file, as a pipe
+/// or a device; one in a folder that does not let kprof make files, or whose owner kprof cannot give
+/// to another file.
 class output_file {
  public:
   /// `shown` is the path for messages.
@@ -73,7 +82,7 @@ class output_file {
   output_file& operator=(const output_file&) = delete;
   [[gnu::cold]] ~output_file() {
     if (descriptor_ >= 0) close_file(descriptor_);
-    if (!aside_.empty()) unlink(aside_.c_str());
+    if (!aside_.empty() && !keeps_aside_) unlink(aside_.c_str());
   }
 
   [[gnu::cold]] void write(std::string_view text) noexcept {
@@ -84,6 +93,7 @@ class output_file {
     if (error_ == 0) return {};
     status s = cannot_write(shown_, error_);
     if (is_half_written_) s.message += "; what has been written is not complete";
+    if (keeps_aside_) s.message += "; the whole of it is in " + quoted_path(aside_);
     return s;
   }
   /// Closes the file and gives it its name.
@@ -129,7 +139,9 @@ class output_file {
     static std::atomic<unsigned> number{0};
     for (int attempt = 0; attempt < 100; ++attempt) {
       aside_ = beginning + std::to_string(getpid()) + '.' + std::to_string(++number) + ".part";
-      descriptor_ = open_file(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+      // Nobody else may open it before it has the permissions of the file that it replaces.
+      const mode_t mode = place_.exists ? 0600 : 0666;
+      descriptor_ = open_file(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
       if (descriptor_ >= 0 || errno != EEXIST) return;
     }
   }
@@ -145,15 +157,18 @@ class output_file {
   }
 
   [[gnu::cold]] void take_place() {
-    if (std::rename(aside_.c_str(), place_.path.c_str()) == 0) {
-      aside_.clear();
-      return;
+    if (!place_.has_other_names) {
+      if (std::rename(aside_.c_str(), place_.path.c_str()) == 0) {
+        aside_.clear();
+        return;
+      }
+      error_ = errno;
+      // A file that a container has mounted, or another user's in a folder such as /tmp.
+      if (!place_.exists || (error_ != EBUSY && error_ != EXDEV && error_ != EPERM)) return;
     }
-    error_ = errno;
-    // A file that a container has mounted, or another user's in a folder such as /tmp.
-    if (!place_.exists || (error_ != EBUSY && error_ != EXDEV && error_ != EPERM)) return;
-    error_ = copy_file(aside_, place_.path);
-    is_half_written_ = true;
+    const copy_result copied = copy_file(aside_, place_.path);
+    error_ = copied.error;
+    is_half_written_ = keeps_aside_ = copied.is_damaged;
   }
 
   std::string shown_;
@@ -162,6 +177,7 @@ class output_file {
   int descriptor_ = -1;
   int error_ = 0;
   bool is_half_written_ = false;  // under its name
+  bool keeps_aside_ = false;      // which is all that is left of it
 };
 
 }  // namespace detail
