@@ -2,9 +2,10 @@
 #ifndef KPROF_STATUS_HPP
 #define KPROF_STATUS_HPP
 
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
-// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
-// that wants to know looks at the status, one that does not runs on.
+// How set-up and outputs tell that something did not work. A function that returns a status throws
+// nothing: memory that has run out is the error "out of memory". kprof prints nothing of its own
+// accord but what is wrong with KPROF or with the report that KPROF asked for: a program that wants
+// to know looks at the status, one that does not runs on.
 
 #include <kprof/build_options.hpp>
 

@@ -6,6 +6,8 @@
 //   out_of_memory address_space  the process may not grow by more than 0.1 to 20 MiB
 
 #include <kprof/kprof.hpp>
+#include <kprof/report/csv.hpp>
+#include <kprof/report/save.hpp>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,6 +22,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "failing_memory.hpp"
@@ -80,9 +83,32 @@ void work(int scopes, int kinds) {
   std::_Exit(1);
 }
 
+// Every other function that returns a status: it works, or has no memory.
+void write_everything(const kprof::profile& p) {
+  std::string page;
+  const failing_allocations failing = std::exchange(this_threads_allocations, {});
+  const std::string file = "out_of_memory_" + std::to_string(getpid()) + ".json";
+  const std::string long_text(1000, 'x'), nowhere = "/no/such/folder/" + long_text;
+  const std::vector<kprof::option_setting> to_null = {{"path", "/dev/null"}},
+                                           to_nowhere = {{"path", nowhere}};
+  this_threads_allocations = failing;
+  for (const kprof::status& s :
+       {kprof::save(p, file), kprof::write(p, "report", to_null),
+        kprof::write(p, "csv", to_null, page), kprof::write_output("/dev/null", long_text),
+        kprof::write_text(p, {}, page)}) {
+    if (s || s.message == "out of memory") continue;
+    std::fprintf(stderr, "writing: %s\n", s.message.c_str());
+    std::_Exit(1);
+  }
+  if (kprof::write_output(nowhere, long_text) || kprof::write(p, "csv", to_nowhere)) std::_Exit(1);
+  static_cast<void>(kprof::saved_text(p));
+  unlink(file.c_str());
+}
+
 // A snapshot and a report while memory is short: right, or an error.
 void look(std::uint64_t expected) {
   const kprof::profile p = kprof::snapshot({.timeline = true});
+  write_everything(p);
   if (p.state == "out of memory") ran_out = true;
   else check("a snapshot without memory", p, expected);
   kprof::report_options options;

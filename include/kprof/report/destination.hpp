@@ -18,6 +18,7 @@
 #include <kprof/write/program_text.hpp>
 #include <kprof/write/quiet_writes.hpp>
 #include <kprof/write/standard_streams.hpp>
+#include <kprof/write/within_memory.hpp>
 #include <kprof/write/write_error.hpp>
 
 #include <sys/ioctl.h>
@@ -130,9 +131,11 @@ class destination {
 /// whose reader has ended, is in the status and harms nothing else. A pipe that `path` names is
 /// given up after 1 s without a reader, and after 5 s in which its reader takes nothing.
 [[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
-  detail::destination to(path);
-  static_cast<void>(to.append(text));
-  return to.close();
+  return detail::within_memory([&] {
+    detail::destination to(path);
+    static_cast<void>(to.append(text));
+    return to.close();
+  });
 }
 
 /// `path` with the process id in place of the first "%p", so that the processes of a fork do not

@@ -13,6 +13,7 @@
 #include <kprof/report/saved/read_profile.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
 
 #include <sys/stat.h>
 
@@ -98,6 +99,18 @@ loaded_profile with_enough_memory(Work work) {
 #endif
 }
 
+/// `work()`. An error begins with `where()`; it is "out of memory" where there is none for it.
+template <class Where, class Work>
+loaded_profile load_from(Where where, Work work) {
+  loaded_profile out;
+  const bool had_memory = attempt([&] {
+    out = with_enough_memory(work);
+    if (!out) out.result.message.insert(0, where() + ' ');
+  });
+  if (!had_memory) out = {{}, {out_of_memory}};
+  return out;
+}
+
 /// Bytes of a regular file; 0 of anything else.
 inline std::uint64_t size_of_file(std::FILE* file) noexcept {
   struct stat info {};
@@ -140,10 +153,8 @@ inline loaded_profile load_file(const std::string& path, const load_options& opt
 /// Loads a profile from what saved_text() gave. Time and memory are linear in the text. No
 /// exception leaves it. Any number of threads may load.
 inline loaded_profile load_text(std::string_view text, const load_options& options = {}) {
-  loaded_profile out =
-      detail::with_enough_memory([&] { return detail::load_unguarded(text, options); });
-  if (!out) out.result.message.insert(0, "the saved profile ");
-  return out;
+  return detail::load_from([] { return std::string{"the saved profile"}; },
+                           [&] { return detail::load_unguarded(text, options); });
 }
 
 /// Loads a profile from the file `path`.
@@ -151,9 +162,8 @@ inline loaded_profile load_text(std::string_view text, const load_options& optio
 ///     if (!before) std::fprintf(stderr, "%s\n", before.result.message.c_str());
 ///     else kprof::report(before.run);
 inline loaded_profile load(const std::string& path, const load_options& options = {}) {
-  loaded_profile out = detail::with_enough_memory([&] { return detail::load_file(path, options); });
-  if (!out) out.result.message.insert(0, '"' + detail::printable(path, 300) + "\" ");
-  return out;
+  return detail::load_from([&] { return '"' + detail::printable(path, 300) + '"'; },
+                           [&] { return detail::load_file(path, options); });
 }
 
 KPROF_DETAIL_END

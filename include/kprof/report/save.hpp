@@ -14,6 +14,8 @@
 #include <kprof/report/saved/json_writer.hpp>
 #include <kprof/report/saved/write_profile.hpp>
 #include <kprof/status.hpp>
+#include <kprof/write/attempt.hpp>
+#include <kprof/write/within_memory.hpp>
 
 #include <cstdint>
 #include <string>
@@ -46,6 +48,18 @@ inline status write_saved(const profile& p, const option_values& given, text_sin
   return {};
 }
 
+inline status save_to(const std::string& path, const profile& p, const save_options& options) {
+  destination file(path);
+  if (const status& s = file.append({}); !s) return s;  // before the work
+  text_sink sink(
+      [](void* to, std::string_view text) -> status {
+        return static_cast<destination*>(to)->append(text);
+      },
+      &file);
+  static_cast<void>(put_profile(p, options, sink));
+  return file.close();
+}
+
 inline constexpr option save_option_table[] = {
     {.name = "timeline",
      .kind = option_kind::choice,
@@ -66,27 +80,22 @@ inline constexpr output save_output{"save", "the profile, to be loaded again", s
 ///     kprof::save(kprof::snapshot({.timeline = true}), "run.json");
 inline status save(const profile& p, const std::string& path, const save_options& options = {}) {
   if (path.empty()) return {"cannot save to a file without a name; give a path"};
-  detail::destination file(path);
-  if (const status& s = file.append({}); !s) return s;  // before the work
-  text_sink sink(
-      [](void* to, std::string_view text) -> status {
-        return static_cast<detail::destination*>(to)->append(text);
-      },
-      &file);
-  static_cast<void>(detail::put_profile(p, options, sink));
-  return file.close();
+  return detail::within_memory([&] { return detail::save_to(path, p, options); });
 }
 
-/// What save() would write.
+/// What save() would write; empty where there is no memory for it.
 inline std::string saved_text(const profile& p, const save_options& options = {}) {
   std::string text;
-  text_sink sink(
-      [](void* to, std::string_view more) {
-        static_cast<std::string*>(to)->append(more);
-        return status{};
-      },
-      &text);
-  static_cast<void>(detail::put_profile(p, options, sink));
+  const bool had_memory = detail::attempt([&] {
+    text_sink sink(
+        [](void* to, std::string_view more) {
+          static_cast<std::string*>(to)->append(more);
+          return status{};
+        },
+        &text);
+    static_cast<void>(detail::put_profile(p, options, sink));
+  });
+  if (!had_memory) text.clear();
   return text;
 }
 

@@ -11,8 +11,8 @@
 #include <kprof/session/owner_functions.hpp>
 #include <kprof/session/session_state.hpp>
 #include <kprof/status.hpp>
-#include <kprof/write/attempt.hpp>
 #include <kprof/write/standard_streams.hpp>
+#include <kprof/write/within_memory.hpp>
 
 #include <pthread.h>
 
@@ -89,14 +89,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
 /// cancelled meanwhile.
 template <class Use>
 KPROF_DETAIL_LOCAL status with_session(Use use) {
-  status out;
   const hold_cancellation hold;
-  const bool had_memory = attempt([&] {
+  return within_memory([&] {
     std::string why;
     const owner_functions* const s = find_session(why);
-    out = s == nullptr ? status{why} : use(*s);
+    return s == nullptr ? status{why} : use(*s);
   });
-  return had_memory ? out : status{out_of_memory};
 }
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 #include <kprof/report/output.hpp>
 #include <kprof/report/output/read_request.hpp>
 #include <kprof/status.hpp>
-#include <kprof/write/attempt.hpp>
+#include <kprof/write/within_memory.hpp>
 
 #include <string>
 #include <string_view>
@@ -54,28 +54,20 @@ namespace detail {
   return {};
 }
 
-/// What write() returns; an error where it runs out of memory. The thread is not cancelled
-/// meanwhile.
-template <class Write>
-KPROF_DETAIL_LOCAL status write_within_memory(Write write) {
-  const hold_cancellation hold;
-  status s;
-  return attempt([&] { s = write(); }) ? s : status{out_of_memory};
-}
-
 }  // namespace detail
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                                 const std::vector<option_setting>& options) {
-  return detail::write_within_memory(
+  const detail::hold_cancellation hold;
+  return detail::within_memory(
       [&] { return detail::write_to_its_path(run, name, options, detail::write_time::now); });
 }
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                                 const std::vector<option_setting>& options,
                                                 std::string& text) {
-  return detail::write_within_memory(
-      [&] { return detail::write_text_of(run, name, options, text); });
+  const detail::hold_cancellation hold;
+  return detail::within_memory([&] { return detail::write_text_of(run, name, options, text); });
 }
 
 KPROF_DETAIL_END

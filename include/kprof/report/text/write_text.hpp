@@ -20,6 +20,7 @@
 #include <kprof/report/text/tree.hpp>
 #include <kprof/status.hpp>
 #include <kprof/version.hpp>
+#include <kprof/write/within_memory.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,39 +50,44 @@ inline bool has_scopes(const profile& p) noexcept {
                      [](const scope_node& n) { return n.kind != scope_kind::root; });
 }
 
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_page(const profile& p,
+                                                          const report_options& options,
+                                                          std::string& out) {
+  text_plan plan(options);
+  if (status s = plan.prepare(); !s) return s;
+  plan.look_at(p);
+  const int width = options.width > 0 ? options.width : output_width(options.path);
+  page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(widest_page))),
+            options.ascii);
+  print_header(page, p);
+  print_devices(page, p);
+  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
+  if (!has_scopes(p)) {
+    page.space();
+    page.line("no scopes were recorded");
+    print_outside(page, p, plan);
+  } else {
+    if (options.table) print_table(page, p, plan);
+    if (options.tree) print_tree(page, p, plan);
+  }
+  if (options.kernels) print_kernels(page, p, plan);
+  if (options.copies) print_copies(page, p, plan);
+  if (options.legend) {
+    print_legend(page, plan);
+    if (plan.device && options.kernels) print_kernel_legend(page);
+    if (plan.device && options.copies) print_copy_legend(page);
+  }
+  print_footer(page, p);
+  out = page.take();
+  return {};
+}
+
 }  // namespace detail
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
                                                      const report_options& options,
                                                      std::string& out) {
-  detail::text_plan plan(options);
-  if (status s = plan.prepare(); !s) return s;
-  plan.look_at(p);
-  const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(
-      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
-      options.ascii);
-  detail::print_header(page, p);
-  detail::print_devices(page, p);
-  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
-  if (!detail::has_scopes(p)) {
-    page.space();
-    page.line("no scopes were recorded");
-    detail::print_outside(page, p, plan);
-  } else {
-    if (options.table) detail::print_table(page, p, plan);
-    if (options.tree) detail::print_tree(page, p, plan);
-  }
-  if (options.kernels) detail::print_kernels(page, p, plan);
-  if (options.copies) detail::print_copies(page, p, plan);
-  if (options.legend) {
-    detail::print_legend(page, plan);
-    if (plan.device && options.kernels) detail::print_kernel_legend(page);
-    if (plan.device && options.copies) detail::print_copy_legend(page);
-  }
-  detail::print_footer(page, p);
-  out = page.take();
-  return {};
+  return detail::within_memory([&] { return detail::write_page(p, options, out); });
 }
 
 KPROF_DETAIL_END
