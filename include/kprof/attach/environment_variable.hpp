@@ -3,9 +3,9 @@
 #define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
 
 // The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
-// file-capability program has rights that its caller lacks, and the caller chooses the environment:
-// to such a process every variable is unset, or its caller could have it load any library and write
-// any file. Included by whatever reads a variable. Any thread.
+// file-capability program has rights that its caller lacks, and the caller chooses its environment:
+// a path there could make the program load any library or write any file. So kprof reads no
+// variable in such a process. Include it to read a variable. Any thread.
 
 #include <kprof/build_options.hpp>
 
@@ -17,8 +17,8 @@ namespace detail {
 /// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
 extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
 
-/// Whether the process has rights that whoever started it lacks. It stays so when the process gives
-/// these rights up.
+/// Whether the process was started with rights that its caller lacks. This stays true when the
+/// process gives these rights up.
 inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
 
 /// The variable's value; nullptr where it is unset, and always where the environment is foreign.

@@ -32,9 +32,8 @@ struct address_range {
   std::uintptr_t to = 0;
 };
 
-/// One loaded module, as the loader describes it. A description may be wrong in any way, such as
-/// that of a damaged library or of one that a tool has rewritten: the loader checks only what it
-/// needs itself.
+/// One loaded module, as the loader describes it. The loader checks only what it needs itself: in a
+/// damaged library, or in one that a tool has rewritten, any number of the description may be wrong.
 class loaded_module {
  public:
   explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
@@ -87,7 +86,7 @@ class loaded_module {
            !is_sealed(whole);
   }
 
-  /// The address that the notes name, whatever is there, or 0.
+  /// The address that the notes name, unchecked, or 0.
   static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
     const auto up = [alignment](std::uintptr_t n) {
       return (n + alignment - 1) & ~(alignment - 1);
@@ -120,9 +119,9 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
   return m.version == abi_layout && m.size == sizeof(module_record);
 }
 
-// The loader calls these functions' own, which a C library's code is around: what they call throws
-// nothing. It holds its lock, for which another thread may wait that holds the allocator's: it asks
-// for no memory.
+// The loader calls visit() from its own C code and holds its lock meanwhile. So visit() throws
+// nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
+// loader's.
 
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.

@@ -20,11 +20,11 @@ enum class absence : std::uint8_t {
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
   untimed,          ///< CUPTI gave no time for some of the work on the device
-  lost,             ///< launches of work on the device were not noted, for want of memory
+  lost,             ///< kprof had no memory to note some launches of work on the device
   dropped,          ///< records of work on the device were dropped
   several_kernels,  ///< a formula's value is shared by several kernels
   zero_bytes,       ///< a division by the bytes of calls that move none
-  merged,           ///< the calls' parameters were not kept, for want of memory
+  merged,           ///< kprof had no memory to keep the calls' parameters
   invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
   no_bytes,     ///< bytes() is not declared
   no_flops,     ///< flops() is not declared

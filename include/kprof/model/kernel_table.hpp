@@ -66,7 +66,7 @@ struct kernel_row {
   /// Value of the field `pass` of the innermost operator that has one; empty: none.
   std::string pass;
   bool several_passes = false;
-  /// As kernel_name() gives it; empty: kernels kept together for want of memory.
+  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
   std::string kernel;
   std::uint32_t device = 0;
   bool several_devices = false;
