@@ -140,7 +140,8 @@ class operator_view {
 
 /// Calls f(operator_view) once for each operator that the loaded modules know. An operator of
 /// several modules is one. Takes time quadratic in the number of operators: not for hot code. Holds
-/// the loader's lock: `f` must not load or unload a library, and throws nothing. With KPROF_ENABLE=0 there are none.
+/// the loader's lock: `f` must not load or unload a library, nor throw. With KPROF_ENABLE=0 there
+/// are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE

@@ -32,8 +32,8 @@ struct address_range {
   std::uintptr_t to = 0;
 };
 
-/// One loaded module, as the loader describes it. The loader checks only what it needs itself: in a
-/// damaged library, or in one that a tool has rewritten, any number of the description may be wrong.
+/// One loaded module, as the loader describes it. The loader checks only what it needs itself: of a
+/// damaged library, or one that a tool has rewritten, any number here may be wrong.
 class loaded_module {
  public:
   explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}

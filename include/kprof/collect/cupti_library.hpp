@@ -23,8 +23,8 @@
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
-/// Puts the path of a libcupti that is loaded into `path`; false where none is. The loader's lock is
-/// held meanwhile, so that nothing here may need memory or throw.
+/// Puts the path of a libcupti that is loaded into `path`; false where none is. The loader holds
+/// its lock meanwhile and is C code: nothing here asks for memory or throws.
 inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
   path[0] = '\0';
   const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) noexcept -> int {

@@ -64,10 +64,10 @@ struct copy_result {
   return {error, is_open && error != 0};
 }
 
-/// A file is replaced by one of the same owner and permissions, or, where it has several names or is
-/// mounted, by its contents. What cannot be replaced is written in place: what is no file, as a pipe
-/// or a device; one in a folder that does not let kprof make files, or whose owner kprof cannot give
-/// to another file.
+/// A file is replaced by one of the same owner and permissions. Where it has several names or is
+/// mounted, the new one is copied into it. What cannot be replaced is written in place: what is no
+/// file, as a pipe or a device; one in a folder that does not let kprof make files, or whose owner
+/// kprof cannot give to another file.
 class output_file {
  public:
   /// `shown` is the path for messages.
