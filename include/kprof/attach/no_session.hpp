@@ -89,7 +89,7 @@ class no_session_notice {
     const char* const text = environment_variable("KPROF");
     if (text == nullptr || !asks_for_session(text)) return;
     bool all_are_known = true;
-    for_each_other_module([&](const char*) { all_are_known = false; });
+    for_each_other_module([&](const char*) noexcept { all_are_known = false; });
     if (!all_are_known) return;
     process_ = kprof_system_call(SYS_getpid);
     standard_error_ = find_stream_target(2);
