@@ -77,16 +77,19 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 59.4 ms · 1 thread · 11 scopes
+// kprof · 02_parameters_and_formulas · 83.5 ms · 1 thread on 2 CPUs
 //
-// Operators by parameters, sorted by self; share is of 59.3 ms in all scopes
+// Operators, sorted by self; all f32
 //
-// operator  parameters                                               calls     self  GFLOP/s  GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Reduce    kind=sum shape=[4096,1024] type=f32 layer=mean               6  34.2 ms    0.736  2.95
-// Reduce    kind=max shape=[4096,1024] type=f32 layer=softmax            3  17.2 ms    0.730  2.92
-// Reduce    invalid: kind=max shape=[4096,-1] type=f32 layer=logits      1  5.72 ms      n/a   n/a
-// Fill      n=4194304                                                    1  2.14 ms      n/a  7.86
+// operator  parameters                                        calls     self  GFLOP/s   GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────
+// Reduce    3 rows                                               10  82.2 ms      n/a    n/a
+//             shape=4096×1024 layer=mean                          6  60.9 ms    0.413   1.66
+//             kind=max shape=4096×1024 layer=softmax              3  14.9 ms    0.844   3.38
+//             invalid: kind=max shape=[4096,-1] layer=logits      1  6.39 ms      n/a    n/a
+// Fill      n=4194304                                             1  1.15 ms      n/a  14.6
+// ──────────────────────────────────────────────────────────────────────────────────────────
+// in operators                                                   11  83.3 ms
 //
 // n/a, no flops() declared: Fill
 // n/a, invalid parameters, or a formula that gives no number for them: Reduce (1 of 3 rows)

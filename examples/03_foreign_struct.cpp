@@ -68,14 +68,17 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 65.8 ms · 1 thread · 15 scopes
+// kprof · 03_foreign_struct · 273 ms · 1 thread on 2 CPUs
 //
-// Operators by parameters, sorted by self; share is of 65.7 ms in all scopes
+// Operators, sorted by self; all f32
 //
-// operator     parameters                calls     self  share    total     mean  GFLOP/s   GB/s
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// vendor.gemm  M=256 N=256 K=256 beta=0     10  58.3 ms  88.8%  58.3 ms  5.83 ms     5.75  0.135
-// vendor.gemm  M=256 N=256 K=64 beta=1       5  7.34 ms  11.2%  7.34 ms  1.47 ms     5.71  0.446
+// operator     parameters          calls     self             share   median     mean  GFLOP/s   GB/s
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// vendor.gemm  all 2: M=256 N=256     15   273 ms  ████████  100.0%  17.7 ms  18.2 ms     1.39  0.041
+//                K=256                10   248 ms  ███████▎   91.0%  25.7 ms  24.8 ms     1.35  0.032
+//                K=64 beta=1           5  24.4 ms  ▊           9.0%  2.71 ms  4.88 ms     1.72  0.134
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                        15   273 ms            100.0%
 //
-// not shown at width 100: FLOP/B, max, median, min
+// not shown at width 100: total, FLOP/B, max, min
 // ...

@@ -65,20 +65,20 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 19.4 ms · 1 thread · 46 scopes
+// kprof · 04_regions_and_nesting · 53.1 ms · 1 thread on 2 CPUs
 //
-// Call tree, sorted by total; share is total, of 19.4 ms in all scopes
+// Call tree, sorted by total; share is total, of 53.0 ms in all scopes
 //
-// scope                                              calls    total  share     self     mean
-// ──────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  19.3 ms  99.8%  10.2 µs  3.86 ms
-// ├─ layer 0                                             5  15.4 ms  79.7%  12.6 µs  3.09 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  15.4 ms  79.6%   396 µs  3.08 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  9.55 ms  49.3%  9.55 ms  1.91 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  5.46 ms  28.2%  5.46 ms  1.09 ms
-// └─ layer 1                                             5  3.88 ms  20.0%  1.49 µs   776 µs
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  3.88 ms  20.0%  57.1 µs   775 µs
-//       ├─ Matmul(M=64 N=128 K=128)                      5  2.42 ms  12.5%  2.42 ms   484 µs
-//       └─ Matmul(M=64 N=64 K=128)                       5  1.40 ms   7.2%  1.40 ms   280 µs
-// load                                                   1  47.4 µs   0.2%  47.4 µs  47.4 µs
+// scope                                              calls    total   share     self     mean
+// ───────────────────────────────────────────────────────────────────────────────────────────
+// forward                                                5  53.0 ms  100.0%  16.2 µs  10.6 ms
+// ├─ layer 0                                             5  44.8 ms   84.5%  10.2 µs  8.96 ms
+// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  44.8 ms   84.5%   428 µs  8.96 ms
+// │     ├─ Matmul(M=64 N=512 K=128)                      5  39.0 ms   73.6%  39.0 ms  7.80 ms
+// │     └─ Matmul(M=64 N=64 K=512)                       5  5.35 ms   10.1%  5.35 ms  1.07 ms
+// └─ layer 1                                             5  8.20 ms   15.5%  4.08 µs  1.64 ms
+//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  8.19 ms   15.5%  74.0 µs  1.64 ms
+//       ├─ Matmul(M=64 N=64 K=128)                       5  5.48 ms   10.3%  5.48 ms  1.10 ms
+//       └─ Matmul(M=64 N=128 K=128)                      5  2.64 ms    5.0%  2.64 ms   527 µs
+// load                                                   1  9.63 µs   <0.1%  9.63 µs  9.63 µs
 // ...

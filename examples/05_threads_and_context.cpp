@@ -50,21 +50,23 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 3.19 ms · 3 threads · 9 scopes
+// kprof · 05_threads_and_context · 9.78 ms · 3 threads on 2 CPUs
 //
-// Operators by parameters, sorted by self; share is of 8.30 ms in all scopes
+// Operators, sorted by self
 //
-// operator  parameters  calls     self  share    total    mean  median     max  GFLOP/s  GB/s  FLOP/B
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  5.19 ms  62.5%  5.19 ms  648 µs  652 µs  725 µs     1.62  12.9   0.125
+// operator  parameters           calls     self            share  median    mean  GFLOP/s  GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576                8  2.32 ms  ████████  19.4%  289 µs  291 µs     3.61  28.9
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                       8  2.32 ms            19.4%
+// in regions, outside operators         9.64 ms            80.6%
 //
-// not shown at width 100: min
-// in regions, outside operators: self 3.11 ms, 37.5%
+// not shown at width 100: total, FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 8.30 ms in all scopes
+// Call tree, sorted by total; share is total, of 12.0 ms in all scopes
 //
 // scope                calls    total  share     self     mean
 // ────────────────────────────────────────────────────────────
-// batch                    1  3.11 ms  37.5%  3.11 ms  3.11 ms
-// └─ Scale(n=1048576)      8  5.19 ms  62.5%  5.19 ms   648 µs
+// batch                    1  9.64 ms  80.6%  9.64 ms  9.64 ms
+// └─ Scale(n=1048576)      8  2.32 ms  19.4%  2.32 ms   291 µs
 // ...

@@ -65,15 +65,17 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 51.5 ms · 1 thread · 10 scopes
-// device: there is no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or
-//   directory); run where nvidia-smi lists a GPU, and in a container with --gpus all
+// kprof · 07_cuda · 73.6 ms · 1 thread on 2 CPUs
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 0 ns, 0% of wall
+// device 1 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 0 ns, 0% of wall
 //
-// Operators by parameters, sorted by self; share is of 51.4 ms in all scopes
+// Operators, sorted by self; all f32
 //
-// operator  parameters          calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
-// ─────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=4194304 type=f32     10  51.4 ms  100.0%  51.4 ms  5.14 ms     1.63  9.79   0.167
+// operator  parameters  calls     self             share    total   median     mean  GFLOP/s  GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy     n=4194304      10  73.2 ms  ████████  100.0%  73.2 ms  7.12 ms  7.32 ms     1.15  6.87
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators             10  73.2 ms            100.0%
 //
-// not shown at width 100: max, median, min
+// not shown at width 100: FLOP/B, max, min
 // ...

@@ -157,38 +157,39 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 434 ms · 1 thread · 50 scopes
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.7% of wall
+// kprof · 08_gpu_kernels · 761 ms · 1 thread on 2 CPUs
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.0% of wall
 // no work on device 1
 //
-// Operators by parameters, sorted by device; dev share is of 7.50 ms of device time, share of 138 µs
-//   in all scopes
+// Operators, sorted by device
 //
-// operator    parameters                  calls   device  dev share  kernels     self  GFLOP/s    GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     rows=4096 cols=1024 pass=…     10   125 µs       1.7%       10  20.1 µs    1,682   2,691
-// LayerNorm   rows=4096 cols=1024 affin…     10   119 µs       1.6%       10  34.4 µs    2,824   2,825
-// Saxpy       n=16777216                     10   117 µs       1.6%       10  44.5 µs    2,860  17,160
-// Gemm        M=1024 N=1024 K=1024 batc…     10   106 µs       1.4%       10  21.1 µs  202,629   1,187
-// TensorGemm  M=1024 N=1024 K=1024           10  97.8 µs       1.3%       10  18.0 µs  219,624     858
+// operator    parameters                calls   device  dev share  kernels     self  GFLOP/s    GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
+// Softmax     4096×1024 f32                10   125 µs       1.7%       10  15.8 µs    1,682   2,691
+// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%       10  25.8 µs    2,824   2,825
+// Saxpy       n=16777216                   10   117 µs       1.6%       10  27.3 µs    2,860  17,160
+// Gemm        1024×1024×1024 f32           10   106 µs       1.4%       10  17.2 µs  202,629   1,187
+// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%       10  13.0 µs  219,624     858
+// ──────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                             50   565 µs       7.5%           99.1 µs
 //
-// not shown at width 100: FLOP/B, dev total, mean, total, share, gap, copies, median, max, min
-// cut at width 100: parameters; whole with width=260, or KPROF='report(width=260)'
+// mean above 3 times the median, a few calls take most of the time: LayerNorm, Saxpy
+// not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
 // outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 // outside any operator, by name: copy 6.94 ms (12)
 //
 // Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
-//   time, share is total, of 138 µs in all scopes
+//   time, share is total, of 99.1 µs in all scopes
 //
 // scope                                             calls   device  dev share    total  share     self
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  20.1 µs  14.5%  20.1 µs
-// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  34.4 µs  24.9%  34.4 µs
-// Saxpy(n=16777216)                                    10   117 µs       1.6%  44.5 µs  32.2%  44.5 µs
-// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 dt…     10   106 µs       1.4%  21.1 µs  15.3%  21.1 µs
-// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  18.0 µs  13.1%  18.0 µs
+// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  15.8 µs  15.9%  15.8 µs
+// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  25.8 µs  26.1%  25.8 µs
+// Saxpy(n=16777216)                                    10   117 µs       1.6%  27.3 µs  27.5%  27.3 µs
+// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 be…     10   106 µs       1.4%  17.2 µs  17.3%  17.2 µs
+// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  13.0 µs  13.1%  13.0 µs
 //
-// cut at width 100: scope; whole with width=165, or KPROF='report(width=165)'
+// cut at width 100: scope; whole with width=143, or KPROF='report(width=143)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 //
 // Kernels, sorted by total; share is of 7.50 ms of device time
@@ -202,7 +203,7 @@ int main() {
 // TensorGemm  M=1024 N=1024 K=1024   gemm_tensor_cores     10  97.8 µs   1.3%  9.78 µs  yes (declared)
 //
 // not shown at width 100: pass, FLOPs, grid, block, bytes, registers, shared, min, max and 2 more
-// cut at width 100: parameters; whole with width=267, or KPROF='report(width=267)'
+// cut at width 100: parameters; whole with width=245, or KPROF='report(width=245)'
 //
 // Copies and memsets, sorted by total; share is of 7.50 ms of device time
 //
@@ -217,10 +218,11 @@ int main() {
 //   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 7.19 µs of host time
+//   sync      1 call that waits for a device, 4.04 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 434 ms
-//   own cost  37.2 ns a scope, 1.86 µs in all (<0.1% of wall time); folding 57.6 µs; an empty scope
-//             shows 16.8 ns; collecting 112 µs; CUPTI itself 6.90 µs
+//   timeline  all 50 scopes, 761 ms
+//   own cost  78.8 ns a scope, 3.94 µs in all (<0.1% of wall time); folding 154 µs; an empty scope
+//             shows 20.0 ns; collecting 74.4 µs; CUPTI itself 6.25 µs
 //   memory    12.5 MiB of 64.0 MiB
-//   clock     tsc, 0.400 ns a tick, calibrated twice
+//   clock     tsc, 0.385 ns a tick, calibrated twice
+//   version   kprof 0.1.0

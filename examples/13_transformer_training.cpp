@@ -193,52 +193,51 @@ int main(int argc, char** argv) {
   return last < first ? 0 : 1;
 }
 // Output:
-// kprof 0.1.0 · wall 697 ms · 1 thread · 740 scopes
+// kprof · 13_transformer_training · 1.15 s · 1 thread on 2 CPUs
 //
-// Operators by parameters, sorted by self; share is of 697 ms in all scopes
+// Operators, sorted by self; all f32
 //
-// operator      parameters                    calls     self  share    total     mean  GFLOP/s    GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear        tokens=128 in_features=512 …     16  76.6 ms  11.0%  76.6 ms  4.79 ms    3.51    0.123
-// Linear        tokens=128 in_features=128 …     16  69.9 ms  10.0%  69.9 ms  4.37 ms    3.85    0.135
-// Linear        tokens=128 in_features=128 …     16  55.7 ms   8.0%  55.7 ms  3.48 ms    3.63    0.132
-// Linear        tokens=128 in_features=512 …     16  49.5 ms   7.1%  49.5 ms  3.09 ms    5.42    0.191
-// Linear        tokens=128 in_features=128 …      4  37.0 ms   5.3%  37.0 ms  9.25 ms    3.63    0.120
-// Linear        tokens=128 in_features=512 …     16  35.7 ms   5.1%  35.7 ms  2.23 ms    7.52    0.265
-// Linear        tokens=128 in_features=128 …     16  35.2 ms   5.0%  35.2 ms  2.20 ms    7.63    0.268
-// Gelu          numel=65536 pass=bprop type…     16  31.5 ms   4.5%  31.5 ms  1.97 ms    0.033   0.399
-// Linear        tokens=128 in_features=128 …     16  31.2 ms   4.5%  31.2 ms  1.95 ms    6.46    0.236
-// Linear        tokens=128 in_features=128 …     16  29.8 ms   4.3%  29.8 ms  1.86 ms    9.02    0.317
-// Sdpa          B=2 Hq=4 Hkv=0 Sq=64 Sk=64 …     16  25.3 ms   3.6%  25.3 ms  1.58 ms    2.65    0.333
-// Linear        tokens=128 in_features=128 …      4  22.2 ms   3.2%  22.2 ms  5.55 ms    6.05    0.201
-// Linear        tokens=128 in_features=128 …     16  21.5 ms   3.1%  21.5 ms  1.34 ms    3.12    0.146
-// AdamW         numel=49152 weight_decay=tr…     16  20.8 ms   3.0%  20.8 ms  1.30 ms    0.605   1.06
-// AdamW         numel=65536 weight_decay=tr…     32  17.0 ms   2.4%  17.0 ms   532 µs    1.97    3.45
-// Linear        tokens=128 in_features=128 …      4  17.0 ms   2.4%  17.0 ms  4.24 ms    7.91    0.263
-// LayerNorm     rows=128 cols=128 affine=tr…     36  14.5 ms   2.1%  14.5 ms   402 µs    0.529   0.493
-// LayerNorm     rows=128 cols=128 affine=tr…     36  12.3 ms   1.8%  12.3 ms   343 µs    0.382   0.385
-// Linear        tokens=128 in_features=128 …     16  12.1 ms   1.7%  12.1 ms   759 µs   16.6     0.604
-// Linear        tokens=128 in_features=128 …     16  12.1 ms   1.7%  12.1 ms   754 µs    5.56    0.261
-// Sdpa          B=2 Hq=4 Hkv=0 Sq=64 Sk=64 …     16  9.90 ms   1.4%  9.90 ms   619 µs    3.39    0.424
-// AdamW         numel=16384 weight_decay=tr…     16  9.54 ms   1.4%  9.54 ms   596 µs    0.440   0.769
-// Add           a=[128,128,-1,-1,-1,-1] b=[…     64  8.64 ms   1.2%  8.64 ms   135 µs    0.121   1.46
-// Gelu          numel=65536 pass=fprop type…     16  8.14 ms   1.2%  8.14 ms   509 µs    0.129   1.03
-// CrossEntropy  rows=128 classes=1024 pass=…      4  7.65 ms   1.1%  7.65 ms  1.91 ms    0.274   0.275
-// CrossEntropy  rows=128 classes=1024 pass=…      4  6.63 ms   1.0%  6.63 ms  1.66 ms    0.237   0.634
-// Linear        tokens=128 in_features=128 …     16  6.05 ms   0.9%  6.05 ms   378 µs   11.1     0.521
-// AdamW         numel=131072 weight_decay=t…      4  2.90 ms   0.4%  2.90 ms   725 µs    2.89    5.06
-// Embedding     tokens=128 D=128 V=1024 pas…      4   331 µs  <0.1%   331 µs  82.6 µs    0.198   2.39
-// AdamW         numel=8192 weight_decay=tru…      4   176 µs  <0.1%   176 µs  43.9 µs    2.98    5.22
-// Linear        tokens=128 in_features=128 …     16   151 µs  <0.1%   151 µs  9.45 µs    6.93   27.9
-// Embedding     tokens=128 D=128 V=1024 pas…      4   150 µs  <0.1%   150 µs  37.5 µs    0       3.52
-// AdamW         numel=128 weight_decay=true…    104   134 µs  <0.1%   134 µs  1.28 µs    1.59    2.79
-// Linear        tokens=128 in_features=128 …     16   102 µs  <0.1%   102 µs  6.35 µs    7.74   31.2
-// AdamW         numel=512 weight_decay=true…     16  61.7 µs  <0.1%  61.7 µs  3.86 µs    2.12    3.72
-// Linear        tokens=128 in_features=512 …     16  54.7 µs  <0.1%  54.7 µs  3.42 µs    4.80   19.3
-// AdamW         numel=384 weight_decay=true…     16  52.8 µs  <0.1%  52.8 µs  3.30 µs    1.86    3.26
-// Linear        tokens=128 in_features=128 …     16  43.8 µs  <0.1%  43.8 µs  2.74 µs    5.98   24.1
+// operator      parameters                pass    calls     self            share   median  GFLOP/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Linear        all 19: tokens=128                  268  1.05 s   ████████  91.7%  1.37 ms    2.69
+//                 128 → 512               dgrad      16   145 ms  █▏        12.7%  8.63 ms    1.85
+//                 512 → 128               dgrad      16   140 ms  █▏        12.2%  8.73 ms    1.92
+//                 512 → 128               wgrad      16   132 ms  █         11.5%  8.84 ms    2.03
+//                 128 → 512               wgrad      16   126 ms  █         11.0%  8.63 ms    2.13
+//                 128 → 384               dgrad      16   112 ms  ▉          9.8%  7.52 ms    1.79
+//                 128 → 384               wgrad      16   102 ms  ▊          8.9%  7.42 ms    1.98
+//                 128 → 1024              dgrad       4  57.2 ms  ▍          5.0%  9.44 ms    2.34
+//                 128 → 1024              wgrad       4  55.8 ms  ▍          4.9%  11.7 ms    2.41
+//                 128 → 128               dgrad      16  38.8 ms  ▎          3.4%  1.15 ms    1.73
+//                 128 → 512, bias         fprop      16  35.7 ms  ▎          3.1%  1.26 ms    7.55
+//                 512 → 128, bias         fprop      16  33.6 ms  ▎          2.9%  1.41 ms    8.00
+//                 128 → 128               wgrad      16  30.1 ms  ▎          2.6%  1.15 ms    2.23
+//                 128 → 384, bias         fprop      16  22.8 ms  ▏          2.0%   928 µs    8.85
+//                 128 → 1024              fprop       4  14.1 ms  ▏          1.2%  2.49 ms    9.51
+//                 128 → 128, bias         fprop      16  4.83 ms             0.4%   282 µs   13.9
+//                 … 4 more, each < 0.1%              64   812 µs             0.1%
+// Sdpa          all 2: B=2 H=4 S=64 D=32             32  30.6 ms  ▎          2.7%   729 µs    3.29
+//                 causal stored P         bprop      16  16.9 ms  ▏          1.5%   773 µs    3.97
+//                 causal                  fprop      16  13.7 ms  ▏          1.2%   342 µs    2.45
+// AdamW         8 rows                    update    208  28.1 ms  ▎          2.5%  1.55 µs    2.12
+//                 65536                   update     32  17.0 ms  ▏          1.5%   270 µs    1.98
+//                 49152                   update     16  7.39 ms             0.6%   204 µs    1.70
+//                 131072                  update      4  2.34 ms             0.2%   540 µs    3.58
+//                 … 5 more, each < 0.1%             156  1.42 ms             0.1%
+// Gelu          all 2: 65536                         32  17.3 ms  ▏          1.5%   458 µs    0.121
+//                                         bprop      16  11.5 ms  ▏          1.0%   464 µs    0.091
+//                                         fprop      16  5.80 ms             0.5%   364 µs    0.181
+// CrossEntropy  all 2: 128×1024                       8  9.26 ms  ▏          0.8%   827 µs    0.396
+//                                         bprop       4  5.89 ms             0.5%   428 µs    0.267
+//                                         fprop       4  3.37 ms             0.3%   827 µs    0.623
+// LayerNorm     all 2: 128×128, no stats             72  5.26 ms             0.5%  76.1 µs    2.36
+//                                         bprop      36  3.37 ms             0.3%  79.3 µs    2.28
+//                                         fprop      36  1.89 ms             0.2%  44.8 µs    2.50
+// … 2 operators, each < 0.1%: Add, Embedding         72  1.11 ms             0.1%
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                                      692  1.14 s             99.7%
+// in regions, outside operators                          3.36 ms             0.3%
 //
-// not shown at width 100: FLOP/B, max, median, min
-// cut at width 100: parameters; whole with width=234, or KPROF='report(width=234)'
-// in regions, outside operators: self 9.55 ms, 1.4%
+// mean above 3 times the median, a few calls take most of the time: CrossEntropy (1 of 2 rows)
+// not shown at width 100: GB/s, mean, total, FLOP/B, max, min
 // ...

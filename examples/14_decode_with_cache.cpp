@@ -205,25 +205,27 @@ int main(int argc, char** argv) {
   kprof::report({.by = kprof::grouping::op});  // a row an operator, not one for each cache length
 }
 // Output:
-// kprof 0.1.0 · wall 360 ms · 1 thread · 59,400 scopes
+// kprof · 14_decode_with_cache · 128 ms · 1 thread on 2 CPUs
 //
-// Operators, sorted by self; share is of 355 ms in all scopes
+// Operators by op, sorted by self; all f32
 //
-// operator   parameters                       calls     self  share    total     mean  GFLOP/s    GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Bmm        1,799 variants                   7,200   150 ms  42.2%   150 ms  20.8 µs    2.77    3.12
-// Linear     5 variants                      15,300  84.0 ms  23.6%  84.0 ms  5.49 µs    4.92   10.0
-// Softmax    900 variants                     3,600  69.4 ms  19.5%  69.4 ms  19.3 µs    0.467   0.747
-// Swiglu     rows=1 F=192 pass=fprop type=…   3,600  11.6 ms   3.3%  11.6 ms  3.23 µs    0.119   0.713
-// Copy       numel=64 type=f32                3,600  9.74 ms   2.7%  9.74 ms  2.70 µs    0       0.189
-// Rope       B=1 S=1 H=6 D=16 pass=fprop t…   3,600  5.46 ms   1.5%  5.46 ms  1.52 µs    0.190   0.548
-// RmsNorm    rows=1 cols=64 affine=false s…   8,100   592 µs   0.2%   592 µs  73.1 ns    2.63    7.00
-// Argmax     n_in=512 n_out=1 type=f32          900   447 µs   0.1%   447 µs   497 ns    1.03    4.14
-// Add        a=[64,-1,-1,-1,-1,-1] b=[64,-…   7,200   442 µs   0.1%   442 µs  61.4 ns    1.04   12.5
-// Embedding  tokens=1 D=64 V=512 pass=fpro…     900  48.5 µs  <0.1%  48.5 µs  53.9 ns    0       9.65
+// operator   parameters                           calls     self            share   median  GFLOP/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Bmm        2×1…900×1…900, batch 2, 1,799 sets   7,200  58.7 ms  ████████  46.0%  5.74 µs    7.07
+// Softmax    4×1…900, 900 sets                    3,600  30.4 ms  ████▏     23.9%  8.33 µs    1.07
+// Linear     64…192 → 64…512, 5 sets             15,300  25.2 ms  ███▍      19.7%  1.66 µs   16.4
+// Swiglu     1×192                                3,600  2.40 ms  ▍          1.9%   644 ns    0.575
+// Rope       B=1 H=6 S=1 D=16                     3,600  2.36 ms  ▍          1.9%   619 ns    0.439
+// Argmax     512 → 1                                900  1.43 ms  ▎          1.1%  1.49 µs    0.322
+// Copy       64                                   3,600  1.10 ms  ▏          0.9%  30.0 ns    0
+// RmsNorm    1×64, not affine, no stats           8,100   446 µs             0.3%  50.3 ns    3.49
+// Add        64                                   7,200   213 µs             0.2%  30.0 ns    2.17
+// Embedding  1×64, of 512                           900  11.5 µs            <0.1%  10.0 ns    0
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                                   54,000   122 ms            95.8%
+// in regions, outside operators                          5.31 ms             4.2%
 //
-// short, so partly kprof's own time (an empty scope shows 30.0 ns): RmsNorm, Add, Embedding
-// not shown at width 100: FLOP/B, max, median, min
-// cut at width 100: parameters; whole with width=179, or KPROF='report(width=179)'
-// in regions, outside operators: self 23.4 ms, 6.6%
+// mean above 3 times the median, a few calls take most of the time: Copy
+// short, so partly kprof's own time (an empty scope shows 10.0 ns): RmsNorm, Add, Embedding
+// not shown at width 100: GB/s, mean, total, FLOP/B, max, min
 // ...

@@ -18,9 +18,12 @@ import sys
 
 MARK = "// Output:"
 NUMBER = r"<?\d[\d,.]*"
-WHERE_THERE_IS_ROOM = {"max", "median", "min", "FLOP/B", "dev total", "gap", "copies"}
+WHERE_THERE_IS_ROOM = {
+    *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B", "GFLOP/s"),
+    *("dev total", "gap", "copies", "kernels"),
+}
 VARIES = re.compile(
-    r"not shown at width|cut at width|short, so partly|device: |"
+    r"not shown at width|cut at width|short, so partly|mean above|device: |\u2026 |Complete: |"
     r"  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
@@ -30,25 +33,28 @@ PARAGRAPH = re.compile(
 
 
 def masked(text):
-    text = re.sub(r"^kprof [\d.]+", "kprof #", text)
+    text = re.sub(r"^kprof · .*?(\d+ threads?) on .*", r"kprof · # · \1", text)
     return re.sub(NUMBER + r"( (ns|µs|us|ms|s)\b|%)", "#", text)
 
 
+BAR = re.compile(r"[\u2588-\u258f#]+")
+WITH_UNIT = re.compile(NUMBER + r" (ns|µs|us|ms|s)|n/a")
+
+
 def cells(line, headers):
-    """A row of a table by column: texts and counts as they are, other numbers masked; None if it is
-    no row.
+    """A row of a table: its texts, and counts up to the first time, as they are, the rest masked;
+    None if it is no row.
     """
-    fields = re.split(r" {2,}", line)
-    if len(fields) != len(headers):
+    fields = [f for f in re.split(r" {2,}", line.strip()) if f and not BAR.fullmatch(f)]
+    if len(fields) < 2 or not any(WITH_UNIT.fullmatch(f) for f in fields):
         return None
     kept = []
-    for header, field in zip(headers, fields):
-        if header in WHERE_THERE_IS_ROOM:
-            continue
-        texts = header in ("operator", "parameters", "scope", "calls", "kernels", "kernel")
-        if field.endswith("\u2026"):  # where it is cut depends on the columns beside it
+    for field in fields:
+        if WITH_UNIT.fullmatch(field):
+            break
+        if "\u2026" in field:  # where it is cut depends on the columns beside it
             field = field[:8] + "\u2026"
-        kept.append(field if texts else re.sub(NUMBER + r"( \S+|%)?$", "#", field))
+        kept.append(field)
     return " | ".join(kept)
 
 
@@ -72,6 +78,8 @@ def normalised(text):
     lines = [line.rstrip() for line in text.rstrip().splitlines()] + [""]
     for i, line in enumerate(lines):
         below = re.match(r"[│├└─ ]*", line).group()
+        if headers and line.strip().startswith("\u2026 "):
+            continue  # which rows are small differs from run to run
         row = cells(line[len(below) :], headers) if headers else None
         if row is not None:
             rows.append((len(below), row))
@@ -133,6 +141,9 @@ def main():
     if not mark:
         sys.exit(f'{source} has no line "{MARK}"')
     want, got = normalised(expected), normalised(output)
+    if "\u2026 " in expected + output:  # a row may be folded in one of them only
+        both = set(want) & set(got)
+        want, got = ([l for l in lines if " | " not in l or l in both] for lines in (want, got))
     if not whole:
         want = want[: want.index("...")]
         got = got[: len(want)]

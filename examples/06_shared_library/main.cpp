@@ -33,21 +33,23 @@ int main(int argc, char** argv) {
 }
 
 // Output:
-// kprof 0.1.0 · wall 76.0 ms · 1 thread · 6 scopes
+// kprof · 06_shared_library · 275 ms · 1 thread on 2 CPUs
 //
-// Operators by parameters, sorted by self; share is of 75.8 ms in all scopes
+// Operators, sorted by self
 //
-// operator  parameters              calls     self   share    total     mean  GFLOP/s  GB/s  FLOP/B
-// ─────────────────────────────────────────────────────────────────────────────────────────────────
-// Blur      H=1080 W=1920 radius=3      5  75.7 ms  100.0%  75.7 ms  15.1 ms    0.958  1.10   0.875
+// operator  parameters              calls     self             share   median     mean  GFLOP/s   GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// Blur      H=1080 W=1920 radius=3      5   274 ms  ████████  100.0%  55.3 ms  54.9 ms    0.265  0.302
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                          5   274 ms            100.0%
+// in regions, outside operators            46.4 µs             <0.1%
 //
-// not shown at width 100: max, median, min
-// in regions, outside operators: self 19.1 µs, <0.1%
+// not shown at width 100: total, FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 75.8 ms in all scopes
+// Call tree, sorted by total; share is total, of 274 ms in all scopes
 //
-// scope                            calls    total   share     self     mean
-// ─────────────────────────────────────────────────────────────────────────
-// frame                                1  75.8 ms  100.0%  19.1 µs  75.8 ms
-// └─ Blur(H=1080 W=1920 radius=3)      5  75.7 ms  100.0%  75.7 ms  15.1 ms
+// scope                            calls   total   share     self     mean
+// ────────────────────────────────────────────────────────────────────────
+// frame                                1  274 ms  100.0%  46.4 µs   274 ms
+// └─ Blur(H=1080 W=1920 radius=3)      5  274 ms  100.0%   274 ms  54.9 ms
 // ...

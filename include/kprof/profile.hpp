@@ -154,6 +154,8 @@ struct own_cost {
 struct profile {
   bool recording = false;  ///< false: nothing is being recorded now; `state` says why
   std::string state;       ///< "recording", "stopped", "off (KPROF=off)", ...
+  std::string program;     ///< its file's name, without the folder
+  std::uint32_t cpus = 0;  ///< that it may run on; 0: not known
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
   std::vector<thread_info> threads;

@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as name:
         "the report comes on standard error, which says so",
         r.code == 5
         and "kprof: standard output is another file than at the start" in r.err
-        and "Completeness" in r.err,
+        and "Complete" in r.err,
         r,
     )
     r = run_in(name, "reuse_1", KPROF="csv,save", closed=(2,))
@@ -63,18 +63,18 @@ with tempfile.TemporaryDirectory() as name:
     r = run_in(name, "captured")
     check(
         "but to where the program has its output captured",
-        r.said == "reported" and "Completeness" in r.files["captured"] and r.out == "",
+        r.said == "reported" and "Complete" in r.files["captured"] and r.out == "",
         (r, r.files),
     )
     r = run_in(name, "log_both", KPROF="report")
     log = r.files["daemon.log"]
     check(
         "the log of a daemon, to which both streams lead, gets the report",
-        log.startswith("started\nkprof ") and "Completeness" in log,
+        log.startswith("started\nkprof ") and "Complete" in log,
         r.files,
     )
     with open(pathlib.Path(name) / "out.txt", "w") as out:
         r = run(program, "work", out=out.fileno(), KPROF="report")
     text = (pathlib.Path(name) / "out.txt").read_text()
-    check("a file that is standard output from the start gets it too", "Completeness" in text, text)
+    check("a file that is standard output from the start gets it too", "Complete" in text, text)
 end()

@@ -128,7 +128,7 @@ with Folder() as here:
     if r.returncode == 5:
         check(
             "a mounted file is written",
-            "Completeness" in here.text("outside") and here.files() == ["inside", "outside"],
+            "Complete" in here.text("outside") and here.files() == ["inside", "outside"],
             (r, here.files()),
         )
     else:
@@ -138,7 +138,7 @@ with Folder() as here:
 # ---- children of a fork
 
 def has_own(text, forked):
-    return "Completeness" in text and ("forked from process" in text) == forked
+    return "Complete" in text and ("forked from process" in text) == forked
 
 
 with Folder() as here:
@@ -172,7 +172,7 @@ with Folder() as here:
     r = here.run("fork_once", KPROF="report,report(path=/dev/stderr),csv(path=/dev/null)")
     check(
         "what is no file is shared",
-        r.out.count("Completeness") == 2 and r.err.count("Completeness") == 2 and not here.files(),
+        r.out.count("Complete") == 2 and r.err.count("Complete") == 2 and not here.files(),
         (r, here.files()),
     )
 end()

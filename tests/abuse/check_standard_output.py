@@ -17,7 +17,7 @@ ROWS = "3000"  # whose report is larger than a pipe
 
 def is_whole(text):
     """Whether a report has its first line and its last."""
-    return text.startswith("kprof ") and "Completeness" in text and text.endswith("\n")
+    return text.startswith("kprof ") and "Complete" in text and text.endswith("\n")
 
 
 full = os.open("/dev/full", os.O_WRONLY)

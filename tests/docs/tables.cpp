@@ -40,5 +40,6 @@ int main() {
     print_option(table, kprof::detail::path_option);
     for (const kprof::option& o : output->options) print_option(table, o);
   }
-  for (const column& c : kprof::detail::columns) print_column(c);
+  for (const column& c : kprof::detail::columns)
+    if (c.as != kprof::detail::look::bar) print_column(c);
 }

@@ -54,21 +54,21 @@ check(
 r = run(plain, "report", kprof="report")
 check(
     "a report at exit that says the same again is left out",
-    r.returncode == 5 and r.stdout.count("Completeness") == 1,
+    r.returncode == 5 and r.stdout.count("Complete") == 1,
     r,
 )
 
 r = run(plain, "report then more", kprof="report")
 check(
     "a report at exit that says more is printed",
-    r.returncode == 5 and r.stdout.count("Completeness") == 2,
+    r.returncode == 5 and r.stdout.count("Complete") == 2,
     r,
 )
 
 r = run(plain, "inside", kprof="report")
 check(
     "a report at exit is printed when a scope has ended since",
-    r.returncode == 5 and r.stdout.count("Completeness") == 2,
+    r.returncode == 5 and r.stdout.count("Complete") == 2,
     r,
 )
 
@@ -172,7 +172,7 @@ os.close(write_end)
 check("a broken pipe does not kill the program", r.returncode == 5 and "status:" in r.stderr, r)
 
 r = run(late, kprof="report")
-reports = r.stdout.count("Completeness")
+reports = r.stdout.count("Complete")
 check("a thread may outlive main, reports work from atexit", r.returncode == 7 and reports == 2, r)
 for scope in ("before main", "main", "at exit", "Step"):
     check(f"late: {scope}", re.search(rf"\b{scope}", r.stdout) is not None, r.stdout)

@@ -27,7 +27,7 @@ namespace detail {
 
 struct watched_input {
   char file[96] = {};
-  char message[256] = {};
+  char message[512] = {};
   const char* data = nullptr;
   std::size_t size = 0;
   std::size_t number = 0;
@@ -76,8 +76,9 @@ inline void watch_inputs(const std::string& test, std::uint64_t seed) {
   if (::getcwd(folder, sizeof folder) == nullptr) folder[0] = '\0';
   std::snprintf(w.file, sizeof w.file, "failing_input_%.40s_%llu", test.c_str(),
                 static_cast<unsigned long long>(seed));
-  std::snprintf(w.message, sizeof w.message, "\nthe failing input is %.120s/%s, seed %llu, input ",
-                folder, w.file, static_cast<unsigned long long>(seed));
+  std::snprintf(w.message, sizeof w.message,
+                "\nthe failing input is %.120s/%.100s, seed %llu, input ", folder, w.file,
+                static_cast<unsigned long long>(seed));
   ::unlink(w.file);
   stack_t other{};
   other.ss_sp = w.stack;

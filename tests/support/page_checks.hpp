@@ -119,7 +119,7 @@ inline bool is_rule(const std::string& line) {
 }
 inline bool is_fold(std::string_view text) {
   const std::size_t at = text.find_first_not_of(' ');
-  return at != std::string_view::npos &&
+  return at != std::string_view::npos && text.find(", each <") != std::string_view::npos &&
          (text.substr(at, 3) == "\xE2\x80\xA6" || text.substr(at, 4) == "... ");
 }
 /// Whether the line begins another part of the page.

@@ -55,7 +55,7 @@ class profile_builder {
   /// Makes `n` a call of the operator of its name with these fields: "M=4 type=f32" has an integer
   /// and a text, what is no such list is a text by the name of `text`.
   void set_parameters(kprof::scope_node& n, std::string_view parameters) {
-    kprof::operator_info op{n.name, n.name, {}};
+    kprof::operator_info op{n.name, n.name, {}, {}};
     n.values = {};
     if (!add_fields(op, n.values.packed, parameters)) {
       op.fields.assign(1, {});

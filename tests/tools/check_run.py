@@ -84,13 +84,13 @@ def check_programs():
             r = kprof_run("--", sys.executable, "-c", code, program)
             check(f"a module that Python loads, and {end}", shows_calls(r, 7), r)
             check(f"the status of {end}", r.returncode == status, r)
-            check(f"once: {end}", r.stdout.count("Completeness") == 1, r)
+            check(f"once: {end}", r.stdout.count("Complete") == 1, r)
             interrupted = "KeyboardInterrupt" in r.stderr
             check(f"what Python makes of {end}", interrupted == (status == -signal.SIGINT), r)
     r = kprof_run("--", plain)
     check(
         "a program with a session of its own",
-        r.returncode == 5 and r.stdout.count("Completeness") == 1 and "Gemm" in r.stdout,
+        r.returncode == 5 and r.stdout.count("Complete") == 1 and "Gemm" in r.stdout,
         r,
     )
 

@@ -8,6 +8,7 @@
 
 #include <kprof/attribute/attribution.hpp>
 #include <kprof/attribute/parameters.hpp>
+#include <kprof/attribute/process_facts.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/recorder.hpp>
@@ -204,6 +205,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
 /// nullptr where there is none; locked.
 inline profile build_profile(recorder& from, attribution* device, const moment& at) {
   profile out;
+  describe_process(out);
   if (device != nullptr)
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));

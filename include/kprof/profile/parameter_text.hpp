@@ -96,6 +96,13 @@ class parameter_cursor {
     return out;
   }
 
+  /// The bytes of all elements of `f`, as they are packed.
+  std::string_view packed_field(const operator_field& f) noexcept {
+    const std::string_view begin = rest_;
+    skip_all(f);
+    return begin.substr(0, begin.size() - rest_.size());
+  }
+
   /// The bytes of a value, as they are packed.
   std::string_view bytes(std::size_t size) noexcept { return take(size); }
 

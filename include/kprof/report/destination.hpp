@@ -65,6 +65,15 @@ class destination {
     file_.reset();  // without close(), the file that was there stays
   }
 
+  /// Whether it is standard output and that a terminal, and the user has nothing against colour.
+  bool takes_color() const noexcept {
+    const char* const refusal = environment_variable("NO_COLOR");
+    const char* const terminal = environment_variable("TERM");
+    return path_.empty() && isatty(STDOUT_FILENO) == 1 &&
+           (refusal == nullptr || *refusal == '\0') &&
+           (terminal == nullptr || std::string_view{terminal} != "dumb");
+  }
+
   /// After a failure everything further is dropped.
   [[gnu::cold]] const status& append(std::string_view text) {
     const quiet_writes quiet;

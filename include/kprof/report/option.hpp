@@ -11,6 +11,7 @@
 #include <kprof/status.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,7 +26,8 @@ enum class option_kind : std::uint8_t {
   flag,    ///< on, off, 1, 0, true or false; the word alone is on
   number,  ///< decimal, from `least` to `most`
   size,    ///< bytes with B, K, KiB, M, MiB, G or GiB; less than `least` is raised to it
-  choice,  ///< one of the words that `form` lists with | between them
+  choice,  ///< one of the words that `form` lists with | between them; where they are on and off
+           ///< beside others, a flag's values too
   text,    ///< any text
   list,    ///< words joined by +
 };
@@ -68,6 +70,8 @@ void set_member(Struct& into, Member Struct::*member, const option_value& value)
   else if constexpr (std::is_same_v<Member, std::vector<std::string>>) into.*member = value.words();
   else if constexpr (requires { Member::parse(value.text).value; })
     into.*member = Member::parse(value.text).value;
+  else if constexpr (std::is_same_v<Member, std::optional<bool>>)  // of auto|on|off
+    into.*member = value.number == 0 ? std::nullopt : std::optional<bool>{value.number == 1};
   else into.*member = static_cast<Member>(value.number);
 }
 template <class Struct, class Member>
@@ -75,8 +79,8 @@ Struct struct_of(Member Struct::*);
 }  // namespace detail
 
 /// For option::store: puts a value into the member of the struct that `into` points to. A choice
-/// becomes the enumerator at its place; a member of a type with a function parse() what that makes
-/// of the text.
+/// becomes the enumerator at its place, of auto|on|off a std::optional<bool>; a member of a type
+/// with a function parse() what that makes of the text.
 template <auto Member>
 void store_member(void* into, const option_value& value) {
   using owner = decltype(detail::struct_of(Member));

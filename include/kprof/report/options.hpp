@@ -8,6 +8,7 @@
 #include <kprof/model/grouping.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,14 +38,27 @@ struct report_options {
   /// Columns by name, in this order, such as "operator", "calls", "gflops"; empty: those that fit
   /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
   std::vector<std::string> columns{};
-  bool table = true;        ///< show the operator table
-  bool tree = true;         ///< show the call tree
-  bool kernels = true;      ///< show the table of kernels, if the run has any
-  bool copies = true;       ///< show the table of copies and memsets, if the run has any
+  bool all_parameters = false;  ///< show every field of a row, also where it is the default
+  bool table = true;            ///< show the operator table
+  /// Show the call tree. No value: where it says more than the operators, since there are none or
+  /// 10 % of the time is outside them.
+  std::optional<bool> tree = true;
+  /// Show the table of kernels, if the run has any. No value: where operators do not explain 1 % of
+  /// the device's time.
+  std::optional<bool> kernels = true;
+  /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
+  /// the device's time.
+  std::optional<bool> copies = true;
+  /// Show kprof's account of what was seen, what it cost and of the clock, also where nothing was
+  /// lost.
+  bool details = true;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
-  bool legend = false;      ///< explain every column
-  std::string path{};       ///< file to write, "%p" in it is the process id; empty: standard output
+  /// Bold and dim lines, by the escape sequences of terminals. Unset: where the report goes to a
+  /// terminal and NO_COLOR is not set.
+  std::optional<bool> color{};
+  bool legend = false;  ///< explain every column
+  std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
 };
 
 KPROF_DETAIL_END

@@ -78,7 +78,9 @@ class text_sink {
   /// Passes text on; `to` is what the sink was made with.
   using drain_function = status (*)(void* to, std::string_view text);
 
-  text_sink(drain_function drain, void* to) noexcept : drain_(drain), to_(to) {}
+  /// `takes_color`: `to` is a terminal.
+  text_sink(drain_function drain, void* to, bool takes_color = false) noexcept
+      : drain_(drain), to_(to), takes_color_(takes_color) {}
   text_sink(const text_sink&) = delete;
   text_sink& operator=(const text_sink&) = delete;
 
@@ -86,6 +88,8 @@ class text_sink {
     buffer_.append(text);
     if (buffer_.size() >= piece) flush();
   }
+  /// Whether an output may use the escape sequences of terminals.
+  bool takes_color() const noexcept { return takes_color_; }
   /// Passes on what was put so far. After a failure, which an output need not look at, all further
   /// text is dropped.
   const status& flush() {
@@ -98,6 +102,7 @@ class text_sink {
   static constexpr std::size_t piece = std::size_t{64} * 1024;
   drain_function drain_;
   void* to_;
+  bool takes_color_;
   std::string buffer_;
   status failure_;
 };

@@ -50,9 +50,11 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 [[gnu::cold]] inline status write_report_to_its_path(const profile& run,
                                                      const report_options& options,
                                                      write_time when) {
-  std::string text;
-  if (status s = write_text(run, options, text); !s) return s;
   destination to(expand_path(options.path), when);
+  report_options with_color = options;
+  if (!options.color) with_color.color = to.takes_color();
+  std::string text;
+  if (status s = write_text(run, with_color, text); !s) return s;
   static_cast<void>(to.append(text));
   return to.close();
 }

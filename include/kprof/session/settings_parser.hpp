@@ -147,7 +147,7 @@ class KPROF_DETAIL_LOCAL settings_parser {
   [[gnu::cold]] void read_output_option(const output& what, const pair& p, output_request& request,
                                         std::vector<option_value>& values) {
     const option* const of = find_option(what, p.name);
-    const bool is_right = of != nullptr && (p.has_value || of->kind == option_kind::flag);
+    const bool is_right = of != nullptr && (p.has_value || needs_no_value(*of));
     if (!is_right) return complain(unknown_option(what, p.written).message);
     option_reading reading = read_option(*of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));

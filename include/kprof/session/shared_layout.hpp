@@ -48,10 +48,11 @@ struct shared_layout;
 KPROF_DETAIL_SHARED(status, KPROF_DETAIL_AT(message))
 KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top),
                     KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(fold),
-                    KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns), KPROF_DETAIL_AT(table),
-                    KPROF_DETAIL_AT(tree), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
-                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(legend),
-                    KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns),
+                    KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
+                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(full_names),
+                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
+                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -123,7 +124,8 @@ KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT
                     KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
                     KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
-                    KPROF_DETAIL_AT(wall_ns), KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
+                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
                     KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
                     KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))

@@ -77,6 +77,13 @@ inline bool read_choice(std::string_view text, std::string_view list, std::uint6
   return is_listed(text) || (read_flag(text, on) && is_listed(on ? "on" : "off"));
 }
 
+/// Whether the option's name alone, without a value, is right.
+inline bool needs_no_value(const option& of) {
+  std::uint64_t place = 0;
+  return of.kind == option_kind::flag ||
+         (of.kind == option_kind::choice && read_choice({}, of.form, place));
+}
+
 /// "cupti=auto, cupti=on, cupti=off".
 [[gnu::cold]] inline std::string valid_values(const option& of) {
   std::string out;

@@ -30,7 +30,7 @@ namespace detail {
       [](void* where, std::string_view text) -> status {
         return static_cast<destination*>(where)->append(text);
       },
-      &to);
+      &to, to.takes_color());
   if (status s = request.what->write(run, request.values, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
   return to.close();

@@ -190,6 +190,7 @@ inline constexpr auto members_of<device_profile> =
 template <>
 inline constexpr auto members_of<profile> =
     std::tuple{saved<&profile::recording>("recording"), saved<&profile::state>("state"),
+               saved<&profile::program>("program"),     saved<&profile::cpus>("cpus"),
                saved<&profile::wall_ns>("wall_ns"),     saved<&profile::paused_ns>("paused_ns"),
                saved<&profile::clock>("clock"),         saved<&profile::complete>("complete"),
                saved<&profile::cost>("cost"),           saved<&profile::notes>("notes"),

@@ -25,11 +25,12 @@ namespace detail {
 /// How a column's cells are written.
 enum class look : std::uint8_t {
   name,
-  parameters,
+  parameters,  // described by row_describer
   call_site,
   thread,
-  type,
   pass,
+  type,
+  bar,
   calls,
   open,
   time,
@@ -68,47 +69,55 @@ consteval column make_column(std::string_view id, look as, unsigned rank, unsign
   return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
 }
 
+/// A bar beside a share.
+constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank) {
+  return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
+}
+
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
-    make_column("parameters", look::parameters, 3, 3),
+    make_column("parameters", look::parameters, 2, 2),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
+    make_column("pass", look::pass, 2, 2),
     make_column("calls", look::calls, 4, 4),
     make_column("replays", look::calls, not_here, 0),
     make_column("open", look::open, 5, 5),
     make_column("device", look::time, not_here, 2),
-    make_column("device_share", look::share, not_here, 5),
+    bar_column("device_bar", not_here, 10),
+    make_column("device_share", look::share, not_here, 3),
     make_column("device_total", look::time, not_here, 11),
     make_column("kernels", look::calls, not_here, 9),
     make_column("copies", look::calls, not_here, 16),
     make_column("gap", look::time, not_here, 15),
     make_column("self", look::time, 2, 8),
-    make_column("share", look::share, 5, 14),
-    make_column("total", look::time, 6, 13),
-    make_column("mean", look::time, 7, 12),
-    make_column("median", look::time, 12, 18),
+    bar_column("bar", 9, not_here),
+    make_column("share", look::share, 3, 14),
+    make_column("total", look::time, 12, 13),
+    make_column("median", look::time, 7, 12),
+    make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),
-    make_column("min", look::time, 13, 20),
-    make_column("max", look::time, 11, 19),
+    make_column("min", look::time, 15, 20),
+    make_column("max", look::time, 14, 19),
     make_column("gflops", look::rate, 8, 6),
-    make_column("gbs", look::rate, 9, 7),
-    make_column("intensity", look::ratio, 10, 10),
+    make_column("gbs", look::rate, 10, 7),
+    make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
     make_column("dtype", look::type, 0, 0),
-    make_column("pass", look::pass, 0, 0),
 };
 
 /// By its name, or by its header.
 inline const column* find_column(std::string_view name) noexcept {
   for (const column& c : columns)
-    if (name == c.id || name == c.header) return &c;
+    if (c.as != look::bar && (name == c.id || name == c.header)) return &c;
   return name == "name" ? &columns[0] : nullptr;
 }
 
 inline std::string column_names() {
   std::string all;
-  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
+  for (const column& c : columns)
+    if (c.as != look::bar) all.append(all.empty() ? "" : ", ").append(c.id);
   return all;
 }
 
@@ -133,40 +142,6 @@ inline std::string keys_text(const std::vector<group_value>& values) {
     out.append(out.empty() ? "" : " ").append(v.key).append("=").append(v.known ? v.text : "n/a");
   }
   return out;
-}
-
-/// The ranges of folded fields: "K=94\u2026993".
-inline std::string ranges_text(const operator_row& row, const grouping& by) {
-  std::string out;
-  for (const field_range& r : row.ranges) {
-    if (by.folded().empty()) break;
-    out.append(out.empty() ? "" : " ").append(r.field).append("=");
-    if (!r.is_number) out += format_count(r.values) + " values";
-    else if (r.values == 1) out += parameter_text(r.least);
-    else out += parameter_text(r.least) + "\u2026" + parameter_text(r.most);
-  }
-  return out;
-}
-
-inline std::string parameters_cell(const operator_row& row, const grouping& by) {
-  std::string text = keys_text(row.values);
-  const auto add = [&](const std::string& more) {
-    if (!text.empty() && !more.empty()) text += ' ';
-    text += more;
-  };
-  add(ranges_text(row, by));
-  add(row.parameters);
-  if (row.variants > 1) {
-    if (row.parameters.empty())
-      add(row.merged ? format_count(row.variants - 1) + "+ variants"
-                     : format_count(row.variants) + " variants");
-    if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) +
-           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
-  }
-  if (row.merged) add("(not kept)");
-  if (!row.invalid) return text;
-  return text.empty() ? "invalid" : "invalid: " + text;
 }
 
 inline std::string call_site_cell(const operator_row& row) {
@@ -196,22 +171,18 @@ inline std::string number_cell(look as, double x, const page& out) {
 }
 
 inline std::string cell(const column& c, const operator_row& row, const profile& p,
-                        const grouping& by, const page& out) {
+                        const page& out) {
   switch (c.as) {
     case look::name:
       if (row.operators > 1) return format_count(row.operators) + " operators";
       return row.name.empty() ? "(no name)" : row.name;
-    case look::parameters: return parameters_cell(row, by);
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type:
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
-    case look::pass:
-      return row.several_passes               ? "several"
-             : row.pass == pass_kind::unknown ? "n/a"
-                                              : pass_name(row.pass);
+    case look::pass: return pass_of(p, row);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }

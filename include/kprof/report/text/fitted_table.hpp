@@ -6,6 +6,7 @@
 // Included by the tables of kernels and copies.
 
 #include <kprof/build_options.hpp>
+#include <kprof/report/text/grid.hpp>
 #include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/page.hpp>
 

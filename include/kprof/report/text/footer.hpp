@@ -11,17 +11,20 @@
 #include <kprof/report/text/device.hpp>
 #include <kprof/report/text/facts.hpp>
 #include <kprof/report/text/page.hpp>
+#include <kprof/report/text/text_plan.hpp>
+#include <kprof/version.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
+[[gnu::cold]] inline std::vector<oddity> scope_oddities(const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
-  const std::vector<oddity> oddities = {
+  return {
       {c.open, "open",
        "had not ended when the profile was taken; their time so far is in no total. Report after "
        "their blocks have ended, or read the "
@@ -56,13 +59,17 @@ namespace detail {
            ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
            "parameters."},
   };
-  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
+}
+
+[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", scope_oddities(p));
   if (c.imprecise > 0)
     out.paragraph("! ",
                   format_count(c.imprecise) +
                       " imprecise: durations that median and p99 know only roughly for want of "
                       "memory; all else is exact. Raise " +
-                      limit + ".",
+                      memory_limit_of(p) + ".",
                   4);
 }
 
@@ -108,14 +115,53 @@ namespace detail {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-[[gnu::cold]] inline void print_footer(page& out, const profile& p) {
+inline std::string kprof_version() {
+  return "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
+         std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
+}
+
+/// Whether every scope and every record of the device is in the numbers, as exactly as it can be.
+inline bool is_complete(const profile& p) {
+  const auto matters = [](const oddity& o) { return o.count > 0 && !o.harmless; };
+  const std::vector<oddity> of_scopes = scope_oddities(p), of_device = device_oddities(p);
+  return p.complete.imprecise == 0 && std::none_of(of_scopes.begin(), of_scopes.end(), matters) &&
+         (!uses_device(p) || std::none_of(of_device.begin(), of_device.end(), matters));
+}
+
+/// One sentence where nothing is missing, and what else there is to see.
+[[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
+  std::string text =
+      "Complete: nothing was lost of " + counted(p.complete.recorded, "scope", "scopes");
+  if (uses_device(p))
+    text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
+  if (p.cost.scope_ns > 0) {
+    const double took_ns =
+        p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
+    text += "; " + kprof_version() + " took " + out.time(took_ns);
+    if (p.wall_ns > 0) text += " (" + format_share(took_ns / p.wall_ns) + " of wall time)";
+  }
+  text += ". More: KPROF='report(";
+  if (!plan.tree) text += "tree,";
+  if (plan.device && !plan.kernels) text += "kernels,";
+  text += "details)', legend, by=op.";
+  out.paragraph("", text, 2);
+}
+
+[[gnu::cold]] inline void print_footer(page& out, const profile& p, const text_plan& plan) {
   out.space();
-  out.line("Completeness");
-  print_scopes(out, p);
-  print_device_facts(out, p);
-  print_timeline(out, p);
-  print_cost(out, p);
-  print_clock(out, p);
+  if (!plan.options.details && is_complete(p)) {
+    print_all_is_well(out, p, plan);
+  } else {
+    out.line("Completeness");
+    print_scopes(out, p);
+    print_device_facts(out, p);
+    if (plan.options.details) {
+      print_timeline(out, p);
+      print_cost(out, p);
+      print_clock(out, p);
+    }
+    print_fact(out, "version", kprof_version());
+  }
   if (p.notes.empty()) return;
   out.space();
   out.line("Notes");

@@ -2,15 +2,15 @@
 #ifndef KPROF_REPORT_TEXT_PAGE_HPP
 #define KPROF_REPORT_TEXT_PAGE_HPP
 
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
-// reports. What is put on a page never runs over its width, however narrow it is and whatever the
-// text.
+// A page of text of a given width: lines and paragraphs. Included by the text reports. What is put
+// on a page never runs over its width, however narrow it is and whatever the text.
 
 #include <kprof/build_options.hpp>
 #include <kprof/report/text/format.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,9 +55,13 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
+/// How a line looks on a terminal.
+enum class line_style : std::uint8_t { plain, bold, dim };
+
 class page {
  public:
-  page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
+  page(std::size_t width, bool ascii, bool color = false)
+      : width_(width), ascii_(ascii), color_(color) {}
 
   std::size_t width() const noexcept { return width_; }
   bool ascii() const noexcept { return ascii_; }
@@ -70,10 +74,13 @@ class page {
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
-  [[gnu::cold]] void line(std::string_view text = {}) {
+  [[gnu::cold]] void line(std::string_view text = {}, line_style style = line_style::plain) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    const bool styled = color_ && style != line_style::plain && !text.empty();
+    if (styled) text_ += style == line_style::bold ? "\x1b[1m" : "\x1b[2m";
     if (display_width(text) <= width_) text_ += text;
     else text_ += cut(text, width_);
+    if (styled) text_ += "\x1b[0m";
     text_ += '\n';
   }
 
@@ -160,123 +167,8 @@ class page {
   }
 
   std::size_t width_;
-  bool ascii_;
+  bool ascii_, color_;
   std::string text_;
-};
-
-/// How a column of a grid behaves.
-struct grid_column {
-  std::string header;
-  bool right = true;
-  bool keep_end = false;    // of a text that is cut
-  bool keep_ends = false;   // both of them
-  std::size_t least = 0;    // how far it may shrink; 0: not at all
-  std::size_t natural = 0;  // the width that its cells want
-  std::size_t width = 0;
-};
-
-/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
-class grid {
- public:
-  static constexpr std::size_t gap = 2;
-
-  std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
-
-  [[gnu::cold]] void measure(const page& out) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)  // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(
-            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
-    }
-  }
-
-  /// Pads the numbers of a column, so that their decimal points are under one another.
-  [[gnu::cold]] void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) {
-      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
-    };
-    std::size_t longest = 0;
-    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
-    for (auto& row : rows)
-      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
-  }
-
-  static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural
-                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
-  }
-
-  /// The narrowest it can be.
-  std::size_t least_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += least_width(c);
-    return sum;
-  }
-
-  /// The page width at which no cell is cut.
-  std::size_t whole_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += c.natural;
-    return sum;
-  }
-
-  /// The headers of the columns that print() had to cut cells of.
-  std::vector<std::string> cut() const {
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns)
-      if (c.width < c.natural) headers.push_back(c.header);
-    return headers;
-  }
-
-  void drop(std::size_t column) {
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
-    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-  }
-
-  [[gnu::cold]] void print(page& out) {
-    const std::size_t total = lay_out(out.width());
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns) headers.push_back(c.header);
-    print_row(out, headers);
-    out.rule(total);
-    for (const auto& row : rows) print_row(out, row);
-  }
-
- private:
-  // What is left over goes to those that shrank, in equal parts.
-  [[gnu::cold]] std::size_t lay_out(std::size_t available) {
-    std::size_t total = least_width();
-    for (grid_column& c : columns) c.width = least_width(c);
-    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
-      hungry = 0;
-      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part =
-          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
-      for (grid_column& c : columns) {
-        const std::size_t more =
-            std::min({c.natural - c.width, part, available - std::min(available, total)});
-        c.width += more;
-        total += more;
-      }
-    }
-    return total;
-  }
-
-  [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells) const {
-    std::string text;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
-                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
-                                            : printable(cells[i], c.width, out.ascii());
-      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
-      if (i > 0) text.append(gap, ' ');
-      text += c.right ? pad + cell : cell + pad;
-    }
-    out.line(text);
-  }
 };
 
 }  // namespace detail

@@ -76,26 +76,50 @@ inline constexpr option report_option_table[] = {
      .fallback = "on",
      .meaning = "show the table of operators",
      .store = &store_member<&report_options::table>},
+    {.name = "parameters",
+     .kind = option_kind::choice,
+     .form = "short|all",
+     .fallback = "short",
+     .meaning = "fields of a row: those that tell it from others, or every one",
+     .store = &store_member<&report_options::all_parameters>},
     {.name = "tree",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the call tree",
+     .meaning = "show the call tree; `auto`: where it says more than the operators, since there "
+                "are none or 10 % of the time is outside them",
      .store = &store_member<&report_options::tree>},
     {.name = "kernels",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the table of kernels, if any ran",
+     .meaning = "show the table of kernels, if any ran; `auto`: where operators do not explain "
+                "1 % of the device's time",
      .store = &store_member<&report_options::kernels>},
     {.name = "copies",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the table of copies and memsets, if there were any",
+     .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
+                "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
     {.name = "full_names",
      .kind = option_kind::flag,
      .fallback = "off",
      .meaning = "list the kernels' whole names below their table",
      .store = &store_member<&report_options::full_names>},
+    {.name = "details",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the account of what was seen, what kprof took and of its clock also where "
+                "nothing was lost",
+     .store = &store_member<&report_options::details>},
+    {.name = "color",
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
+     .fallback = "auto",
+     .meaning = "bold and dim lines; `auto`: on a terminal, unless `NO_COLOR` is set",
+     .store = &store_member<&report_options::color>},
     {.name = "ascii",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -113,6 +137,7 @@ KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_v
   report_options options;
   values.store_into(options);
   options.path = values.text("path");  // standard output may be a terminal, with a width
+  if (!options.color) options.color = out.takes_color();
   std::string page;
   if (status s = write_text(run, options, page); !s) return s;
   out.put(page);

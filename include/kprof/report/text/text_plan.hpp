@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,8 +48,10 @@ struct text_plan {
   grouping by;                          // as far as the profile has what it names
   std::vector<std::string> complaints;  // about what it has not
   double all_self_ns = 0;
-  bool device = false;  // the run has work on a device
+  bool device = false;                                 // the run has work on a device
+  bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
+  std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
 
   explicit text_plan(const report_options& o) : options(o) {}
 
@@ -74,6 +77,37 @@ struct text_plan {
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     if (device && options.sort.empty()) sort = find_column("device");
+    look_for_one_type(p);
+    choose_sections(p);
+  }
+
+ private:
+  // A section that was not asked for comes where it says what the operators do not.
+  void choose_sections(const profile& p) {
+    double operators_ns = 0, explained_ns = 0, copies_ns = 0;
+    const std::vector<std::uint32_t> operators = operators_around(p);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      if (operators[i] != scope_node::none) operators_ns += not_negative(p.nodes[i].self_ns);
+    for (const device_work& w : p.device.work) {
+      const double ns = not_negative(w.total_ns);
+      const std::uint32_t node = scope_of(p, w);
+      if (node != scope_node::none && operators[node] != scope_node::none) explained_ns += ns;
+      if (w.task != device_task::kernel) copies_ns += ns;
+    }
+    tree = options.tree.value_or(operators_ns <= 0.9 * all_self_ns);
+    kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
+    copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
+  }
+
+  void look_for_one_type(const profile& p) {
+    std::uint32_t typed_node = scope_node::none;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const dtype type = p.nodes[i].work.type;
+      if (type == dtype::unknown) continue;
+      if (typed_node == scope_node::none) typed_node = static_cast<std::uint32_t>(i);
+      if (p.nodes[typed_node].work.type != type) return;
+    }
+    if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
 };
 

@@ -19,7 +19,6 @@
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/tree.hpp>
 #include <kprof/status.hpp>
-#include <kprof/version.hpp>
 #include <kprof/write/within_memory.hpp>
 
 #include <algorithm>
@@ -34,13 +33,12 @@ namespace detail {
 [[gnu::cold]] inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
-                     std::to_string(KPROF_VERSION_MINOR) + '.' +
-                     std::to_string(KPROF_VERSION_PATCH);
-  text += out.dot() + ("wall " + out.time(p.wall_ns));
+  std::string text = "kprof";
+  if (!p.program.empty()) text += out.dot() + printable(p.program, 40, out.ascii());
+  text += out.dot() + out.time(p.wall_ns);
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
   text += out.dot() + counted(threads, "thread", "threads");
-  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
+  if (p.cpus > 0) text += " on " + counted(p.cpus, "CPU", "CPUs");
   if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
   out.paragraph("", text, 2);
 }
@@ -58,7 +56,7 @@ inline bool has_scopes(const profile& p) noexcept {
   plan.look_at(p);
   const int width = options.width > 0 ? options.width : output_width(options.path);
   page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(widest_page))),
-            options.ascii);
+            options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
   for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
@@ -68,16 +66,16 @@ inline bool has_scopes(const profile& p) noexcept {
     print_outside(page, p, plan);
   } else {
     if (options.table) print_table(page, p, plan);
-    if (options.tree) print_tree(page, p, plan);
+    if (plan.tree) print_tree(page, p, plan);
   }
-  if (options.kernels) print_kernels(page, p, plan);
-  if (options.copies) print_copies(page, p, plan);
+  if (plan.kernels) print_kernels(page, p, plan);
+  if (plan.copies) print_copies(page, p, plan);
   if (options.legend) {
     print_legend(page, plan);
-    if (plan.device && options.kernels) print_kernel_legend(page);
-    if (plan.device && options.copies) print_copy_legend(page);
+    if (plan.device && plan.kernels) print_kernel_legend(page);
+    if (plan.device && plan.copies) print_copy_legend(page);
   }
-  print_footer(page, p);
+  print_footer(page, p, plan);
   out = page.take();
   return {};
 }

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+
+// Which rows the table of operators has: each operator with its sum and its rows, small ones folded
+// into a line. Included by table.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/sorted_order.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/row_description.hpp>
+#include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/varied_field.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// An operator of the table: its rows, and what they add up to. Where a row may hold calls of
+/// several operators, there is one group for all rows.
+struct operator_group {
+  operator_row sum;
+  std::vector<operator_row> rows;  // those that are folded come last
+  // The nodes of each row where it holds several sets of parameters.
+  std::vector<std::vector<std::uint32_t>> sets;
+  std::size_t shown = 0;  // rows that are not folded
+  hidden_rows folded;
+};
+
+/// How much of the run a row is: of the time of the devices or of the host, whichever is more.
+inline double weight_of(const operator_row& row) noexcept {
+  return std::max(row.device_share, row.share);
+}
+
+/// The operators of the table in their order, and what became of the others.
+class operator_groups {
+ public:
+  std::vector<operator_group> groups;
+  hidden_rows folded;                     // whole operators
+  std::vector<std::string> folded_names;  // theirs
+  double folded_below = 0;                // rows of less weight are folded; 0: none is
+  hidden_rows filtered;
+  hidden_rows all;          // rows of the table, folded ones too
+  bool by_operator = true;  // no row has calls of several operators
+
+  [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
+      : by_operator(plan.by.has(group_key::op)), p_(p), plan_(plan), kept_(matching(p, plan)) {
+    if (!kept_.empty())
+      for (const operator_row& row :
+           operator_table(p, plan.by, [&](const scope_node& n) { return !is_kept(n); }))
+        filtered.add(row);
+    std::vector<operator_row> rows = rows_of(plan.by);
+    for (const operator_row& row : rows) all.add(row);
+    std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
+    gather(std::move(sums), std::move(rows));
+    if (plan.options.top > 0) {
+      choose_threshold();
+      if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
+    }
+    fold_below(folded_below);
+  }
+
+ private:
+  // More than this part of the run is not left to lines that say "more".
+  static constexpr double most_folded = 0.02;
+  static constexpr double always_folded = 0.001;
+
+  bool is_kept(const scope_node& n) const {
+    return kept_.empty() || kept_[static_cast<std::size_t>(&n - p_.nodes.data())];
+  }
+  /// Of which nodes the calls are in the table; empty: of all.
+  static std::vector<bool> matching(const profile& p, const text_plan& plan) {
+    std::vector<bool> matches;
+    if (!plan.filter.active()) return matches;
+    for (const scope_node& n : p.nodes)
+      matches.push_back(n.kind == scope_kind::op &&
+                        plan.filter.matches(n.name, parameter_text(p, n)));
+    return matches;
+  }
+
+  std::vector<operator_row> rows_of(const grouping& by) const {
+    return in_order(operator_table(p_, by, [&](const scope_node& n) { return is_kept(n); }));
+  }
+  std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
+    std::vector<operator_row> sorted;
+    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(*plan_.sort, rows[a], rows[b]);
+         }))
+      sorted.push_back(std::move(rows[i]));
+    return sorted;
+  }
+
+  void gather(std::vector<operator_row> sums, std::vector<operator_row> rows) {
+    text_numbers numbers(sums.size());
+    names_.reserve(sums.size());  // views of them are kept
+    for (operator_row& sum : sums) {
+      names_.push_back(sum.name);
+      static_cast<void>(numbers.of(names_.back()));
+      groups.emplace_back().sum = std::move(sum);
+    }
+    for (operator_row& row : rows)
+      if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
+        groups[group].rows.push_back(std::move(row));
+    list_sets(groups, plan_.by);
+  }
+
+  /// Finds the nodes of rows that hold several sets of parameters.
+  void list_sets(std::vector<operator_group>& of, const grouping& by) const {
+    std::optional<nodes_of_rows> nodes;
+    for (operator_group& g : of) {
+      g.sets.assign(g.rows.size(), {});
+      for (std::size_t i = 0; i < g.rows.size(); ++i) {
+        if (g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
+        if (!nodes) nodes.emplace(p_, by, kept_);
+        g.sets[i] = nodes->of(g.rows[i].node);
+      }
+    }
+  }
+
+  std::size_t small_rows(const operator_group& g, double least) const {
+    return static_cast<std::size_t>(
+        std::count_if(g.rows.begin(), g.rows.end(),
+                      [&](const operator_row& row) { return weight_of(row) < least; }));
+  }
+
+  /// Lines of operators and rows if what weighs less than `least` is folded.
+  std::size_t lines_if(double least) const {
+    std::size_t lines = 0;
+    for (const operator_group& g : groups) {
+      if (by_operator && weight_of(g.sum) < least) continue;
+      const std::size_t small = small_rows(g, least);
+      lines += g.rows.size() == 1 ? 1 : 1 + g.rows.size() - (small > 1 ? small : 0);
+    }
+    return lines;
+  }
+
+  /// 0.1 %, or more where the table would be longer than asked.
+  void choose_threshold() {
+    std::vector<double> weights{always_folded};
+    for (const operator_group& g : groups)
+      for (const operator_row& row : g.rows)
+        if (weight_of(row) >= always_folded) weights.push_back(weight_of(row) * (1 + 1e-9));
+    std::sort(weights.begin(), weights.end());
+    const auto fits = std::partition_point(weights.begin(), weights.end(), [&](double least) {
+      return lines_if(least) > plan_.options.top;
+    });
+    folded_below = fits == weights.end() ? weights.back() : *fits;
+  }
+
+  /// Where small rows are much together, such as those of a cache that grows from call to call, the
+  /// field that they differ in most makes no row any more, until little is left in small rows.
+  [[gnu::cold]] void fold_fields() {
+    for (operator_group& g : groups) {
+      std::vector<std::string> fields;
+      while (is_in_small_rows(g)) {
+        std::string field = most_varied_field(p_, g.rows, fields);
+        if (field.empty()) break;
+        fields.push_back(std::move(field));
+        regroup(g, plan_.by.folding(fields));
+      }
+    }
+    choose_threshold();
+  }
+  bool is_in_small_rows(const operator_group& g) const {
+    if (small_rows(g, folded_below) < 2) return false;
+    double weight = 0;
+    for (const operator_row& row : g.rows)
+      if (weight_of(row) < folded_below) weight += weight_of(row);
+    return weight > most_folded;
+  }
+  void regroup(operator_group& g, const grouping& by) {
+    g.rows = in_order(operator_table(
+        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); }));
+    std::vector<operator_group> one(1);
+    one[0].rows = std::move(g.rows);
+    list_sets(one, by);
+    g.rows = std::move(one[0].rows);
+    g.sets = std::move(one[0].sets);
+  }
+
+  [[gnu::cold]] void fold_below(double least) {
+    std::vector<operator_group> left;
+    const auto is_small = [&](const operator_row& row) { return weight_of(row) < least; };
+    const bool several =
+        by_operator && std::count_if(groups.begin(), groups.end(),
+                                     [&](const operator_group& g) { return is_small(g.sum); }) > 1;
+    for (operator_group& g : groups) {
+      if (several && is_small(g.sum)) {
+        for (const operator_row& row : g.rows) folded.add(row);
+        folded_names.push_back(g.sum.name);
+        continue;
+      }
+      g.shown = g.rows.size();
+      if (small_rows(g, least) > 1) put_small_rows_last(g, is_small);
+      left.push_back(std::move(g));
+    }
+    groups = std::move(left);
+  }
+  template <class IsSmall>
+  static void put_small_rows_last(operator_group& g, IsSmall is_small) {
+    std::vector<operator_row> rows, small;
+    std::vector<std::vector<std::uint32_t>> sets, small_sets;
+    for (std::size_t i = 0; i < g.rows.size(); ++i) {
+      const bool last = is_small(g.rows[i]);
+      if (last) g.folded.add(g.rows[i]);
+      (last ? small : rows).push_back(std::move(g.rows[i]));
+      (last ? small_sets : sets).push_back(std::move(g.sets[i]));
+    }
+    g.shown = rows.size();
+    std::move(small.begin(), small.end(), std::back_inserter(rows));
+    std::move(small_sets.begin(), small_sets.end(), std::back_inserter(sets));
+    g.rows = std::move(rows);
+    g.sets = std::move(sets);
+  }
+
+  const profile& p_;
+  const text_plan& plan_;
+  std::vector<bool> kept_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
+
+// The lines of the table of operators: an operator's name with its sum, its rows below it, each by
+// what tells it from the others, then what is folded. Included by table.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/hidden_rows.hpp>
+#include <kprof/report/text/operator_groups.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/row_description.hpp>
+#include <kprof/report/text/telling_lines.hpp>
+#include <kprof/report/text/text_plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line of the table before it is laid out: a row, or the sum of several.
+struct operator_line {
+  const operator_row* row = nullptr;  // its numbers; else those of `sum`
+  const hidden_rows* sum = nullptr;
+  std::string name{};         // in the column of operators
+  std::string description{};  // where it is no row that telling_lines describes
+  std::size_t indent = 0;     // of the description
+  row_look look{};
+  // Of a row: which of the descriptions of its operator, and which row there.
+  std::size_t group = none, place = 0;
+
+  static constexpr std::size_t none = ~std::size_t{0};
+};
+
+/// All lines of the table, and the descriptions of the rows by operator.
+struct operator_lines {
+  std::vector<operator_line> lines;
+  std::vector<telling_lines> described;
+  // Columns for the name of what is folded, and for some of its operators.
+  std::size_t widest_sum = 0;
+
+  operator_lines() = default;
+  /// `beside`: what columns beside the parameters say of a row.
+  template <class Beside>
+  [[gnu::cold]] operator_lines(const page& out, const row_describer& describer,
+                               const operator_groups& chosen, Beside beside) {
+    for (const operator_group& g : chosen.groups) add(out, describer, chosen, g, beside);
+    if (!chosen.folded_names.empty()) {
+      std::string text = more(out, chosen.folded_names.size(), "operators", chosen.folded_below);
+      widest_sum = display_width(text) + 24;
+      for (const std::string& name : chosen.folded_names)
+        text.append(&name == chosen.folded_names.data() ? ": " : ", ").append(out.safe(name));
+      widest_sum = std::min(widest_sum, display_width(text));
+      lines.push_back(
+          {.sum = &chosen.folded, .name = text, .look = {.span = 2, .style = line_style::dim}});
+    }
+  }
+
+ private:
+  template <class Beside>
+  [[gnu::cold]] void add(const page& out, const row_describer& describer,
+                         const operator_groups& chosen, const operator_group& g, Beside beside) {
+    const std::string name = !chosen.by_operator  ? ""
+                             : g.sum.name.empty() ? "(no name)"
+                                                  : g.sum.name;
+    std::vector<described_row> rows;
+    for (std::size_t i = 0; i < g.rows.size(); ++i)
+      rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
+    const std::size_t indent = chosen.by_operator ? 2 : 0;
+    if (rows.size() == 1) {
+      lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
+      described.emplace_back(std::move(rows), out.ascii());
+      return;
+    }
+    if (chosen.by_operator) add_head(out, g, name, rows);
+    for (described_row& row : rows)
+      if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
+        row.parts.push_back({0, "(default)"});
+    rows.resize(g.shown);
+    for (std::size_t i = 0; i < g.shown; ++i)
+      lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
+    described.emplace_back(std::move(rows), out.ascii());
+    if (g.folded.rows > 0)
+      lines.push_back({.sum = &g.folded,
+                       .description = more(out, g.folded.rows, "more", chosen.folded_below),
+                       .indent = indent,
+                       .look = {.style = line_style::dim}});
+  }
+
+  /// The operator's name with what all its rows share, which is taken out of these.
+  [[gnu::cold]] void add_head(const page& out, const operator_group& g, const std::string& name,
+                              std::vector<described_row>& rows) {
+    std::vector<part_list> parts;
+    for (described_row& row : rows) parts.push_back(std::move(row.parts));
+    const std::string shared = joined(take_shared(parts));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
+    const std::string count = format_count(g.rows.size());
+    const std::string safe = out.safe(out.ascii() ? ascii_notation(shared) : shared);
+    lines.push_back({.row = &g.sum,
+                     .name = name,
+                     .description = shared.empty() ? count + " rows" : "all " + count + ": " + safe,
+                     .look = {.style = line_style::bold}});
+  }
+
+  static std::string more(const page& out, std::uint64_t count, const char* what, double below) {
+    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
+           format_share(std::ceil(below * 1000 - 1e-6) / 1000);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+#define KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+
+// What a row of the table of operators says of its calls, in parts: their parameters, or what else
+// the table is grouped by. Included by operator_lines.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/row_numbers.hpp>
+#include <kprof/model/row_texts.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/format.hpp>
+#include <kprof/report/text/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The nodes of which a row with this grouping holds sets of parameters, by the row's first node.
+class nodes_of_rows {
+ public:
+  nodes_of_rows(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : rows_(p.nodes.size()) {
+    const device_sums device(p);
+    std::vector<bool> operators(p.nodes.size());
+    for (std::size_t i = 0; i < operators.size(); ++i)
+      operators[i] = p.nodes[i].kind == scope_kind::op && (kept.empty() || kept[i]);
+    group_numbers groups(p, by);
+    const row_numbers numbers(p, by, groups, launched_in(p, device), operators);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      if (operators[i] && numbers.row_of[i] != scope_node::none && !p.nodes[i].merged)
+        rows_[numbers.first[numbers.row_of[i]]].push_back(static_cast<std::uint32_t>(i));
+  }
+  const std::vector<std::uint32_t>& of(std::uint32_t first_node) const { return rows_[first_node]; }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> rows_;
+};
+
+class row_describer {
+ public:
+  /// `pass_apart`: a column beside the parameters shows it.
+  row_describer(const profile& p, const text_plan& plan, bool pass_apart)
+      : p_(p), plan_(plan), pass_apart_(pass_apart) {}
+
+  /// `sets`: the nodes of the row, where it holds several sets of parameters.
+  part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
+    part_list out;
+    if (row.invalid) out.push_back({invalid_place, invalid_text(row)});
+    add_keys(out, row);
+    if (row.variants > 1) {
+      if (row.operators == 1) append(out, ranges_of(sets));
+      const bool comma = !out.empty();
+      out.push_back({sets_place,
+                     row.merged ? format_count(row.variants - 1) + "+ sets"
+                                : format_count(row.variants) + " sets",
+                     comma});
+    } else if (row.merged) {
+      out.push_back({sets_place, "(not kept)"});
+    } else if (row.node < p_.nodes.size() && row.operators == 1) {
+      append(out, parts_of(p_.nodes[row.node]));
+    }
+    return out;
+  }
+
+  /// Of one set of parameters.
+  part_list parts_of(const scope_node& n) const {
+    if (plan_.options.all_parameters) return parameter_parts(p_, n, which_fields::all);
+    part_list parts = parameter_parts(p_, n, which_fields::telling);
+    const operator_info* const op = p_.operator_of(n);
+    std::erase_if(parts, [&](const parameter_part& part) {
+      if (op == nullptr || part.place >= op->fields.size()) return false;
+      const std::string& name = op->fields[part.place].name;
+      return (pass_apart_ && name == "pass" && n.work.pass != pass_kind::unknown) ||
+             (name == "type" && n.work.type != dtype::unknown);
+    });
+    if (n.work.type != dtype::unknown && !plan_.one_type)
+      parts.push_back({type_place, dtype_name(n.work.type)});
+    return parts;
+  }
+
+ private:
+  // Places of parts that are no fields.
+  static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
+                                 sets_place = invalid_place - 1, type_place = sets_place - 1,
+                                 first_key_place = std::uint32_t{1} << 20U;
+
+  static void append(part_list& out, part_list more) {
+    for (parameter_part& part : more) out.push_back(std::move(part));
+  }
+
+  static std::string invalid_text(const operator_row& row) {
+    if (row.variants == 1) return "invalid:";
+    return "invalid: " + counted(row.invalid_calls, "call", "calls") + ',';
+  }
+
+  /// What the table is grouped by, beside operators and their parameters.
+  static void add_keys(part_list& out, const operator_row& row) {
+    std::uint32_t place = first_key_place;
+    for (const group_value& v : row.values) {
+      ++place;
+      if (v.kind == group_key::op || v.kind == group_key::parameters) continue;
+      std::string text = v.known ? v.text : "n/a";
+      if (v.kind == group_key::field) text = v.key + '=' + text;
+      else if (!v.known) text = "no " + v.key;
+      out.push_back({place, std::move(text)});
+    }
+  }
+
+  part_list ranges_of(const std::vector<std::uint32_t>& sets) const {
+    part_ranges ranges;
+    for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
+    return ranges.parts();
+  }
+
+  const profile& p_;
+  const text_plan& plan_;
+  bool pass_apart_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

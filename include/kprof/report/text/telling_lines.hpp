@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
+#define KPROF_REPORT_TEXT_TELLING_LINES_HPP
+
+// The texts of an operator's rows in a column of some width, so that no two rows read the same.
+// Included by the tables of the text report. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/row_keys.hpp>
+#include <kprof/model/row_texts.hpp>
+#include <kprof/report/text/page.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A row to be described: its parts, what other columns say of it, and a key that no other has.
+struct described_row {
+  part_list parts;
+  std::string beside;
+  std::uint64_t key = 0;
+};
+
+class telling_lines {
+ public:
+  /// The rows of one operator: what the parts of two of them have in common need not be shown.
+  [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
+      : rows_(std::move(rows)), ascii_(ascii) {
+    for (described_row& row : rows_)
+      for (parameter_part& part : row.parts)
+        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
+    for (const described_row& row : rows_) count_values(row.parts);
+  }
+
+  /// Columns that the longest row takes in one line.
+  std::size_t natural() const noexcept {
+    std::size_t widest = 0;
+    for (const described_row& row : rows_)
+      widest = std::max(widest, display_width(joined(row.parts)));
+    return widest;
+  }
+
+  /// The lines of each row. A row that is too long for one leaves out what tells least; where it
+  /// would then read like another, it takes more lines.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::string>> lines;
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) {
+      std::string text = joined(row.parts);
+      if (display_width(text) > width) text = shortened(row.parts, width);
+      texts.push_back(beside(row, text));
+      lines.push_back({std::move(text)});
+    }
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
+    return lines;
+  }
+
+ private:
+  static constexpr std::uint32_t key_place = ~std::uint32_t{0};
+
+  static std::string beside(const described_row& row, const std::string& text) {
+    return text + '\n' + row.beside;
+  }
+
+  void count_values(const part_list& parts) {
+    for (const parameter_part& part : parts) {
+      auto at = std::find_if(values_.begin(), values_.end(),
+                             [&](const values_of_place& v) { return v.place == part.place; });
+      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
+      if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
+          at->texts.size() < enough_values)
+        at->texts.push_back(part.text);
+    }
+  }
+  std::size_t telling(std::uint32_t place) const noexcept {
+    for (const values_of_place& v : values_)
+      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
+    return 0;
+  }
+
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
+  std::string shortened(const part_list& parts, std::size_t width) const {
+    std::vector<std::size_t> order(parts.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
+      return x != y ? x < y : a > b;
+    });
+    std::vector<bool> left_out(parts.size());
+    for (const std::size_t next : order) {
+      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
+      left_out[next] = true;
+      std::string text = with_gaps(parts, left_out);
+      if (display_width(text) <= width) return text;
+    }
+    return cut_in_the_middle(with_gaps(parts, left_out), width);
+  }
+
+  std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
+    std::string out;
+    bool in_gap = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!left_out[i])
+        out.append(out.empty()                       ? ""
+                   : parts[i].after_comma && !in_gap ? ", "
+                                                     : " ")
+            .append(parts[i].text);
+      else if (!in_gap) out.append(out.empty() ? "" : " ").append(ellipsis());
+      in_gap = left_out[i];
+    }
+    return out;
+  }
+  const char* ellipsis() const noexcept { return ascii_ ? "..." : "\u2026"; }
+
+  /// Both ends of printable text.
+  std::string cut_in_the_middle(const std::string& text, std::size_t width) const {
+    const std::size_t mark = display_width(ellipsis());
+    if (display_width(text) <= width) return text;
+    if (width <= mark) return std::string(width, '.');
+    const std::size_t begin = (width - mark + 1) / 2;
+    return first_columns(text, begin) + ellipsis() + last_columns(text, width - mark - begin);
+  }
+  static std::string first_columns(std::string_view text, std::size_t width) {
+    std::size_t used = 0, size = 0;
+    while (size < text.size()) {
+      const code_point c = first_character(text.substr(size));
+      used += width_of(c.value);
+      if (used > width) break;
+      size += c.size;
+    }
+    return std::string{text.substr(0, size)};
+  }
+  static std::string last_columns(std::string_view text, std::size_t width) {
+    std::size_t used = display_width(text);
+    while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
+      const code_point c = first_character(text);
+      used -= width_of(c.value);
+      text.remove_prefix(c.size);
+    }
+    return std::string{text};
+  }
+
+  /// At spaces where there are any, with later lines indented.
+  static std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines;
+    const std::size_t indent = width > 8 ? 2 : 0;
+    while (!text.empty()) {
+      const std::string lead(lines.empty() ? 0 : indent, ' ');
+      std::string line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
+      if (line.size() < text.size() && text[line.size()] != ' ')
+        if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
+          line.resize(space);
+      text.remove_prefix(line.size());
+      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+      lines.push_back(lead + line);
+    }
+    if (lines.empty()) lines.emplace_back();
+    return lines;
+  }
+
+  // more values of a part tell no more
+  static constexpr std::size_t enough_values = 64;
+  struct values_of_place {
+    std::uint32_t place = 0;
+    std::vector<std::string> texts;
+  };
+
+  std::vector<described_row> rows_;
+  std::vector<values_of_place> values_;
+  bool ascii_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
