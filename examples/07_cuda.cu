@@ -65,17 +65,18 @@ int main() {
 }
 
 // Output:
-// kprof · 07_cuda · 73.6 ms · 1 thread on 2 CPUs
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 0 ns, 0% of wall
-// device 1 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 0 ns, 0% of wall
+// kprof · 07_cuda · 70.9 ms · 1 thread on 2 CPUs
+// device: there is no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or
+//   directory); run where nvidia-smi lists a GPU, and in a container with --gpus all; times and rates
+//   are the host's
 //
 // Operators, sorted by self; all f32
 //
 // operator  parameters  calls     self             share    total   median     mean  GFLOP/s  GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     n=4194304      10  73.2 ms  ████████  100.0%  73.2 ms  7.12 ms  7.32 ms     1.15  6.87
+// Saxpy     n=4194304      10  70.7 ms  ████████  100.0%  70.7 ms  7.02 ms  7.07 ms     1.19  7.12
 // ────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators             10  73.2 ms            100.0%
+// in operators             10  70.7 ms            100.0%
 //
 // not shown at width 100: FLOP/B, max, min
 // ...

@@ -125,58 +125,58 @@ int main() {
 }
 
 // Output:
-// kprof · 09_gpu_streams_and_threads · 68.8 ms · 21 threads on 2 CPUs
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 28.7 ms, 41.8% of wall (run
-//   times summed 34.8 ms)
+// kprof · 09_gpu_streams_and_threads · 55.7 ms · 21 threads on 2 CPUs
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 27.0 ms, 48.5% of wall (run
+//   times summed 34.7 ms)
 // no work on device 1
 //
 // Operators, sorted by device
 //
 // operator    parameters           calls   device  dev share  kernels     self  GFLOP/s   GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4: n=1048576       160  33.8 ms      97.1%        0   160 ms      n/a   39.7
-//               to=host pinned        60  12.7 ms      36.4%        0  40.2 ms      n/a   39.7
-//               pinned                60  12.7 ms      36.4%        0  78.5 ms      n/a   39.7
-//                                     20  4.22 ms      12.1%        0  30.9 ms      n/a   39.7
-//               to=host               20  4.22 ms      12.1%        0  10.7 ms      n/a   39.7
-// Polynomial  n=1048576 degree=64     80   996 µs       2.9%       80  2.71 ms   10,776  674
+// Transfer    all 4: n=1048576       160  33.8 ms      97.3%        0   102 ms      n/a   39.7
+//               pinned                60  12.7 ms      36.5%        0  48.7 ms      n/a   39.7
+//               to=host pinned        60  12.7 ms      36.5%        0  24.3 ms      n/a   39.7
+//               to=host               20  4.22 ms      12.2%        0  4.09 ms      n/a   39.7
+//               (default)             20  4.22 ms      12.2%        0  25.2 ms      n/a   39.7
+// Polynomial  n=1048576 degree=64     80   944 µs       2.7%       80   247 µs   11,379  711
 // ────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       240  34.8 ms     100.0%            163 ms
-// in regions, outside operators              0 ns         0%           62.5 ms
+// in operators                       240  34.7 ms     100.0%            102 ms
+// in regions, outside operators              0 ns         0%           47.8 ms
 //
 // n/a, no flops() declared: Transfer
-// mean above 3 times the median, a few calls take most of the time: Polynomial
+// mean above 3 times the median, a few calls take most of the time: Transfer (1 of 4 rows)
 // not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
 //
-// Call tree, sorted by device: that of a scope and all below it; dev share is of 34.8 ms of device
-//   time, share is total, of 226 ms in all scopes
+// Call tree, sorted by device: that of a scope and all below it; dev share is of 34.7 ms of device
+//   time, share is total, of 150 ms in all scopes
 //
 // scope                                          calls   device  dev share    total  share     self
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// batch                                              5  34.8 ms     100.0%  62.5 ms  27.7%  62.5 ms
-// ├─ Transfer(n=1048576 to=host pinned=true)        60  12.7 ms      36.4%  40.2 ms  17.8%  40.2 ms
-// ├─ Transfer(n=1048576 to=device pinned=true)      60  12.7 ms      36.4%  78.5 ms  34.8%  78.5 ms
-// ├─ Transfer(n=1048576 to=device pinned=false)     20  4.22 ms      12.1%  30.9 ms  13.7%  30.9 ms
-// ├─ Transfer(n=1048576 to=host pinned=false)       20  4.22 ms      12.1%  10.7 ms   4.7%  10.7 ms
-// └─ Polynomial(n=1048576 degree=64)                80   996 µs       2.9%  2.71 ms   1.2%  2.71 ms
+// batch                                              5  34.7 ms     100.0%  47.8 ms  31.8%  47.8 ms
+// ├─ Transfer(n=1048576 to=device pinned=true)      60  12.7 ms      36.5%  48.7 ms  32.4%  48.7 ms
+// ├─ Transfer(n=1048576 to=host pinned=true)        60  12.7 ms      36.5%  24.3 ms  16.2%  24.3 ms
+// ├─ Transfer(n=1048576 to=host pinned=false)       20  4.22 ms      12.2%  4.09 ms   2.7%  4.09 ms
+// ├─ Transfer(n=1048576 to=device pinned=false)     20  4.22 ms      12.2%  25.2 ms  16.7%  25.2 ms
+// └─ Polynomial(n=1048576 degree=64)                80   944 µs       2.7%   247 µs   0.2%   247 µs
 //
-// Kernels, sorted by total; share is of 34.8 ms of device time
+// Kernels, sorted by total; share is of 34.7 ms of device time
 //
 // operator    parameters         region  kernel             calls   total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  996 µs   2.9%  12.5 µs  unknown
+// Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  944 µs   2.7%  11.8 µs  unknown
 //
 // not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
 // cut at width 100: parameters; whole with width=187, or KPROF='report(width=187)'
 //
-// Copies and memsets, sorted by total; share is of 34.8 ms of device time
+// Copies and memsets, sorted by total; share is of 34.7 ms of device time
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.4%  19.9
-// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.4%  19.9
-// host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.1%  19.9
-// device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.1%  19.9
+// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.5%  19.9
+// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
+// device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.2%  19.9
+// host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.2%  19.9
 //
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -184,11 +184,11 @@ int main() {
 //   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
 //             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      81 calls that wait for a device, 19.3 ms of host time
+//   sync      81 calls that wait for a device, 38.2 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 245 scopes, 68.8 ms
-//   own cost  82.8 ns a scope, 20.3 µs in all (<0.1% of wall time, all threads summed); folding
-//             1.43 ms; an empty scope shows 20.0 ns; collecting 2.10 ms; CUPTI itself 1.00 µs
+//   timeline  all 245 scopes, 55.7 ms
+//   own cost  112 ns a scope, 27.5 µs in all (<0.1% of wall time, all threads summed); folding
+//             1.55 ms; an empty scope shows 30.0 ns; collecting 2.72 ms; CUPTI itself 661 ns
 //   memory    13.6 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

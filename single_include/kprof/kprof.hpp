@@ -228,6 +228,7 @@ struct struct_desc {
   std::uint32_t size;
   std::uint32_t field_count;
   const field_desc* fields;
+  const void* defaults;  // a value-initialised object
 };
 
 /// What the formulas of an operator say about one set of parameters.
@@ -240,6 +241,18 @@ struct work {
   std::uint8_t valid;  // valid() holds and no count overflowed
   std::uint8_t type;   // dtype
   std::uint8_t on;     // unit
+  std::uint8_t pass;   // pass_kind
+};
+
+inline constexpr std::uint32_t brief_capacity = 120;
+
+/// How one set of parameters is shown.
+struct presentation {
+  std::uint64_t unshown;  // bit i: field i has no meaning in this call
+  std::uint64_t beside;   // bit i: field i is not in `text`
+  std::uint32_t size;     // bytes of `text`; 0: the operator has no notation of its own
+  std::uint8_t failed;    // the operator's code did not come to an end
+  char text[brief_capacity];
 };
 
 /// One operator. Constant-initialised; `params` builds its names at the first call.
@@ -248,6 +261,8 @@ struct op_desc {
   text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
+  // nullptr: the operator says nothing about how it is shown; `out` is zero before
+  void (*present)(const void* params, presentation& out) noexcept;
 };
 
 }  // namespace detail
@@ -715,6 +730,136 @@ KPROF_DETAIL_END
 // Finds the optional members of an operator, in op_traits<T> first and then in T itself, and gives
 // each its default. Compile time, except evaluate(), which runs the formulas on parameters.
 
+// <kprof/declare/brief.hpp>
+#ifndef KPROF_DECLARE_BRIEF_HPP
+#define KPROF_DECLARE_BRIEF_HPP
+
+// What an operator may say about how a call of it is shown: its parameters in the notation of the
+// field, and the fields that have no meaning in it. Included by op.hpp. Everything is constexpr,
+// nothing allocates.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+/// The name of a field, as an operator's shows() is asked about it; compares with text.
+///     constexpr bool shows(kprof::field_name field) const {
+///       return field != "backward" || pass == kprof::pass_kind::bprop;
+///     }
+class field_name {
+ public:
+  constexpr explicit field_name(text_view name) noexcept : name_(name) {}
+  constexpr text_view text() const noexcept { return name_; }
+  friend constexpr bool operator==(field_name a, const char* b) noexcept {
+    std::uint32_t i = 0;
+    while (i < a.name_.size && b[i] != '\0' && a.name_.data[i] == b[i]) ++i;
+    return i == a.name_.size && b[i] == '\0';
+  }
+
+ private:
+  text_view name_;
+};
+
+/// The parameters of one call in the notation that people use, as the operator's brief() writes
+/// them. The text is UTF-8, and what is longer than 120 bytes ends with "…".
+///     constexpr void brief(kprof::brief_text& out) const {   // 32×3×224×224 → 64, 7×7, bias
+///       out.put(N).by(C).by(H).by(W).to(K).item(R).by(S);
+///       if (bias) out.item("bias");
+///     }
+/// Two calls whose parameters differ should read differently; dtype and pass are known apart from
+/// it. Reports show it instead of the fields. Of calls that read the same they show the fields too.
+class brief_text {
+ public:
+  /// `fields`: what beside() looks names up in.
+  constexpr explicit brief_text(const detail::struct_desc* fields = nullptr) noexcept
+      : fields_(fields) {}
+
+  constexpr brief_text& put(const char* text) noexcept {
+    for (; *text != '\0'; ++text) add(*text);
+    return *this;
+  }
+  template <class T>
+    requires std::is_integral_v<T>
+  constexpr brief_text& put(T number) noexcept {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const bool negative = std::is_signed_v<T> && static_cast<std::int64_t>(number) < 0;
+    return put(negative ? "-" : "").digits(negative ? ~bits + 1 : bits);
+  }
+  /// Four significant digits or more: 0.125, 1.5e-6, 50304.
+  constexpr brief_text& put(double number) noexcept {
+    if (number < 0) return put("-").put(-number);
+    if (!(number <= 1.7976931348623157e308)) return put(number != number ? "nan" : "inf");
+    if (number == 0 || (number >= 1000 && number < 1e15))
+      return digits(static_cast<std::uint64_t>(number + 0.5));
+    int exponent = 0;
+    std::uint64_t unit = 1000;  // of the last decimal
+    if (number < 1e-4)
+      for (; number < 1; number *= 10) --exponent;
+    for (; number >= 1e15 || (exponent > 0 && number >= 10); number /= 10) ++exponent;
+    for (double x = number; x < 1; x *= 10) unit *= 10;
+    auto units = static_cast<std::uint64_t>(number * static_cast<double>(unit) + 0.5);
+    for (; unit > 1 && units % 10 == 0; unit /= 10) units /= 10;
+    digits(units / unit).put(unit > 1 ? "." : "");
+    for (; unit > 1; add(static_cast<char>('0' + units / unit % 10))) unit /= 10;
+    return exponent == 0 ? *this : put("e").put(exponent);
+  }
+
+  /// "×" and a number: put(3).by(224) is "3×224".
+  constexpr brief_text& by(auto size) noexcept { return put("\u00D7").put(size); }
+  /// " → " and what follows: put(384).to(1536) is "384 → 1536".
+  constexpr brief_text& to(auto what) noexcept { return put(" \u2192 ").put(what); }
+  /// Text or a number, after ", " where something stands before it.
+  constexpr brief_text& item(auto what) noexcept { return after(", ").put(what); }
+  /// The same after a blank.
+  constexpr brief_text& word(auto what) noexcept { return after(" ").put(what); }
+  /// "name=value", after a blank.
+  constexpr brief_text& named(const char* name, auto value) noexcept {
+    return word(name).put("=").put(value);
+  }
+
+  /// The text leaves this field out: reports show it as "name=value" beside it.
+  constexpr brief_text& beside(const char* name) noexcept {
+    for (std::uint32_t i = 0; fields_ != nullptr && i < fields_->field_count && i < 64; ++i)
+      if (field_name{fields_->fields[i].name} == name) said_.beside |= std::uint64_t{1} << i;
+    return *this;
+  }
+
+  constexpr text_view text() const noexcept { return {said_.text, said_.size}; }
+  constexpr const detail::struct_desc* fields() const noexcept { return fields_; }
+  constexpr const detail::presentation& said() const noexcept { return said_; }
+
+ private:
+  constexpr brief_text& after(const char* gap) noexcept { return put(said_.size == 0 ? "" : gap); }
+  constexpr void add(char c) noexcept {
+    if (cut_) return;
+    cut_ = said_.size == detail::brief_capacity;
+    if (!cut_) said_.text[said_.size++] = c;
+    else cut();
+  }
+  /// Makes room for the three bytes of "…", and leaves no character in half.
+  constexpr void cut() noexcept {
+    said_.size -= 3;
+    while (said_.size > 0 && (said_.text[said_.size] & 0xC0) == 0x80) --said_.size;
+    for (const char* c = "\u2026"; *c != '\0'; ++c) said_.text[said_.size++] = *c;
+  }
+  constexpr brief_text& digits(std::uint64_t number) noexcept {
+    char reversed[20] = {};
+    int n = 0;
+    do reversed[n++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (n > 0) add(reversed[--n]);
+    return *this;
+  }
+  detail::presentation said_{};
+  const detail::struct_desc* fields_;
+  bool cut_ = false;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/brief.hpp>
+
 // <kprof/declare/dtype.hpp>
 #ifndef KPROF_DECLARE_DTYPE_HPP
 #define KPROF_DECLARE_DTYPE_HPP
@@ -903,6 +1048,18 @@ struct arithmetic {
   arithmetic_unit on = arithmetic_unit::unknown;
 };
 
+/// What a call is for, in the training of a network. `unknown` where the operator does not say.
+enum class pass_kind : std::uint8_t {
+  unknown,
+  fprop,      ///< forward
+  bprop,      ///< backward, of an operator without weights
+  dgrad,      ///< backward, with respect to the input
+  wgrad,      ///< backward, with respect to the weights
+  bgrad,      ///< backward, with respect to the bias
+  update,     ///< the optimizer's step
+  recompute,  ///< forward once more, for activations that were not kept
+};
+
 KPROF_DETAIL_END
 
 #endif  // <kprof/declare/dtype.hpp>
@@ -915,36 +1072,40 @@ namespace detail {
 template <class T>
 inline constexpr T default_params{};
 
-#define KPROF_DETAIL_PIECE(piece)                                                            \
+#define KPROF_DETAIL_PIECE(piece, foreign, own)                                              \
   template <class T>                                                                         \
-  concept foreign_##piece = requires(const T& p) {                                           \
-    op_traits<T>::piece(p);                                                                  \
+  concept foreign_##piece = requires(const T& p, brief_text& out, field_name field) {        \
+    op_traits<T>::piece foreign;                                                             \
   };                                                                                         \
   template <class T>                                                                         \
-  concept own_##piece = requires(const T& p) {                                               \
-    p.piece();                                                                               \
+  concept own_##piece = requires(const T& p, brief_text& out, field_name field) {            \
+    p.piece own;                                                                             \
   };                                                                                         \
   /* Not callable on a const object: a mistake that would silently read as "no formula". */  \
   template <class T>                                                                         \
-  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> && requires(T & p) {      \
-    p.piece();                                                                               \
+  concept mutable_##piece = !foreign_##piece<T> && !own_##piece<T> &&                        \
+                            requires(T & p, brief_text & out, field_name field) {            \
+    p.piece own;                                                                             \
   };                                                                                         \
   template <class T>                                                                         \
   concept has_##piece = foreign_##piece<T> || own_##piece<T>;                                \
   template <class T>                                                                         \
-  constexpr auto call_##piece(const T& p) {                                                  \
-    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p);                         \
-    else return p.piece();                                                                   \
+  constexpr auto call_##piece(const T& p, auto&... more) {                                   \
+    if constexpr (foreign_##piece<T>) return op_traits<T>::piece(p, more...);                \
+    else return p.piece(more...);                                                            \
   }                                                                                          \
   template <class T>                                                                         \
   concept constant_##piece = requires {                                                      \
     typename std::bool_constant<(static_cast<void>(call_##piece(default_params<T>)), true)>; \
   };
 
-KPROF_DETAIL_PIECE(flops)
-KPROF_DETAIL_PIECE(bytes)
-KPROF_DETAIL_PIECE(valid)
-KPROF_DETAIL_PIECE(arithmetic)
+KPROF_DETAIL_PIECE(flops, (p), ())
+KPROF_DETAIL_PIECE(bytes, (p), ())
+KPROF_DETAIL_PIECE(valid, (p), ())
+KPROF_DETAIL_PIECE(arithmetic, (p), ())
+KPROF_DETAIL_PIECE(pass, (p), ())
+KPROF_DETAIL_PIECE(brief, (p, out), (out))
+KPROF_DETAIL_PIECE(shows, (p, field), (field))
 #undef KPROF_DETAIL_PIECE
 
 template <class T>
@@ -1017,15 +1178,36 @@ constexpr text_view operator_name() noexcept {
   else return type_name<T>();
 }
 
-/// The dtype an operator computes in when it declares no arithmetic(): its first field of type
-/// dtype.
-template <class T, std::size_t Index = 0>
-constexpr dtype first_dtype(const T& p) noexcept {
-  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return dtype::unknown;
-  else if constexpr (Index == field_list<T>::size) return dtype::unknown;
-  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, dtype>)
+/// The first field of type Field; Field{}, which is `unknown`, where there is none. The dtype an
+/// operator computes in when it declares no arithmetic(), and its pass when it declares no pass().
+template <class Field, class T, std::size_t Index = 0>
+constexpr Field first_of(const T& p) noexcept {
+  if constexpr (!std::is_void_v<typename declared_fields<T>::type>) return Field{};
+  else if constexpr (Index == field_list<T>::size) return Field{};
+  else if constexpr (std::is_same_v<typename field_list<T>::template type<Index>, Field>)
     return *field_pointer<Index, field_list<T>::size>(p);
-  else return first_dtype<T, Index + 1>(p);
+  else return first_of<Field, T, Index + 1>(p);
+}
+
+template <class T>
+constexpr pass_kind declared_pass(const T& p) noexcept {
+  if constexpr (!has_pass<T>) return first_of<pass_kind>(p);
+  else if constexpr (std::is_same_v<decltype(call_pass(p)), pass_kind>) return call_pass(p);
+  // a struct may have a pass() that means another thing
+  else return pass_kind::unknown;
+}
+
+/// How the parameters are shown; `fields` are those of T.
+template <class T>
+constexpr void present(const T& p, const struct_desc& fields, presentation& out) {
+  brief_text brief(&fields);
+  if constexpr (has_brief<T>) call_brief(p, brief);
+  out = brief.said();
+  if constexpr (has_shows<T>)
+    for (std::uint32_t i = 0; i < fields.field_count && i < 64; ++i) {
+      const field_name field{fields.fields[i].name};
+      if (!call_shows(p, field)) out.unshown |= std::uint64_t{1} << i;
+    }
 }
 
 // A formula of plain integers cannot report an overflow: a value in the upper half of the range is
@@ -1066,8 +1248,9 @@ constexpr work evaluate(const T& p) noexcept {
       out.type = static_cast<std::uint8_t>(a.type);
       out.on = static_cast<std::uint8_t>(a.on);
     } else {
-      out.type = static_cast<std::uint8_t>(first_dtype(p));
+      out.type = static_cast<std::uint8_t>(first_of<dtype>(p));
     }
+    out.pass = static_cast<std::uint8_t>(declared_pass(p));
   }
   if (!valid) out.flops = out.read = out.written = 0;
   out.valid = valid;
@@ -1244,10 +1427,12 @@ constexpr bool check_struct() noexcept {
 
 template <class T>
 constexpr bool check_formulas() noexcept {
-  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T>) {
-    static_assert(!std::is_same_v<T, T>,
-                  "kprof: flops(), bytes(), valid() and arithmetic() are called on constant "
-                  "parameters; declare them const");
+  if constexpr (mutable_flops<T> || mutable_bytes<T> || mutable_valid<T> || mutable_arithmetic<T> ||
+                mutable_brief<T> || mutable_shows<T>) {
+    static_assert(
+        !std::is_same_v<T, T>,
+        "kprof: flops(), bytes(), valid(), arithmetic(), brief() and shows() are called on "
+        "constant parameters; declare them const");
     return false;
   } else {
     if constexpr (has_flops<T>) {
@@ -1501,17 +1686,19 @@ struct KPROF_DETAIL_LOCAL struct_storage {
   struct_desc desc;
 
   struct_storage() noexcept
-      : fields{}, desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields} {
+      : fields{},
+        desc{type_name<T>(), sizeof(T), static_cast<std::uint32_t>(size), fields, &sample()} {
     fill(std::make_index_sequence<size>{});
   }
 
  private:
   template <std::size_t... Index>
   void fill(std::index_sequence<Index...>) noexcept {
-    // Offsets are measured on an object. Computed from sizes they would be wrong for over-aligned
-    // members.
-    [[maybe_unused]] static const T sample{};
-    ((fields[Index] = describe_field<Index>(sample)), ...);
+    ((fields[Index] = describe_field<Index>(sample())), ...);
+  }
+  static const T& sample() noexcept {
+    static const T object{};
+    return object;
   }
   template <std::size_t Index>
   static field_desc describe_field(const T& sample) noexcept {
@@ -1546,13 +1733,29 @@ struct KPROF_DETAIL_LOCAL describe_op {
   static void evaluate(const void* bytes, work& out) noexcept {
     out = detail::evaluate(*static_cast<const T*>(bytes));
   }
+  static void present(const void* bytes, presentation& out) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+      detail::present(*static_cast<const T*>(bytes), params(), out);
+    } catch (...) {
+      out = {};
+      out.failed = 1;
+    }
+#else
+    detail::present(*static_cast<const T*>(bytes), params(), out);
+#endif
+  }
+  static constexpr decltype(op_desc::present) presenter() noexcept {
+    if constexpr (has_brief<T> || has_shows<T>) return &present;
+    else return nullptr;
+  }
 };
 
 /// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
     std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
-    &describe_op<T>::params, &describe_op<T>::evaluate};
+    &describe_op<T>::params, &describe_op<T>::evaluate, describe_op<T>::presenter()};
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -1711,12 +1914,16 @@ inline constexpr std::uint32_t abi_layout = hash_of(
     KPROF_DETAIL_AT(field_desc, kind), KPROF_DETAIL_AT(field_desc, nested),
     KPROF_DETAIL_AT(field_desc, enumerators), sizeof(struct_desc),
     KPROF_DETAIL_AT(struct_desc, name), KPROF_DETAIL_AT(struct_desc, size),
-    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields), sizeof(work),
-    KPROF_DETAIL_AT(work, flops), KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written),
-    KPROF_DETAIL_AT(work, has_flops), KPROF_DETAIL_AT(work, has_bytes),
-    KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type), KPROF_DETAIL_AT(work, on),
-    sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size), KPROF_DETAIL_AT(op_desc, name),
-    KPROF_DETAIL_AT(op_desc, params), KPROF_DETAIL_AT(op_desc, evaluate), sizeof(site),
+    KPROF_DETAIL_AT(struct_desc, field_count), KPROF_DETAIL_AT(struct_desc, fields),
+    KPROF_DETAIL_AT(struct_desc, defaults), sizeof(work), KPROF_DETAIL_AT(work, flops),
+    KPROF_DETAIL_AT(work, read), KPROF_DETAIL_AT(work, written), KPROF_DETAIL_AT(work, has_flops),
+    KPROF_DETAIL_AT(work, has_bytes), KPROF_DETAIL_AT(work, valid), KPROF_DETAIL_AT(work, type),
+    KPROF_DETAIL_AT(work, on), KPROF_DETAIL_AT(work, pass), sizeof(presentation),
+    KPROF_DETAIL_AT(presentation, unshown), KPROF_DETAIL_AT(presentation, beside),
+    KPROF_DETAIL_AT(presentation, size), KPROF_DETAIL_AT(presentation, failed),
+    KPROF_DETAIL_AT(presentation, text), sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size),
+    KPROF_DETAIL_AT(op_desc, name), KPROF_DETAIL_AT(op_desc, params),
+    KPROF_DETAIL_AT(op_desc, evaluate), KPROF_DETAIL_AT(op_desc, present), sizeof(site),
     KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
     KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
     KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
@@ -1774,9 +1981,8 @@ struct address_range {
   std::uintptr_t to = 0;
 };
 
-/// One loaded module, as the loader describes it. A description may be wrong in any way, such as
-/// that of a damaged library or of one that a tool has rewritten: the loader checks only what it
-/// needs itself.
+/// One loaded module, as the loader describes it. The loader checks only what it needs itself: of a
+/// damaged library, or one that a tool has rewritten, any number here may be wrong.
 class loaded_module {
  public:
   explicit loaded_module(const dl_phdr_info& info) noexcept : info_(info) {}
@@ -1829,7 +2035,7 @@ class loaded_module {
            !is_sealed(whole);
   }
 
-  /// The address that the notes name, whatever is there, or 0.
+  /// The address that the notes name, unchecked, or 0.
   static std::uintptr_t named_record(address_range notes, std::uintptr_t alignment) noexcept {
     const auto up = [alignment](std::uintptr_t n) {
       return (n + alignment - 1) & ~(alignment - 1);
@@ -1862,11 +2068,15 @@ inline bool is_of_this_layout(const module_record& m) noexcept {
   return m.version == abi_layout && m.size == sizeof(module_record);
 }
 
+// The loader calls visit() from its own C code and holds its lock meanwhile. So visit() throws
+// nothing, and asks for no memory: a thread that holds the allocator's lock may be waiting for the
+// loader's.
+
 /// Calls visit(module_record&) for each loaded module that has guards and the same ABI. The
 /// loader's lock is held.
 template <class Visit>
 KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     module_record* const m = loaded_module(*info).record();
     if (m != nullptr && is_of_this_layout(*m)) (*static_cast<Visit*>(data))(*m);
     return 0;
@@ -1877,8 +2087,9 @@ KPROF_DETAIL_LOCAL void for_each_module(Visit visit) noexcept {
 /// Calls visit(path) for each loaded module whose guards are of another ABI. The path of the
 /// program is empty. The loader's lock is held.
 template <class Visit>
-KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) {
-  const auto each = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) noexcept {
+  static_assert(noexcept(visit("")), "nothing may be thrown through the loader's code");
+  const auto each = [](dl_phdr_info* info, std::size_t, void* data) noexcept -> int {
     const module_record* const m = loaded_module(*info).record();
     const bool is_leaving = m != nullptr && m->version == 0;
     if (m != nullptr && !is_leaving && !is_of_this_layout(*m))
@@ -1892,6 +2103,154 @@ KPROF_DETAIL_LOCAL void for_each_other_module(Visit visit) {
 KPROF_DETAIL_END
 
 #endif  // <kprof/attach/find_modules.hpp>
+
+// <kprof/attach/no_session.hpp>
+#ifndef KPROF_ATTACH_NO_SESSION_HPP
+#define KPROF_ATTACH_NO_SESSION_HPP
+
+// The line on standard error of a process that has guards and no session although KPROF is set.
+// hub.hpp includes it, so every file with guards pays for it: <unistd.h>, <csignal> and
+// <sys/stat.h> together are a fifth of guard.hpp. Hence one declaration, of syscall(), which is no
+// point of cancellation either.
+
+// <kprof/attach/environment_variable.hpp>
+#ifndef KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+#define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
+
+// The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
+// file-capability program has rights that its caller lacks, and the caller chooses its environment:
+// a path there could make the program load any library or write any file. So kprof reads no
+// variable in such a process. Include it to read a variable. Any thread.
+
+#include <sys/auxv.h>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
+extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
+
+/// Whether the process was started with rights that its caller lacks. This stays true when the
+/// process gives these rights up.
+inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
+
+/// The variable's value; nullptr where it is unset, and always where the environment is foreign.
+inline const char* environment_variable(const char* name) noexcept {
+  return environment_is_foreign() ? nullptr : kprof_find_variable(name);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/environment_variable.hpp>
+
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+extern "C" long kprof_system_call(long number, ...) noexcept __asm__("syscall");
+
+/// Whether a text for KPROF asks a session for anything: not where all that it says is `off`, or
+/// that something is.
+constexpr bool asks_for_session(const char* text) noexcept {
+  bool asks = false, is_off = false, is_quoted = false;
+  int parentheses = 0;
+  for (const char* setting = text;; ++text) {
+    if (*text == '"') is_quoted = !is_quoted;
+    else if (is_quoted && *text == '\\' && text[1] != '\0') ++text;
+    else if (!is_quoted && *text == '(') ++parentheses;
+    else if (!is_quoted && *text == ')') --parentheses;
+    if (*text != '\0' && (*text != ',' || is_quoted || parentheses > 0)) continue;
+    const char* end = text;
+    while (setting < end && *setting == ' ') ++setting;
+    while (setting < end && end[-1] == ' ') --end;
+    const auto size = end - setting;
+    const bool says_off = size >= 3 && end[-3] == 'o' && end[-2] == 'f' && end[-1] == 'f';
+    if (size == 3 && says_off) is_off = true;
+    else if (size == 2 && setting[0] == 'o' && setting[1] == 'n') is_off = false;
+    if (size > 0 && !(says_off && (size == 3 || end[-4] == '='))) asks = true;
+    if (*text == '\0') return asks && !is_off;
+    setting = text + 1;
+  }
+}
+
+/// Where a descriptor leads: device and file, the first members of the system's `stat`; zeros where
+/// it is closed.
+struct stream_target {
+  unsigned long device = 0, file = 0;
+
+  friend bool operator==(const stream_target&, const stream_target&) = default;
+};
+[[gnu::cold]] inline stream_target find_stream_target(int descriptor) noexcept {
+  unsigned long there[64]{};
+  if (kprof_system_call(SYS_fstat, descriptor, there) != 0) return {};
+  return {there[0], there[1]};
+}
+
+/// Writes one line of less than PIPE_BUF bytes on standard error. It is lost where that takes
+/// nothing for a second. A reader that has gone raises no signal, as with quiet_writes, which says
+/// why SIGPIPE and SIGXFSZ are both meant.
+[[gnu::cold]] inline void write_line(const char* line, unsigned long size) noexcept {
+  constexpr std::uint64_t raised_by_writes = 1ULL << (13 - 1) | 1ULL << (25 - 1);
+  constexpr int block = 0, set = 2;  // SIG_BLOCK, SIG_SETMASK
+  constexpr long set_size = sizeof raised_by_writes;
+  const int error = errno;
+  std::uint64_t pending = 0, before = 0;
+  kprof_system_call(SYS_rt_sigpending, &pending, set_size);
+  const std::uint64_t ours = raised_by_writes & ~pending;
+  kprof_system_call(SYS_rt_sigprocmask, block, &ours, &before, set_size);
+  pollfd standard_error{2, POLLOUT, 0};
+  const long second[2] = {1, 0}, at_once[2] = {0, 0};
+  if (kprof_system_call(SYS_ppoll, &standard_error, 1L, second, nullptr, 0L) > 0)
+    kprof_system_call(SYS_write, 2, line, size);
+  while (kprof_system_call(SYS_rt_sigtimedwait, &ours, nullptr, at_once, set_size) > 0) {}
+  kprof_system_call(SYS_rt_sigprocmask, set, &before, nullptr, set_size);
+  errno = error;
+}
+
+/// Of one module. The last module with guards that leaves the process says that there was no
+/// session: only then is it certain. Nothing is said in the child of a fork, where standard error
+/// has come to be something else, or where a module of another build may have its own session.
+class no_session_notice {
+ public:
+  KPROF_DETAIL_LOCAL no_session_notice() noexcept {
+    const char* const text = environment_variable("KPROF");
+    if (text == nullptr || !asks_for_session(text)) return;
+    bool all_are_known = true;
+    for_each_other_module([&](const char*) noexcept { all_are_known = false; });
+    if (!all_are_known) return;
+    process_ = kprof_system_call(SYS_getpid);
+    standard_error_ = find_stream_target(2);
+  }
+  /// The module leaves, and its record is no longer found.
+  [[gnu::cold]] KPROF_DETAIL_LOCAL void leave(const hub_record* hub) const noexcept {
+    if (process_ == 0 || (hub != nullptr && load(hub->session) != nullptr)) return;
+    if (process_ != kprof_system_call(SYS_getpid)) return;
+    bool is_last = true;
+    for_each_module([&](const module_record&) { is_last = false; });
+    if (!is_last || find_stream_target(2) != standard_error_) return;
+    static constexpr char line[] =
+        "kprof: "
+        "KPROF is set, but the program has guards and no session, so nothing was recorded; link "
+        "kprof::session, or include <kprof/kprof.hpp> in one of its files, or start it with kprof "
+        "run\n";
+    write_line(line, sizeof line - 1);
+  }
+
+ private:
+  long process_ = 0;  // 0: nothing is to be said
+  stream_target standard_error_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attach/no_session.hpp>
 
 #include <dlfcn.h>
 
@@ -2023,9 +2382,13 @@ struct attachment {
     hub_record* hub = load(this_module.hub);
     if (hub != nullptr)
       if (auto* detach = load(hub->detach)) detach(this_module);
+    notice_.leave(hub);
   }
   attachment(const attachment&) = delete;
   attachment& operator=(const attachment&) = delete;
+
+ private:
+  no_session_notice notice_;
 };
 // Lives longer than other static objects, whose constructors and destructors may have guards.
 KPROF_DETAIL_LOCAL
@@ -2061,9 +2424,15 @@ KPROF_DETAIL_END
 
 #if !KPROF_ENABLE
 
-#define KPROF_OP(Op, ...) \
+// Without braces after an `if` they are errors here too: they would take its `else`. Mistakes are
+// named outside templates alone: a second statement behind `if (false)` has g++ 12 lay out the
+// function's code in another way.
+#define KPROF_OP(Op, ...)                                             \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(__COUNTER__), true); \
+  if constexpr (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);   \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
-#define KPROF_REGION(name) \
+#define KPROF_REGION(name)                                                \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)
 
 KPROF_DETAIL_BEGIN
@@ -2138,6 +2507,30 @@ KPROF_DETAIL_END
 #define KPROF_DETAIL_JOIN_(a, b) a##b
 #define KPROF_DETAIL_JOIN(a, b) KPROF_DETAIL_JOIN_(a, b)
 
+// What a macro begins with: the second declaration needs the name that the first one declares.
+// After an `if` without braces the first one alone would depend on the `if`, and the rest would
+// guard the rest of the block. So that is an error, which shows the name.
+#define KPROF_DETAIL_NEEDS_BRACES(name, is_right) \
+  enum : bool { name = (is_right) };              \
+  static_assert(name)
+// Never evaluated. In a call, a list that does not fit is no matching function; here the compiler
+// names the field and the operator. What is evaluated stays a call, which copies no parameters.
+#define KPROF_DETAIL_NAME_MISTAKES(Op, ...) \
+  static_cast<void>(::kprof::detail::params_of<Op>{__VA_OPT__(.value = __VA_ARGS__)})
+#define KPROF_DETAIL_OP_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_OP_needs_braces_after_if_else_for_or_while_, N)
+#define KPROF_DETAIL_REGION_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_REGION_needs_braces_after_if_else_for_or_while_, N)
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+template <class Op>
+struct params_of {
+  Op value;
+};
+}  // namespace detail
+KPROF_DETAIL_END
+
 #if KPROF_ENABLE
 
 /// Guards the rest of the block as one call of operator `Op`. What follows the type initialises its
@@ -2145,13 +2538,14 @@ KPROF_DETAIL_END
 /// while somebody listens. `Op` must be one macro argument: give a template instance a name with
 /// `using`.
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
-#define KPROF_DETAIL_OP(N, Op, ...)                                                     \
-  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
+#define KPROF_DETAIL_OP(N, Op, ...)                                                          \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),      \
                    KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
 // Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
 // more while nobody listens.
 #define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
-  static_assert(::kprof::detail::check_operator<Op>()); /* first, for its message */           \
+  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                      \
   static constinit ::kprof::detail::site kprof_site{                                           \
       0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
   const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \
@@ -2166,6 +2560,7 @@ KPROF_DETAIL_END
 /// only while somebody listens.
 #define KPROF_REGION(name) KPROF_DETAIL_REGION(__COUNTER__, name)
 #define KPROF_DETAIL_REGION(N, name)                                                        \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(N), true);                             \
   KPROF_DETAIL_REGION_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N), \
                        KPROF_DETAIL_JOIN(kprof_scope_, N), name)
 #define KPROF_DETAIL_REGION_(kprof_site, kprof_api, kprof_scope, name)              \
@@ -2559,7 +2954,8 @@ class operator_view {
 
 /// Calls f(operator_view) once for each operator that the loaded modules know. An operator of
 /// several modules is one. Takes time quadratic in the number of operators: not for hot code. Holds
-/// the loader's lock: `f` must not load or unload a library. With KPROF_ENABLE=0 there are none.
+/// the loader's lock: `f` must not load or unload a library, nor throw. With KPROF_ENABLE=0 there
+/// are none.
 template <class F>
 void for_each_operator(F f) {
 #if KPROF_ENABLE
@@ -2804,14 +3200,6 @@ struct operator_field {
   friend bool operator==(const operator_field&, const operator_field&) = default;
 };
 
-/// An operator that the profile has calls of.
-struct operator_info {
-  std::string name;           ///< as shown: with a number where others are declared by that name
-  std::string declared_name;  ///< as the program declares it
-  std::vector<operator_field> fields;
-  friend bool operator==(const operator_info&, const operator_info&) = default;
-};
-
 /// The values of the fields of one operator, packed: the fields in their order, arrays element by
 /// element, aggregates field by field, without padding, little-endian. A boolean is one byte, 0 or
 /// 1; integers and enumerations have their own width; floating values have 4, 8, 10 (x87) or 16
@@ -2822,6 +3210,17 @@ struct parameter_values {
 
   bool empty() const noexcept { return packed.empty(); }
   friend bool operator==(const parameter_values&, const parameter_values&) = default;
+};
+
+/// An operator that the profile has calls of.
+struct operator_info {
+  std::string name;           ///< as shown: with a number where others are declared by that name
+  std::string declared_name;  ///< as the program declares it
+  std::vector<operator_field> fields;
+  /// Of an object that the program gave no values; empty where they are not known, as in a profile
+  /// saved by an older version.
+  parameter_values defaults{};
+  friend bool operator==(const operator_info&, const operator_info&) = default;
 };
 
 /// One value. Its text is a view of the profile it is from, which must outlive it.
@@ -2902,6 +3301,8 @@ class parameter_cursor {
   explicit parameter_cursor(std::string_view packed) noexcept : rest_(packed) {}
 
   bool at_end() const noexcept { return rest_.empty(); }
+  /// Bytes that were not read yet.
+  std::size_t left() const noexcept { return rest_.size(); }
 
   /// The next value, which is one of `f`; no aggregate.
   parameter_value read(const operator_field& f) noexcept {
@@ -2928,6 +3329,13 @@ class parameter_cursor {
       default: break;
     }
     return out;
+  }
+
+  /// The bytes of all elements of `f`, as they are packed.
+  std::string_view packed_field(const operator_field& f) noexcept {
+    const std::string_view begin = rest_;
+    skip_all(f);
+    return begin.substr(0, begin.size() - rest_.size());
   }
 
   /// The bytes of a value, as they are packed.
@@ -3447,6 +3855,7 @@ struct work_per_call {
   std::uint64_t bytes_written = 0;
   dtype type = dtype::unknown;
   arithmetic_unit on = arithmetic_unit::unknown;
+  pass_kind pass = pass_kind::unknown;
 };
 
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
@@ -3465,6 +3874,11 @@ struct scope_node {
   std::string file;         ///< call site; empty for a guard that has none
   std::uint32_t line = 0;
   work_per_call work;
+  /// The parameters in the notation of the operator's brief(): at most 120 bytes; empty where it
+  /// has none. Like a name it is as the program gave it.
+  std::string brief;
+  std::uint64_t beside = 0;   ///< bit i: the i-th field of the operator is not in `brief`
+  std::uint64_t unshown = 0;  ///< bit i: the i-th field has no meaning in these calls
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that did no work on the device but captured it into a CUDA graph.
@@ -3554,6 +3968,8 @@ struct own_cost {
 struct profile {
   bool recording = false;  ///< false: nothing is being recorded now; `state` says why
   std::string state;       ///< "recording", "stopped", "off (KPROF=off)", ...
+  std::string program;     ///< its file's name, without the folder
+  std::uint32_t cpus = 0;  ///< that it may run on; 0: not known
   double wall_ns = 0;      ///< from the session's start to the snapshot or stop, pauses included
   double paused_ns = 0;
   std::vector<thread_info> threads;
@@ -3596,63 +4012,489 @@ KPROF_DETAIL_END
 
 // What a report shows and how. Include it to fill in options; the writers are in report/text.hpp.
 
-// <kprof/model/figure.hpp>
-#ifndef KPROF_MODEL_FIGURE_HPP
-#define KPROF_MODEL_FIGURE_HPP
+// <kprof/model/grouping.hpp>
+#ifndef KPROF_MODEL_GROUPING_HPP
+#define KPROF_MODEL_GROUPING_HPP
 
-// What the tables share: a number that may not be known, and which calls make a row. Included by
-// the summaries. Pure.
+// Which calls share a row of a table: a list of keys, as in `by=op+pass`, and fields that make no
+// difference, as in `fold=K,Skv`. Included by the tables and by report/options.hpp. Pure.
 
-#include <cstdint>
+// <kprof/status.hpp>
+#ifndef KPROF_STATUS_HPP
+#define KPROF_STATUS_HPP
+
+// How set-up and outputs tell that something did not work. A function that returns a status throws
+// nothing: memory that has run out is the error "out of memory". kprof prints nothing of its own
+// accord but what is wrong with KPROF or with the report that KPROF asked for: a program that wants
+// to know looks at the status, one that does not runs on.
+
+#include <string>
 
 KPROF_DETAIL_BEGIN
 
-/// Which calls share a row. Each kind splits the rows of the one before it.
-enum class grouping : std::uint8_t { op, parameters, call_site, thread };
+/// Whether something worked; if not, what was wrong and what to do about it, in one line.
+///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
+///     std::fputs(s.message.c_str(), stderr);
+struct status {
+  std::string message;  ///< empty: it worked
 
-/// Why a number is not known. Where several reasons hold, the last of them is told.
-enum class absence : std::uint8_t {
-  none,             ///< it is known
-  no_calls,         ///< no call has finished
-  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
-  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
-  no_time,          ///< it took no time that the clock could see
-  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
-  not_all_records,  ///< records of work on the device have not come
-  untimed,          ///< CUPTI gave no time for some of the work on the device
-  lost,             ///< launches of work on the device were not noted, for want of memory
-  dropped,          ///< records of work on the device were dropped
-  several_kernels,  ///< a formula's value is shared by several kernels
-  zero_bytes,       ///< a division by the bytes of calls that move none
-  merged,           ///< the calls' parameters were not kept, for want of memory
-  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
-  no_bytes,     ///< bytes() is not declared
-  no_flops,     ///< flops() is not declared
-  no_operator,  ///< there is no operator whose formula would say
+  bool ok() const noexcept { return message.empty(); }
+  explicit operator bool() const noexcept { return ok(); }
 };
 
-/// A number, or why there is none.
-struct figure {
-  double value = 0;
-  absence why = absence::none;
-  constexpr bool known() const noexcept { return why == absence::none; }
-};
+KPROF_DETAIL_END
 
+#endif  // <kprof/status.hpp>
+
+// <kprof/write/printable.hpp>
+#ifndef KPROF_WRITE_PRINTABLE_HPP
+#define KPROF_WRITE_PRINTABLE_HPP
+
+// Foreign text as a terminal can show it: names, paths and messages that kprof did not make itself.
+// Included by reports and messages. Pure; no locale.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
 namespace detail {
 
-inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
+struct code_point {
+  char32_t value = 0;
+  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
+};
 
-inline figure ratio(figure a, double b, absence when_zero) noexcept {
-  if (!a.known()) return a;
-  return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
+/// 10FFFF are not valid.
+inline code_point first_character(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (unsigned i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    value = value << 6U | (byte(i) & 0x3FU);
+  }
+  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  return {value, size};
+}
+
+struct character_range {
+  char32_t from, to;
+};
+template <std::size_t N>
+constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
+  for (const character_range& r : ranges)
+    if (c <= r.to) return c >= r.from;
+  return false;
+}
+
+/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
+/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
+constexpr unsigned width_of(char32_t c) noexcept {
+  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
+  constexpr character_range zero[] = {
+      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
+      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
+      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
+      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
+  constexpr character_range wide[] = {
+      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
+      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
+      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
+      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
+      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
+      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
+      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
+      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
+      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
+      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
+      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
+      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
+      {0x20000, 0x3FFFD}};
+  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
+}
+
+/// Characters that a terminal obeys or hides instead of showing: controls, line separators, all of
+/// Unicode's format characters (Cf: direction marks, joiners, tags, those of single scripts), those
+/// that it calls ignorable by default, and letters that are blank.
+constexpr bool is_unsafe(char32_t c) noexcept {
+  constexpr character_range unsafe[] = {
+      {0, 0x1F},          {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},
+      {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},
+      {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},   {0x17B4, 0x17B5},
+      {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
+      {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
+      {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
+      {0x13430, 0x1343F}, {0x16FE4, 0x16FE4}, {0x1BCA0, 0x1BCA3}, {0x1D159, 0x1D159},
+      {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return is_in(unsafe, c);
+}
+
+[[gnu::cold]] inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
+  std::string out(digits, '0');
+  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
+  return out;
+}
+
+[[gnu::cold]] inline std::string escaped(char32_t c) {
+  switch (c) {
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\\': return "\\\\";
+    default: break;
+  }
+  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
+  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
+}
+
+/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
+/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
+/// backslash and "…" for what is cut off.
+inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+  // nearly every text
+  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
+    return std::string{text};
+  const std::string_view ellipsis = ascii ? "..." : "\u2026";
+  const std::size_t ellipsis_width = ascii ? 3 : 1;
+  std::string out;
+  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
+  // combining marks on the last character; none may go on a space, nor on what is before the text
+  unsigned marks = 3;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    std::string piece;
+    std::size_t piece_width = 0;
+    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
+    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
+             (width_of(c.value) == 0 && marks >= 3))
+      piece = escaped(c.value);
+    else piece_width = width_of(c.value);
+    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
+    if (piece.empty()) piece = text.substr(0, c.size);
+    else piece_width = piece.size();
+    if (used + piece_width > width) {
+      out.resize(cut_size);
+      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
+    }
+    out += piece;
+    used += piece_width;
+    if (used + ellipsis_width <= width) cut_size = out.size();
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return out;
+}
+
+/// Calls add(piece) for each character of a message, made fit to print in one line. Unlike
+/// printable(), it leaves backslashes alone: a message has its foreign parts escaped already, and
+/// this is for what was forgotten. Needs no memory: what it escapes fits into a std::string itself.
+template <class Add>
+[[gnu::cold]] void each_printable(std::string_view text, Add add) {
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    if (c.size == 0) add("\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2));
+    else if (is_unsafe(c.value)) add(escaped(c.value));
+    else add(text.substr(0, c.size));
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+}
+[[gnu::cold]] inline std::string one_line(std::string_view text) {
+  std::string out;
+  each_printable(text, [&](std::string_view piece) { out += piece; });
+  return out;
+}
+
+/// Columns of printable text.
+inline std::size_t display_width(std::string_view text) noexcept {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const code_point c = first_character(text);
+    width += c.size == 0 ? 1 : width_of(c.value);
+    text.remove_prefix(c.size == 0 ? 1 : c.size);
+  }
+  return width;
+}
+
+/// Text in the notation of brief() as ASCII has it: x for a multiplication sign, -> for an arrow,
+/// ^T for a transposition, ... for what was cut off. All else stays as it is.
+inline std::string ascii_notation(std::string_view text) {
+  static constexpr struct {
+    std::string_view sign, ascii;
+  } signs[] = {{"\u00D7", "x"}, {"\u2192", "->"}, {"\u1D40", "^T"}, {"\u2026", "..."}};
+  std::string out;
+  while (!text.empty()) {
+    std::string_view first = text.substr(0, 1), written = first;
+    for (const auto& s : signs)
+      if (text.starts_with(s.sign)) {
+        first = s.sign;
+        written = s.ascii;
+      }
+    out += written;
+    text.remove_prefix(first.size());
+  }
+  return out;
 }
 
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/model/figure.hpp>
+#endif  // <kprof/write/printable.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What the calls of a row have in common.
+enum class group_key : std::uint8_t {
+  op,          ///< the operator's name
+  parameters,  ///< the operator and all its parameters, but for those folded
+  pass,        ///< its pass or, where it has none, that of the innermost operator around
+  dtype,       ///< the type that it computes with
+  region,      ///< the innermost region around the call
+  layer,       ///< all regions around the call, from the outermost on, joined by /
+  thread,      ///< the thread that it ran on
+  call_site,   ///< file and line of the guard
+  field,       ///< the value of one field
+};
+
+namespace detail {
+
+/// A key of a grouping.
+struct group_part {
+  group_key kind = group_key::parameters;
+  std::string field{};  ///< its path, where the key is one
+};
+
+/// As in `by=`, in the order of group_key.
+inline constexpr std::string_view group_key_words[] = {
+    "op", "parameters", "pass", "dtype", "region", "layer", "thread", "call_site"};
+
+/// The word of a key, without the field's name.
+constexpr std::string_view word_of(group_key key) noexcept {
+  return key == group_key::field ? "field" : group_key_words[static_cast<std::size_t>(key)];
+}
+
+inline constexpr std::string_view field_prefix = "field:";
+
+/// Takes the name of a field off the front of `path`, which may be UTF-8.
+inline bool take_identifier(std::string_view& path) noexcept {
+  std::size_t size = 0;
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  while (size < path.size() &&
+         (is_letter(path[size]) || (size > 0 && path[size] >= '0' && path[size] <= '9')))
+    ++size;
+  path.remove_prefix(size);
+  return size > 0;
+}
+
+/// Whether a text is written as the path of a field is: "M", "shape[0]", "epilogue.scale".
+inline bool is_field_path(std::string_view path) {
+  if (path.size() > 1000 || printable(path, 2 * path.size()) != path) return false;
+  for (;;) {
+    if (!take_identifier(path)) return false;
+    if (!path.empty() && path[0] == '[') {
+      const std::size_t close = path.find(']');
+      if (close == std::string_view::npos || close == 1 || close > 10) return false;
+      if (path.substr(1, close - 1).find_first_not_of("0123456789") != std::string_view::npos)
+        return false;
+      path.remove_prefix(close + 1);
+    }
+    if (path.empty()) return true;
+    if (path[0] != '.') return false;
+    path.remove_prefix(1);
+  }
+}
+
+/// The key that a word names; a word that is no key's is a field's.
+inline group_part part_of(std::string_view word) {
+  if (word.starts_with(field_prefix))
+    return {group_key::field, std::string{word.substr(field_prefix.size())}};
+  if (word == "operator") return {group_key::op};
+  for (std::size_t i = 0; i < std::size(group_key_words); ++i)
+    if (word == group_key_words[i]) return {static_cast<group_key>(i)};
+  return {group_key::field, std::string{word}};
+}
+
+/// How a key is written.
+inline std::string text_of(const group_part& part) {
+  if (part.kind != group_key::field) return std::string{word_of(part.kind)};
+  const bool plain = part_of(part.field).kind == group_key::field && part.field != "step" &&
+                     !part.field.starts_with(field_prefix);
+  return plain ? part.field : std::string{field_prefix} + part.field;
+}
+
+/// Calls each(word) for the words that `+` separates, also for empty ones.
+template <class Each>
+void each_word(std::string_view text, Each each) {
+  for (;;) {
+    const std::size_t end = text.find('+');
+    each(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+[[gnu::cold]] inline std::string group_words() {
+  std::string all;
+  for (const std::string_view word : group_key_words)
+    all.append(all.empty() ? "" : ", ").append(word);
+  return all;
+}
+
+/// What is wrong with a key as it is written; empty: nothing.
+[[gnu::cold]] inline std::string wrong_key(std::string_view word) {
+  const std::string help = "; choose from " + group_words() +
+                           ", or name a field, as in M, shape[0] or epilogue.scale; + joins keys";
+  if (word.empty()) return "a key is missing" + help;
+  if (word == "step")
+    return "steps are not recorded: open a region for each step and group by region or layer (a "
+           "field of that name is field:step)";
+  const group_part part = part_of(word);
+  if (part.kind != group_key::field || is_field_path(part.field)) return {};
+  return '"' + printable(word, 60) + "\" is neither a key nor the name of a field" + help;
+}
+
+}  // namespace detail
+
+struct parsed_grouping;
+
+/// Which calls share a row: those in which all of some keys are the same. The list is exact:
+/// op + thread makes a row for each operator and thread, whatever the parameters; layer + pass one
+/// for each layer and pass, over all operators. A call that lacks what a key asks for, such as an
+/// operator without that field, goes to a row in which the value is absent.
+///     operator_table(run, kprof::grouping::op + kprof::grouping::field("M"))
+///     operator_table(run, kprof::grouping{}.folding({"K"}))   // by parameters, whatever K is
+class grouping {
+ public:
+  static constexpr group_key op = group_key::op;
+  static constexpr group_key parameters = group_key::parameters;
+  static constexpr group_key pass = group_key::pass;
+  static constexpr group_key dtype = group_key::dtype;
+  static constexpr group_key region = group_key::region;
+  static constexpr group_key layer = group_key::layer;
+  static constexpr group_key thread = group_key::thread;
+  static constexpr group_key call_site = group_key::call_site;
+
+  /// By parameters.
+  grouping() : text_(detail::word_of(group_key::parameters)) {}
+  grouping(group_key key) : text_(detail::word_of(key)) {}  // NOLINT: a key is a list of one
+
+  /// By the value of a field, whose path is as parameter_at() takes it; a whole array or nested
+  /// struct where it names one.
+  static grouping field(std::string_view path) {
+    grouping by;
+    by.text_ = detail::text_of({group_key::field, std::string{path}});
+    return by;
+  }
+  /// By nothing: all calls are one row.
+  static grouping nothing() {
+    grouping by;
+    by.text_.clear();
+    return by;
+  }
+  /// Reads "op+M+N", as in `by=`. A word that is no key is the name of a field; `field:NAME` is the
+  /// field, also where it has a key's name. Whether there is such a field, check_grouping() tells.
+  static parsed_grouping parse(std::string_view text);
+
+  /// The same keys; fields of these paths do not make parameters differ. Their range is in
+  /// operator_row::ranges.
+  grouping folding(std::vector<std::string> fields) const {
+    grouping by = *this;
+    by.folded_ = std::move(fields);
+    return by;
+  }
+
+  /// As parse() takes it.
+  const std::string& text() const noexcept { return text_; }
+  const std::vector<std::string>& folded() const noexcept { return folded_; }
+  std::vector<detail::group_part> keys() const {
+    std::vector<detail::group_part> out;
+    if (!text_.empty())
+      detail::each_word(text_,
+                        [&](std::string_view word) { out.push_back(detail::part_of(word)); });
+    return out;
+  }
+  /// Whether it is one of the keys; parameters have the operator in them.
+  bool has(group_key key) const {
+    for (const detail::group_part& part : keys())
+      if (part.kind == key || (key == op && part.kind == parameters)) return true;
+    return false;
+  }
+
+  friend bool operator==(const grouping&, const grouping&) = default;
+
+ private:
+  friend grouping operator+(const grouping& a, const grouping& b);
+
+  void add(std::string_view word) {
+    bool known = false;
+    if (!text_.empty())
+      detail::each_word(text_, [&](std::string_view other) { known = known || other == word; });
+    if (known) return;
+    if (!text_.empty()) text_ += '+';
+    text_ += word;
+  }
+
+  // The words joined by +: the default fits a string that allocates nothing, and a process that
+  // never opens a scope holds one.
+  std::string text_;
+  std::vector<std::string> folded_;
+};
+
+/// The keys of both, each once, and what either folds.
+inline grouping operator+(const grouping& a, const grouping& b) {
+  grouping out = a;
+  for (const detail::group_part& part : b.keys()) out.add(detail::text_of(part));
+  for (const std::string& field : b.folded_)
+    if (std::find(out.folded_.begin(), out.folded_.end(), field) == out.folded_.end())
+      out.folded_.push_back(field);
+  return out;
+}
+
+// For two enumerators the language looks at no other.
+inline grouping operator+(group_key a, group_key b) { return grouping(a) + grouping(b); }
+
+/// A grouping, or what is wrong with its text; the value is by parameters then.
+struct parsed_grouping {
+  grouping value{};
+  status error{};
+};
+
+inline parsed_grouping grouping::parse(std::string_view text) {
+  parsed_grouping out;
+  grouping by = nothing();
+  detail::each_word(text, [&](std::string_view word) {
+    std::string wrong = out.error ? detail::wrong_key(word) : std::string{};
+    if (!wrong.empty()) out.error.message = "by=" + detail::printable(text, 60) + ": " + wrong;
+    else if (out.error) by.add(detail::text_of(detail::part_of(word)));
+  });
+  if (out.error) out.value = std::move(by);
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/grouping.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -3671,21 +4513,38 @@ struct report_options {
   /// A column, by its name as in `columns`; "name" is "operator". Texts rise, numbers fall. Empty:
   /// "device" where the run has work on a device, else "self".
   std::string sort{};
+  /// What the calls of a row have in common; a key that names no field of the run's operators is
+  /// left out, which the report says.
   grouping by = grouping::parameters;
+  /// Fields, by their paths, that do not make parameters differ; `by` may fold others.
+  std::vector<std::string> fold{};
   /// POSIX extended regular expression, searched in "name parameters"; in the tree what is around
   /// and inside a scope that matches is shown with it, and a kernel whose name matches.
   std::string filter{};
   /// Columns by name, in this order, such as "operator", "calls", "gflops"; empty: those that fit
   /// the width. docs/reports.md lists all, and so does the error that answers an unknown name.
   std::vector<std::string> columns{};
-  bool table = true;        ///< show the operator table
-  bool tree = true;         ///< show the call tree
-  bool kernels = true;      ///< show the table of kernels, if the run has any
-  bool copies = true;       ///< show the table of copies and memsets, if the run has any
+  bool all_parameters = false;  ///< show every field of a row, also where it is the default
+  bool table = true;            ///< show the operator table
+  /// Show the call tree. No value: where it says more than the operators, since there are none or
+  /// 10 % of the time is outside them.
+  std::optional<bool> tree = true;
+  /// Show the table of kernels, if the run has any. No value: where operators do not explain 1 % of
+  /// the device's time.
+  std::optional<bool> kernels = true;
+  /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
+  /// the device's time.
+  std::optional<bool> copies = true;
+  /// Show kprof's account of what was seen, what it cost and of the clock, also where nothing was
+  /// lost.
+  bool details = true;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
-  bool legend = false;      ///< explain every column
-  std::string path{};       ///< file to write, "%p" in it is the process id; empty: standard output
+  /// Bold and dim lines, by the escape sequences of terminals. Unset: where the report goes to a
+  /// terminal and NO_COLOR is not set.
+  std::optional<bool> color{};
+  bool legend = false;  ///< explain every column
+  std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
 };
 
 KPROF_DETAIL_END
@@ -3721,33 +4580,8 @@ KPROF_DETAIL_END
 // the tables of the documentation are made from these tables. Included by output.hpp and
 // settings.hpp.
 
-// <kprof/status.hpp>
-#ifndef KPROF_STATUS_HPP
-#define KPROF_STATUS_HPP
-
-// How set-up and outputs tell that something did not work. kprof throws nothing, and prints nothing
-// of its own accord but what is wrong with KPROF or with the report that KPROF asked for: a program
-// that wants to know looks at the status, one that does not runs on.
-
-#include <string>
-
-KPROF_DETAIL_BEGIN
-
-/// Whether something worked; if not, what was wrong and what to do about it, in one line.
-///     if (kprof::status s = kprof::write_output("run.txt", text); !s)
-///     std::fputs(s.message.c_str(), stderr);
-struct status {
-  std::string message;  ///< empty: it worked
-
-  bool ok() const noexcept { return message.empty(); }
-  explicit operator bool() const noexcept { return ok(); }
-};
-
-KPROF_DETAIL_END
-
-#endif  // <kprof/status.hpp>
-
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -3762,7 +4596,8 @@ enum class option_kind : std::uint8_t {
   flag,    ///< on, off, 1, 0, true or false; the word alone is on
   number,  ///< decimal, from `least` to `most`
   size,    ///< bytes with B, K, KiB, M, MiB, G or GiB; less than `least` is raised to it
-  choice,  ///< one of the words that `form` lists with | between them
+  choice,  ///< one of the words that `form` lists with | between them; where they are on and off
+           ///< beside others, a flag's values too
   text,    ///< any text
   list,    ///< words joined by +
 };
@@ -3803,6 +4638,10 @@ template <class Struct, class Member>
 void set_member(Struct& into, Member Struct::*member, const option_value& value) {
   if constexpr (std::is_same_v<Member, std::string>) into.*member = value.text;
   else if constexpr (std::is_same_v<Member, std::vector<std::string>>) into.*member = value.words();
+  else if constexpr (requires { Member::parse(value.text).value; })
+    into.*member = Member::parse(value.text).value;
+  else if constexpr (std::is_same_v<Member, std::optional<bool>>)  // of auto|on|off
+    into.*member = value.number == 0 ? std::nullopt : std::optional<bool>{value.number == 1};
   else into.*member = static_cast<Member>(value.number);
 }
 template <class Struct, class Member>
@@ -3810,7 +4649,8 @@ Struct struct_of(Member Struct::*);
 }  // namespace detail
 
 /// For option::store: puts a value into the member of the struct that `into` points to. A choice
-/// becomes the enumerator at its place.
+/// becomes the enumerator at its place, of auto|on|off a std::optional<bool>; a member of a type
+/// with a function parse() what that makes of the text.
 template <auto Member>
 void store_member(void* into, const option_value& value) {
   using owner = decltype(detail::struct_of(Member));
@@ -3877,7 +4717,9 @@ class text_sink {
   /// Passes text on; `to` is what the sink was made with.
   using drain_function = status (*)(void* to, std::string_view text);
 
-  text_sink(drain_function drain, void* to) noexcept : drain_(drain), to_(to) {}
+  /// `takes_color`: `to` is a terminal.
+  text_sink(drain_function drain, void* to, bool takes_color = false) noexcept
+      : drain_(drain), to_(to), takes_color_(takes_color) {}
   text_sink(const text_sink&) = delete;
   text_sink& operator=(const text_sink&) = delete;
 
@@ -3885,6 +4727,8 @@ class text_sink {
     buffer_.append(text);
     if (buffer_.size() >= piece) flush();
   }
+  /// Whether an output may use the escape sequences of terminals.
+  bool takes_color() const noexcept { return takes_color_; }
   /// Passes on what was put so far. After a failure, which an output need not look at, all further
   /// text is dropped.
   const status& flush() {
@@ -3897,6 +4741,7 @@ class text_sink {
   static constexpr std::size_t piece = std::size_t{64} * 1024;
   drain_function drain_;
   void* to_;
+  bool takes_color_;
   std::string buffer_;
   status failure_;
 };
@@ -4105,10 +4950,12 @@ struct shared_layout;
   };
 KPROF_DETAIL_SHARED(status, KPROF_DETAIL_AT(message))
 KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top),
-                    KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(filter),
-                    KPROF_DETAIL_AT(columns), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
+                    KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(fold),
+                    KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns),
+                    KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
                     KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(full_names),
-                    KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
+                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -4119,18 +4966,20 @@ KPROF_DETAIL_SHARED(operator_field, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(kind)
                     KPROF_DETAIL_AT(bits), KPROF_DETAIL_AT(extent), KPROF_DETAIL_AT(is_signed),
                     KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(enumerators))
 KPROF_DETAIL_SHARED(operator_info, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(declared_name),
-                    KPROF_DETAIL_AT(fields))
+                    KPROF_DETAIL_AT(fields), KPROF_DETAIL_AT(defaults))
 KPROF_DETAIL_SHARED(parameter_values, KPROF_DETAIL_AT(packed))
 KPROF_DETAIL_SHARED(histogram, KPROF_DETAIL_AT(first_), KPROF_DETAIL_AT(gathered_size_),
                     KPROF_DETAIL_AT(gathered_), KPROF_DETAIL_AT(counts_), KPROF_DETAIL_AT(size_),
                     KPROF_DETAIL_AT(capacity_), KPROF_DETAIL_AT(only_count_))
 KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(has_bytes),
                     KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
-                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on))
+                    KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
+                    KPROF_DETAIL_AT(pass))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
-                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(calls),
+                    KPROF_DETAIL_AT(line), KPROF_DETAIL_AT(work), KPROF_DETAIL_AT(brief),
+                    KPROF_DETAIL_AT(beside), KPROF_DETAIL_AT(unshown), KPROF_DETAIL_AT(calls),
                     KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
@@ -4178,7 +5027,8 @@ KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT
                     KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
                     KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
-                    KPROF_DETAIL_AT(wall_ns), KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
+                    KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
                     KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
                     KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
@@ -4331,6 +5181,574 @@ KPROF_DETAIL_END
 
 // The text report as an output: its table of options. Included by text.hpp. An option is one line
 // of the table and a member of report_options.
+
+// <kprof/report/table/grouping_options.hpp>
+#ifndef KPROF_REPORT_TABLE_GROUPING_OPTIONS_HPP
+#define KPROF_REPORT_TABLE_GROUPING_OPTIONS_HPP
+
+// The options `by` and `fold`, which every output has that prints a table. Included by the outputs.
+
+// <kprof/model/check_grouping.hpp>
+#ifndef KPROF_MODEL_CHECK_GROUPING_HPP
+#define KPROF_MODEL_CHECK_GROUPING_HPP
+
+// Whether the fields that a grouping names are fields of operators of a profile. The text of a
+// grouping is read before there is a profile; its names are looked up here. Included by the
+// outputs and by tables.hpp. Pure.
+
+// <kprof/model/field_paths.hpp>
+#ifndef KPROF_MODEL_FIELD_PATHS_HPP
+#define KPROF_MODEL_FIELD_PATHS_HPP
+
+// Fields of operators by their paths: where the value lies, the single values that an operator has,
+// and parameters without the fields that a grouping folds. Included by the grouping of rows. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A field that a path names, or an element of it.
+struct path_target {
+  const operator_field* field = nullptr;
+  bool is_element = false;
+};
+
+/// Follows a path through fields; skip_field(f) and skip_element(f) are called for what lies before
+/// the target in packed values. A path without an index names the whole array.
+template <class SkipField, class SkipElement>
+path_target follow_path(const std::vector<operator_field>& from, std::string_view path,
+                        SkipField skip_field, SkipElement skip_element) {
+  const std::vector<operator_field>* fields = &from;
+  for (;;) {
+    const std::string_view name = path.substr(0, path.find_first_of(".["));
+    path.remove_prefix(name.size());
+    const bool has_index = !path.empty() && path[0] == '[';
+    const std::uint32_t index = take_index(path);
+    const operator_field* found = nullptr;
+    for (const operator_field& f : *fields) {
+      if (f.name == name) {
+        found = &f;
+        break;
+      }
+      skip_field(f);
+    }
+    if (found == nullptr || index >= (found->extent == 0 ? 1 : found->extent)) return {};
+    for (std::uint32_t i = 0; i < index; ++i) skip_element(*found);
+    if (path.empty()) return {found, has_index || found->extent == 0};
+    if (path[0] != '.' || found->kind != parameter_kind::aggregate) return {};
+    path.remove_prefix(1);
+    fields = &found->fields;
+  }
+}
+
+/// Whether the operator has such a field.
+inline bool has_field(const operator_info& op, std::string_view path) {
+  const auto skip = [](const operator_field&) {};
+  return follow_path(op.fields, path, skip, skip).field != nullptr;
+}
+
+/// Whether it is one value, and no array or nested struct.
+inline bool is_single(const operator_info& op, std::string_view path) {
+  const auto skip = [](const operator_field&) {};
+  const path_target at = follow_path(op.fields, path, skip, skip);
+  return at.field != nullptr && at.is_element && at.field->kind != parameter_kind::aggregate;
+}
+
+/// The text of a field of a call; false where it has none.
+inline bool field_text(const operator_info& op, const parameter_values& values,
+                       std::string_view path, std::string& out) {
+  if (values.empty()) return false;
+  parameter_cursor from(values.packed);
+  const path_target at = follow_path(
+      op.fields, path, [&](const operator_field& f) { from.skip_all(f); },
+      [&](const operator_field& f) { from.skip(f); });
+  if (at.field == nullptr || from.at_end()) return false;
+  if (at.is_element) append_element(out, *at.field, from);
+  else append_field(out, *at.field, from);
+  return true;
+}
+
+/// A single value that calls of an operator have, in the order in which they are packed.
+struct field_leaf {
+  const operator_field* field = nullptr;
+  std::string path{};
+  bool folded = false;
+};
+
+/// The single values of an operator. An operator has no more than `most` that can be told apart;
+/// what lies behind them is never folded.
+class operator_leaves {
+ public:
+  static constexpr std::size_t most = 4096;
+
+  operator_leaves() = default;
+  operator_leaves(const operator_info& op, const std::vector<std::string>& folded)
+      : folded_(folded) {
+    std::string path;
+    add(op.fields, path);
+    for (const field_leaf& leaf : leaves_) any_folded_ = any_folded_ || leaf.folded;
+  }
+
+  const std::vector<field_leaf>& all() const noexcept { return leaves_; }
+  bool any_folded() const noexcept { return any_folded_; }
+
+  /// Packed values without the folded ones.
+  std::string without_folded(std::string_view packed) const {
+    std::string out;
+    parameter_cursor from(packed);
+    for (const field_leaf& leaf : leaves_) {
+      const std::size_t before = packed.size() - from.left();
+      from.skip(*leaf.field);
+      if (!leaf.folded) out += packed.substr(before, packed.size() - from.left() - before);
+    }
+    return out += packed.substr(packed.size() - from.left());
+  }
+
+  /// parameter_text() without the folded values.
+  std::string text_without_folded(const operator_info& op, std::string_view packed) const {
+    std::string out;
+    parameter_cursor from(packed);
+    std::size_t leaf = 0;
+    append_kept(out, op.fields, from, leaf);
+    return out;
+  }
+
+ private:
+  // "shape" folds "shape[0]", "epilogue" folds "epilogue.scale".
+  bool is_folded(std::string_view path) const noexcept {
+    for (const std::string& f : folded_)
+      if (path.starts_with(f) &&
+          (path.size() == f.size() || path[f.size()] == '[' || path[f.size()] == '.'))
+        return true;
+    return false;
+  }
+
+  void add(const std::vector<operator_field>& fields, std::string& path) {
+    const std::size_t above = path.size();
+    for (const operator_field& f : fields)
+      for (std::uint32_t i = 0; i < (f.extent == 0 ? 1 : f.extent); ++i) {
+        if (leaves_.size() >= most) return;
+        path += f.name;
+        if (f.extent != 0) path += '[' + std::to_string(i) + ']';
+        if (f.kind == parameter_kind::aggregate) {
+          path += '.';
+          add(f.fields, path);
+        } else {
+          leaves_.push_back({&f, path, is_folded(path)});
+        }
+        path.resize(above);
+      }
+  }
+
+  // Each returns whether something was kept.
+  bool append_kept(std::string& out, const std::vector<operator_field>& fields,
+                   parameter_cursor& from, std::size_t& leaf) const {
+    const std::size_t begin = out.size();
+    bool kept = fields.empty();
+    for (const operator_field& f : fields) {
+      const std::size_t before = out.size();
+      if (before != begin) out += ' ';
+      out += f.name;
+      out += '=';
+      const bool shown = append_kept_field(out, f, from, leaf);
+      if (!shown) out.resize(before);
+      kept = kept || shown;
+    }
+    return kept;
+  }
+  bool append_kept_field(std::string& out, const operator_field& f, parameter_cursor& from,
+                         std::size_t& leaf) const {
+    if (f.extent == 0) {
+      const std::size_t before = out.size();
+      return append_kept_element(out, f, from, leaf) &&
+             (f.kind != parameter_kind::enumeration ||
+              std::string_view{out}.substr(before) != "unknown");
+    }
+    bool kept = false;
+    for (std::uint32_t i = 0; i < f.extent; ++i) {
+      out += i == 0 ? '[' : ',';
+      if (append_kept_element(out, f, from, leaf)) kept = true;
+      else out += "\u2026";
+      if (leaf >= leaves_.size() && from.at_end()) break;
+    }
+    out += ']';
+    return kept;
+  }
+  bool append_kept_element(std::string& out, const operator_field& f, parameter_cursor& from,
+                           std::size_t& leaf) const {
+    if (f.kind != parameter_kind::aggregate) {
+      const bool folded = leaf < leaves_.size() && leaves_[leaf].folded;
+      ++leaf;
+      if (folded) from.skip(f);
+      else append_element(out, f, from);
+      return !folded;
+    }
+    const std::size_t before = out.size();
+    out += '{';
+    const bool kept = append_kept(out, f.fields, from, leaf);
+    if (kept) out += '}';
+    else out.resize(before);
+    return kept;
+  }
+
+  std::vector<std::string> folded_;
+  std::vector<field_leaf> leaves_;
+  bool any_folded_ = false;
+};
+
+/// The leaves of the operators of a profile.
+class profile_leaves {
+ public:
+  profile_leaves(const profile& p, const std::vector<std::string>& folded)
+      : p_(p), folded_(folded), made_(p.operators.size()), leaves_(p.operators.size()) {}
+
+  /// Of the operator of a node, which has one.
+  const operator_leaves& of(const scope_node& n) {
+    if (!made_[n.op]) leaves_[n.op] = operator_leaves(p_.operators[n.op], folded_);
+    made_[n.op] = true;
+    return leaves_[n.op];
+  }
+  /// Whether parameters of a node lack fields that are folded.
+  bool lacks_folded(const scope_node& n) {
+    return !folded_.empty() && n.op < p_.operators.size() && !n.values.empty() &&
+           of(n).any_folded();
+  }
+  /// The text of its parameters, without those folded.
+  std::string text(const scope_node& n) {
+    return lacks_folded(n) ? of(n).text_without_folded(p_.operators[n.op], n.values.packed)
+                           : parameter_text(p_, n);
+  }
+
+ private:
+  const profile& p_;
+  const std::vector<std::string>& folded_;
+  std::vector<bool> made_;
+  std::vector<operator_leaves> leaves_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/field_paths.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A grouping as far as a profile has what it names.
+struct checked_grouping {
+  grouping value;  ///< without the fields that no operator has; by parameters where no key is left
+  std::vector<std::string> complaints;  ///< a line for each of them, fit to print
+};
+
+namespace detail {
+
+/// How many letters must be put in, left out or replaced to make one word of the other.
+[[gnu::cold]] inline std::size_t word_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = 2 * j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = 2 * (i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      // Letters that differ in case only are nearer than others.
+      const std::size_t differ = a[i] == b[j] ? 0 : lower(a[i]) == lower(b[j]) ? 1 : 2;
+      const std::size_t here = std::min({row[j] + 2, row[j + 1] + 2, corner + differ});
+      corner = std::exchange(row[j + 1], here);
+    }
+  }
+  return row[b.size()];
+}
+
+/// The fields of the operators of a profile, each once, in their order; nested ones by their path,
+/// arrays as a whole.
+[[gnu::cold]] inline std::vector<std::string> field_names(const profile& p) {
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, const std::vector<operator_field>*>> todo;
+  for (const operator_info& op : p.operators) todo.emplace_back("", &op.fields);
+  for (std::size_t i = 0; i < todo.size() && names.size() < 1000; ++i) {
+    const std::string prefix = todo[i].first;
+    for (const operator_field& f : *todo[i].second) {
+      const std::string name = prefix + f.name;
+      if (f.kind == parameter_kind::aggregate && todo.size() < 1000)
+        todo.emplace_back(name + (f.extent == 0 ? "." : "[0]."), &f.fields);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// `written`: "by=op+Q" or "fold=Q".
+[[gnu::cold]] inline std::string no_such_field(const profile& p, const std::string& written,
+                                               const std::string& path, bool is_key) {
+  std::vector<std::string> names = field_names(p);
+  std::string text = printable(written, 60) + ": no operator of this run has a field \"" +
+                     printable(path, 60) + '"';
+  std::vector<std::string> candidates = names;
+  if (is_key)
+    candidates.insert(candidates.end(), std::begin(group_key_words), std::end(group_key_words));
+  std::string nearest;
+  std::size_t least = std::max<std::size_t>(2, path.size() < 100 ? path.size() / 3 * 2 : 0) + 1;
+  for (const std::string& name : candidates)
+    if (const std::size_t d = path.size() > 100 ? least : word_distance(path, name); d < least)
+      least = d, nearest = name;
+  if (!nearest.empty()) text += "; did you mean " + printable(nearest, 60) + '?';
+  if (names.empty()) return text + "; its operators have no fields";
+  text += nearest.empty() ? "; fields: " : " Fields: ";
+  constexpr std::size_t most = 30;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    text.append(i == 0 ? "" : ", ").append(printable(names[i], 60));
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+[[gnu::cold]] inline bool any_has_field(const profile& p, std::string_view path) {
+  return std::any_of(p.operators.begin(), p.operators.end(),
+                     [&](const operator_info& op) { return has_field(op, path); });
+}
+
+}  // namespace detail
+
+/// Looks up what a grouping names. A run without operators has nothing to complain of.
+///     const auto by = kprof::check_grouping(run, kprof::grouping::field("M"));
+///     for (const std::string& line : by.complaints) std::puts(line.c_str());
+[[gnu::cold]] inline checked_grouping check_grouping(const profile& p, const grouping& by) {
+  checked_grouping out{grouping::nothing(), {}};
+  bool left_out = false;
+  for (const detail::group_part& part : by.keys()) {
+    const bool known = part.kind != group_key::field || p.operators.empty() ||
+                       detail::any_has_field(p, part.field);
+    if (known)
+      out.value = out.value + (part.kind == group_key::field ? grouping::field(part.field)
+                                                             : grouping(part.kind));
+    else out.complaints.push_back(detail::no_such_field(p, "by=" + by.text(), part.field, true));
+    left_out = left_out || !known;
+  }
+  if (left_out && out.value.text().empty()) out.value = grouping::parameters;
+  std::vector<std::string> folded;
+  for (const std::string& path : by.folded())
+    if (p.operators.empty() || detail::any_has_field(p, path)) folded.push_back(path);
+    else out.complaints.push_back(detail::no_such_field(p, "fold=" + path, path, false));
+  out.value = out.value.folding(std::move(folded));
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/check_grouping.hpp>
+
+// <kprof/report/text/format.hpp>
+#ifndef KPROF_REPORT_TEXT_FORMAT_HPP
+#define KPROF_REPORT_TEXT_FORMAT_HPP
+
+// Numbers as a terminal can show them, and with them foreign text (printable.hpp). Included by the
+// text reports. Pure; no locale: what a program sets with setlocale() changes nothing.
+
+// <kprof/model/names.hpp>
+#ifndef KPROF_MODEL_NAMES_HPP
+#define KPROF_MODEL_NAMES_HPP
+
+// The names of element types and passes, as tables show them. Included by the tables and the
+// outputs. Pure.
+
+#include <cstddef>
+#include <string_view>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline const char* dtype_name(dtype type) noexcept {
+  static constexpr const char* names[] = {
+      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
+      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
+      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
+  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
+             ? names[static_cast<std::size_t>(type)]
+             : "unknown";
+}
+
+inline const char* pass_name(pass_kind pass) noexcept {
+  static constexpr const char* names[] = {"unknown", "fprop", "bprop",  "dgrad",
+                                          "wgrad",   "bgrad", "update", "recompute"};
+  static_assert(sizeof(names) / sizeof(names[0]) ==
+                static_cast<std::size_t>(pass_kind::recompute) + 1);
+  return static_cast<std::size_t>(pass) < sizeof(names) / sizeof(names[0])
+             ? names[static_cast<std::size_t>(pass)]
+             : "unknown";
+}
+
+/// unknown where it is no pass's name.
+inline pass_kind pass_of_name(std::string_view name) noexcept {
+  for (auto i = static_cast<int>(pass_kind::recompute); i > 0; --i)
+    if (name == pass_name(static_cast<pass_kind>(i))) return static_cast<pass_kind>(i);
+  return pass_kind::unknown;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/names.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// 1234567 as "1,234,567".
+inline std::string format_count(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
+  return out;
+}
+
+/// "1 kernel", "12 kernels".
+inline std::string counted(std::uint64_t n, const char* one, const char* many) {
+  return format_count(n) + ' ' + (n == 1 ? one : many);
+}
+
+/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
+inline std::string format_fixed(double x, unsigned decimals) {
+  static constexpr double scales[] = {1, 10, 100, 1000};
+  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
+  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
+  std::string out = format_count(n / scale);
+  if (decimals == 0) return out;
+  const std::string fraction = std::to_string(n % scale);
+  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
+}
+
+/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
+inline std::string format_3(double x) {
+  if (!(x >= 0)) return "n/a";
+  if (x >= 1e15) return ">10^15";
+  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+}
+
+struct scaled_unit {
+  double size;
+  const char* name;
+};
+template <std::size_t N>
+std::string format_scaled(double x, const scaled_unit (&units)[N]) {
+  std::size_t u = 0;
+  // 999.5 ns is printed as 1.00 us, not as 1,000 ns
+  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;
+  return format_3(x / units[u].size) + units[u].name;
+}
+
+/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
+inline std::string format_time(double ns, bool ascii = false) {
+  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
+  static constexpr scaled_unit ascii_units[] = {
+      {1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
+  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
+  if (ns == 0) return "0 ns";
+  if (ns < 0.01) return "<0.01 ns";
+  return format_scaled(ns, ascii ? ascii_units : units);
+}
+
+/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
+inline std::string format_si(double x) {
+  static constexpr scaled_unit units[] = {{1, ""},      {1e3, " k"},  {1e6, " M"}, {1e9, " G"},
+                                          {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
+  return format_scaled(x, units);
+}
+
+/// Memory: "512 B", "12.0 MiB".
+inline std::string format_memory(std::uint64_t bytes) {
+  static constexpr scaled_unit units[] = {{1, " B"},
+                                          {1024, " KiB"},
+                                          {1048576.0, " MiB"},
+                                          {1073741824.0, " GiB"},
+                                          {1099511627776.0, " TiB"}};
+  if (bytes < 1000) return format_count(bytes) + " B";
+  return format_scaled(static_cast<double>(bytes), units);
+}
+
+/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
+inline std::string format_rate(double x) {
+  if (!(x >= 0) || std::isinf(x)) return "n/a";
+  if (x == 0) return "0";
+  if (x < 0.0005) return "<0.001";
+  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
+}
+
+/// 0.474 as "47.4%".
+inline std::string format_share(double share) {
+  if (!(share >= 0) || share > 1e9) return "n/a";
+  if (share == 0) return "0%";
+  if (share < 0.0005) return "<0.1%";
+  return format_fixed(share * 100, 1) + '%';
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/format.hpp>
+
+#include <string>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+[[gnu::cold]] inline status check_by_option(const option_value& value) {
+  return grouping::parse(value.text).error;
+}
+[[gnu::cold]] inline status check_fold_option(const option_value& value) {
+  for (const std::string& path : value.words())
+    if (!is_field_path(path))
+      return {
+          "fold=" + printable(value.text, 60) + ": \"" + printable(path, 60) +
+          "\" is no name of a field; write it as M, shape[0] or epilogue.scale; + joins fields"};
+  return {};
+}
+
+/// `Options` has the members `by` and `fold`.
+template <class Options>
+constexpr option by_option() noexcept {
+  return {.name = "by",
+          .kind = option_kind::list,
+          .form = "KEY+KEY",
+          .fallback = "parameters",
+          .meaning =
+              "what the calls of a row have in common: `op`, `parameters`, `pass`, `dtype`, "
+              "`region`, `layer`, `thread`, `call_site` and fields by their names",
+          .validate = &check_by_option,
+          .store = &store_member<&Options::by>};
+}
+template <class Options>
+constexpr option fold_option() noexcept {
+  return {.name = "fold",
+          .kind = option_kind::list,
+          .form = "FIELD+FIELD",
+          .meaning = "fields that do not make parameters differ: a row has their range",
+          .validate = &check_fold_option,
+          .store = &store_member<&Options::fold>};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/table/grouping_options.hpp>
 
 // <kprof/report/text/text_plan.hpp>
 #ifndef KPROF_REPORT_TEXT_TEXT_PLAN_HPP
@@ -4649,6 +6067,58 @@ KPROF_DETAIL_END
 // summaries. A profile whose parents are wrong or whose times are negative is survived: such a
 // parent is none, such a time 0.
 
+// <kprof/model/figure.hpp>
+#ifndef KPROF_MODEL_FIGURE_HPP
+#define KPROF_MODEL_FIGURE_HPP
+
+// What the tables share: a number that may not be known. Included by the summaries. Pure.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// Why a number is not known. Where several reasons hold, the last of them is told.
+enum class absence : std::uint8_t {
+  none,             ///< it is known
+  no_calls,         ///< no call has finished
+  graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
+  no_time,          ///< it took no time that the clock could see
+  no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
+  not_all_records,  ///< records of work on the device have not come
+  untimed,          ///< CUPTI gave no time for some of the work on the device
+  lost,             ///< kprof had no memory to note some launches of work on the device
+  dropped,          ///< records of work on the device were dropped
+  several_kernels,  ///< a formula's value is shared by several kernels
+  zero_bytes,       ///< a division by the bytes of calls that move none
+  merged,           ///< kprof had no memory to keep the calls' parameters
+  invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
+  no_bytes,     ///< bytes() is not declared
+  no_flops,     ///< flops() is not declared
+  no_operator,  ///< there is no operator whose formula would say
+};
+
+/// A number, or why there is none.
+struct figure {
+  double value = 0;
+  absence why = absence::none;
+  constexpr bool known() const noexcept { return why == absence::none; }
+};
+
+namespace detail {
+
+inline double not_negative(double x) noexcept { return x > 0 ? x : 0; }  // NaN is 0 too
+
+inline figure ratio(figure a, double b, absence when_zero) noexcept {
+  if (!a.known()) return a;
+  return b > 0 ? figure{a.value / b} : figure{0, when_zero};
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/figure.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -4773,6 +6243,25 @@ inline std::uint64_t executions(const scope_node& n) noexcept {
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
   const std::uint32_t parent = p.nodes[node].parent;
   return parent < node ? parent : scope_node::none;
+}
+
+/// For each node the number of its path: kinds, names and parameters, whatever thread and call site
+/// it comes from. Roots have the number none.
+inline std::vector<std::uint32_t> path_numbers(const profile& p) {
+  std::vector<std::uint32_t> paths(p.nodes.size(), scope_node::none);
+  text_numbers names, parameters(p.nodes.size());
+  key_numbers numbers(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    const std::uint32_t parent = parent_of(p, i);
+    if (n.kind != scope_kind::root)
+      paths[i] = numbers
+                     .of({{parent == scope_node::none ? parent : paths[parent],
+                           static_cast<std::uint32_t>(n.kind), names.of(n.name),
+                           parameters.of(n.values.packed), operator_part(n)}})
+                     .first;
+  }
+  return paths;
 }
 
 /// Calls enter(node) and leave(node) for every node, in the order in which scopes nest. Depth costs
@@ -5097,11 +6586,477 @@ KPROF_DETAIL_END
 // A row of the operator table, and how the nodes of a profile are summed into it. Included by
 // summary.hpp. Pure.
 
+// <kprof/model/row_values.hpp>
+#ifndef KPROF_MODEL_ROW_VALUES_HPP
+#define KPROF_MODEL_ROW_VALUES_HPP
+
+// What the calls of a row have in common: for each key of a grouping a number by node, which makes
+// the rows, and a value of the row. Included by the tables. Pure.
+
+// <kprof/model/launch_places.hpp>
+#ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
+#define KPROF_MODEL_LAUNCH_PLACES_HPP
+
+// Where the work of a device was launched: operator, region and pass; and what an operator's
+// formulas say of its kernels. Included by the table of kernels. Pure; linear in profile::nodes and
+// device_profile::work.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// Where something was launched.
+enum class launch_place : std::uint8_t { unknown, outside_operators, in_operator };
+
+namespace detail {
+
+struct work_place {
+  launch_place place = launch_place::unknown;
+  std::uint32_t op = scope_node::none;  // node of the innermost operator
+  std::uint32_t op_name = 0;            // numbers of its name, and of its name and parameters
+  std::uint32_t variant = 0;
+  // node of the innermost region, inside or outside of the operator
+  std::uint32_t region = scope_node::none;
+  std::uint32_t region_name = 0;  // number of its name; 0: there is none
+  std::uint32_t pass = 0;         // number of its text; 0: there is none
+};
+
+/// What the calls of an operator with one set of parameters run, and what its formulas do not say.
+struct operator_kernels {
+  std::uint64_t calls = 0;  // that did the work, or may have begun it
+  std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
+  device_sum work;          // all of it, the same
+  std::uint32_t kernel = device_work::none;
+  bool several = false;  // different kernels, or kernels in operators nested in them
+  bool valid = true;
+  absence no_flops = absence::none, no_bytes = absence::none;
+  arithmetic_unit on = arithmetic_unit::unknown;  // declared
+  bool known = false;                             // there is a node of it
+
+  /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
+  bool only_one() const noexcept { return !several && runs <= calls; }
+
+  void describe(const scope_node& n) {
+    const arithmetic_unit declared = n.merged ? arithmetic_unit::unknown : n.work.on;
+    on = !known || on == declared ? declared : arithmetic_unit::unknown;
+    known = true;
+    valid = valid && n.work.valid;
+    const absence why = n.merged        ? absence::merged
+                        : !n.work.valid ? absence::invalid
+                                        : absence::none;
+    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? why : absence::no_flops);
+    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? why : absence::no_bytes);
+    calls += executions(n) + n.open;
+  }
+};
+
+/// The pass of a call or, where the operator does not say, the text of its field `pass`; empty
+/// where there is none.
+inline std::string pass_of(const profile& p, const scope_node& n) {
+  if (n.work.pass != pass_kind::unknown) return pass_name(n.work.pass);
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.values.empty()) return {};
+  parameter_cursor values(n.values.packed);
+  for (const operator_field& f : op->fields) {
+    if (f.name != "pass") {
+      values.skip_all(f);
+      continue;
+    }
+    std::string text;
+    return append_field(text, f, values) ? text : std::string{};
+  }
+  return {};
+}
+
+/// The place of each node and each work of a profile, which must outlive it.
+class launch_places {
+ public:
+  explicit launch_places(const profile& p) : p_(p) {
+    if (!has_device_work(p)) return;
+    find_places();
+    find_kernels();
+  }
+
+  work_place of(const device_work& w) const {
+    const std::uint32_t node = scope_of(p_, w);
+    return node == scope_node::none ? work_place{} : places_[node];
+  }
+
+  /// Of the operator of a place; nullptr where there is none.
+  const operator_kernels* kernels_of(const work_place& at) const noexcept {
+    return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
+  }
+
+  const std::string& pass_of(const work_place& at) const noexcept { return passes_[at.pass]; }
+
+ private:
+  // There are few: a direction or two an operator.
+  std::uint32_t number_of_pass(const std::string& pass) {
+    const auto known = std::find(passes_.begin(), passes_.end(), pass);
+    const auto number = static_cast<std::uint32_t>(known - passes_.begin());
+    if (known == passes_.end()) passes_.push_back(pass);
+    return number;
+  }
+
+  void find_places() {
+    text_numbers names, parameters(p_.nodes.size());
+    key_numbers variants(p_.nodes.size());
+    names.of({});  // the number 0 is no name at all
+    places_.resize(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const scope_node& n = p_.nodes[i];
+      work_place& at = places_[i];
+      if (const std::uint32_t parent = parent_of(p_, i);
+          n.kind != scope_kind::root && parent != scope_node::none)
+        at = places_[parent];
+      if (at.place == launch_place::unknown) at.place = launch_place::outside_operators;
+      if (n.kind == scope_kind::region) {
+        at.region = static_cast<std::uint32_t>(i);
+        at.region_name = 1 + names.of(n.name);
+      } else if (n.kind == scope_kind::op) {
+        at.place = launch_place::in_operator;
+        at.op = static_cast<std::uint32_t>(i);
+        at.op_name = names.of(n.name);
+        at.variant =
+            variants.of({{at.op_name, parameters.of(n.values.packed), operator_part(n)}}).first;
+        if (const std::string pass = n.merged ? std::string{} : detail::pass_of(p_, n);
+            !pass.empty())
+          at.pass = number_of_pass(pass);
+        if (at.variant == kernels_.size()) kernels_.emplace_back();
+        kernels_[at.variant].describe(n);
+      }
+    }
+  }
+
+  void find_kernels() {
+    const device_sums sums(p_);
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i)
+      if (places_[i].op != scope_node::none) kernels_[places_[i].variant].work.add(sums.own[i]);
+    for (const device_work& w : p_.device.work) {
+      const work_place at = of(w);
+      if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
+      operator_kernels& of = kernels_[at.variant];
+      of.several = of.several || w.kernel >= p_.device.kernels.size() ||
+                   (of.runs > 0 && of.kernel != w.kernel);
+      of.kernel = w.kernel;
+      of.runs += w.calls;
+    }
+    // A call whose nested operators run kernels of their own does not give all its work to one.
+    std::vector<bool> nested(p_.nodes.size());  // nodes with kernels in operators below
+    std::vector<bool> runs(p_.nodes.size());    // nodes with kernels in them or below
+    for (const device_work& w : p_.device.work)
+      if (const std::uint32_t node = scope_of(p_, w);
+          node != scope_node::none && w.task == device_task::kernel && w.calls > 0)
+        runs[node] = true;
+    for (std::size_t i = p_.nodes.size(); i-- > 0;) {
+      const bool op = p_.nodes[i].kind == scope_kind::op;
+      if (op && nested[i]) kernels_[places_[i].variant].several = true;
+      const std::uint32_t parent = parent_of(p_, i);
+      if (parent == scope_node::none || !runs[i]) continue;
+      runs[parent] = true;
+      nested[parent] = nested[parent] || nested[i] || op;
+    }
+  }
+
+  const profile& p_;
+  std::vector<std::string> passes_{std::string{}};
+  std::vector<work_place> places_;         // by node
+  std::vector<operator_kernels> kernels_;  // by operator and parameters
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/launch_places.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// What the calls of a row have in common by one key of its grouping.
+struct group_value {
+  group_key kind = group_key::op;
+  std::string key;     ///< as in `by=`: "op", "layer", "M"
+  bool known = false;  ///< false: the calls have none, or their parameters were not kept
+  std::string text;    ///< empty where it is not known, but an empty text may be known
+  /// Of a field that is a single value. Its text is a view of the profile, which must outlive it.
+  parameter_value value{};
+};
+
+/// Values that one field has in the calls of a row.
+struct field_range {
+  std::string field;         ///< its path: "K", "shape[1]"
+  bool is_number = false;    ///< an integer or a floating value; else there are no bounds
+  parameter_value least{};   ///< NaN where all are
+  parameter_value most{};    ///< the same
+  std::uint64_t values = 0;  ///< how many different ones
+};
+
+namespace detail {
+
+/// A thread's name and number as the operating system has them; for threads kept together, how
+/// many.
+inline std::string thread_text(const profile& p, std::uint32_t index) {
+  if (index >= p.threads.size()) return {};
+  const thread_info& t = p.threads[index];
+  if (t.merged > 0) return std::to_string(t.merged) + " ended threads";
+  return t.name.empty() ? std::to_string(t.id) : t.name + ' ' + std::to_string(t.id);
+}
+
+inline constexpr std::size_t longest_layer = 4000;
+
+/// The regions around a node, from the outermost on, joined by `/`. Of one nested more deeply than
+/// anybody reads, the inner ones.
+inline bool layer_text(const profile& p, std::uint32_t node, std::string& out) {
+  std::vector<std::uint32_t> regions;
+  std::size_t size = 0;
+  bool whole = true;
+  for (std::uint32_t at = node; at != scope_node::none && whole; at = parent_of(p, at)) {
+    if (p.nodes[at].kind != scope_kind::region) continue;
+    whole = size < longest_layer;
+    if (whole) regions.push_back(at);
+    size += 1 + p.nodes[at].name.size();
+  }
+  if (!whole) out = "\u2026/";
+  for (std::size_t i = regions.size(); i-- > 0;) {
+    out += p.nodes[regions[i]].name;
+    if (i > 0) out += '/';
+  }
+  return !regions.empty();
+}
+
+/// Of a call, or of the innermost operator around it that has one.
+inline bool pass_text(const profile& p, std::uint32_t node, std::string& out) {
+  for (std::uint32_t at = node; at != scope_node::none; at = parent_of(p, at))
+    if (p.nodes[at].kind == scope_kind::op && !p.nodes[at].merged) {
+      out = pass_of(p, p.nodes[at]);
+      if (!out.empty()) return true;
+    }
+  return false;
+}
+
+inline bool region_text(const profile& p, std::uint32_t node, std::string& out) {
+  std::uint32_t at = node;
+  while (at != scope_node::none && p.nodes[at].kind != scope_kind::region) at = parent_of(p, at);
+  if (at != scope_node::none) out = p.nodes[at].name;
+  return at != scope_node::none;
+}
+
+/// Where something happened: the scope, and the innermost operator's node, which may be the scope.
+/// Either may be none.
+struct group_place {
+  std::uint32_t scope = scope_node::none;
+  std::uint32_t op = scope_node::none;
+};
+
+/// What the operator at this place has for a key that asks about operators.
+inline void set_value_of_operator(const profile& p, const scope_node& n, const group_part& part,
+                                  profile_leaves& leaves, group_value& out) {
+  switch (part.kind) {
+    case group_key::op: out.known = true, out.text = n.name; break;
+    case group_key::parameters:
+      out.known = !n.merged;
+      if (out.known) out.text = leaves.text(n);
+      break;
+    case group_key::dtype:
+      out.known = !n.merged && n.work.type != dtype::unknown;
+      if (out.known) out.text = dtype_name(n.work.type);
+      break;
+    case group_key::call_site:
+      out.known = !n.file.empty();
+      if (out.known) out.text = n.file + ':' + std::to_string(n.line);
+      break;
+    case group_key::field:
+      if (const operator_info* const op = p.operator_of(n); op != nullptr && !n.merged) {
+        out.known = field_text(*op, n.values, part.field, out.text);
+        if (out.known && is_single(*op, part.field)) out.value = p.value(n, part.field);
+      }
+      break;
+    default: break;
+  }
+}
+
+/// What a place has for a key.
+inline group_value value_of(const profile& p, const group_place& at, const group_part& part,
+                            profile_leaves& leaves) {
+  group_value out;
+  out.kind = part.kind;
+  out.key = text_of(part);
+  switch (part.kind) {
+    case group_key::pass: out.known = pass_text(p, at.scope, out.text); break;
+    case group_key::region: out.known = region_text(p, at.scope, out.text); break;
+    case group_key::layer: out.known = layer_text(p, at.scope, out.text); break;
+    case group_key::thread:
+      out.known = at.scope != scope_node::none && p.nodes[at.scope].thread < p.threads.size();
+      if (out.known) out.text = thread_text(p, p.nodes[at.scope].thread);
+      break;
+    default:
+      if (at.op != scope_node::none) set_value_of_operator(p, p.nodes[at.op], part, leaves, out);
+  }
+  return out;
+}
+
+/// Numbers of nodes and values for the keys of a grouping; 0 is a value that is absent. Calls whose
+/// numbers are the same for all keys share a row.
+class group_numbers {
+ public:
+  group_numbers(const profile& p, const grouping& by)
+      : p_(p), folded_(by.folded()), leaves_(p, folded_), parameters_(p.nodes.size()) {
+    for (const group_part& part : by.keys()) {
+      parts_.push_back(part);
+      by_variant_.emplace_back();
+    }
+    levels_.resize(parts_.size() / 5 + 1, key_numbers{0});
+    names_.of({});  // a text that is not there
+    texts_.of({});
+    inherited_.resize(by.has(group_key::pass) || by.has(group_key::region) ||
+                              by.has(group_key::layer)
+                          ? p.nodes.size()
+                          : 0);
+  }
+  group_numbers(const group_numbers&) = delete;
+  group_numbers& operator=(const group_numbers&) = delete;
+
+  /// Sees a node; called for all, in their order.
+  void look_at(std::uint32_t node) {
+    if (inherited_.empty()) return;
+    const scope_node& n = p_.nodes[node];
+    around& here = inherited_[node];
+    if (const std::uint32_t parent = parent_of(p_, node); parent != scope_node::none)
+      here = inherited_[parent];
+    if (n.kind == scope_kind::region) {
+      here.region = 1 + names_.of(n.name);
+      here.layer = number_of_layer(here.layer, n.name);
+    } else if (n.kind == scope_kind::op && !n.merged) {
+      if (std::string pass = pass_of(p_, n); !pass.empty())
+        here.pass = 1 + names_.of(kept_text(std::move(pass)));
+    }
+  }
+
+  /// Of the operator and all parameters of a call.
+  std::uint32_t variant_of(const scope_node& n) {
+    return variants_.of({{names_.of(n.name), parameters_.of(n.values.packed), operator_part(n)}})
+        .first;
+  }
+
+  /// Of the row of what happened at a place. `variant`: of the operator there.
+  row_key key_of(const group_place& at, std::uint32_t variant) {
+    row_key key;
+    std::size_t filled = 0, level = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (filled == std::size(key.part)) {
+        key = {{levels_[level++].of(key).first}};
+        filled = 1;
+      }
+      key.part[filled++] = number(i, at, variant);
+    }
+    return key;
+  }
+
+  std::vector<group_value> values_of(const group_place& at) {
+    std::vector<group_value> out;
+    out.reserve(parts_.size());
+    for (const group_part& part : parts_) out.push_back(value_of(p_, at, part, leaves_));
+    return out;
+  }
+  profile_leaves& leaves() noexcept { return leaves_; }
+
+ private:
+  struct around {
+    std::uint32_t pass = 0, region = 0, layer = 0;
+  };
+
+  std::uint32_t number(std::size_t part, const group_place& at, std::uint32_t variant) {
+    const group_key kind = parts_[part].kind;
+    if (kind == group_key::thread)
+      return at.scope == scope_node::none ? scope_node::none : p_.nodes[at.scope].thread;
+    if (kind == group_key::pass || kind == group_key::region || kind == group_key::layer) {
+      if (at.scope == scope_node::none) return 0;
+      const around& here = inherited_[at.scope];
+      return kind == group_key::pass     ? here.pass
+             : kind == group_key::region ? here.region
+                                         : here.layer;
+    }
+    if (at.op == scope_node::none) return 0;
+    const scope_node& n = p_.nodes[at.op];
+    if (kind == group_key::op) return names_.of(n.name);
+    if (kind == group_key::call_site && n.file.empty()) return 0;
+    if (kind == group_key::call_site) return 1 + sites_.of({{names_.of(n.file), n.line}}).first;
+    if (kind == group_key::dtype)
+      return n.merged || n.work.type == dtype::unknown
+                 ? 0
+                 : 1 + static_cast<std::uint32_t>(n.work.type);
+    std::vector<std::uint32_t>& known = by_variant_[part];
+    if (variant >= known.size()) known.resize(variant + std::size_t{1}, scope_node::none);
+    if (known[variant] == scope_node::none)
+      known[variant] = kind == group_key::field ? number_of_field(parts_[part].field, n)
+                                                : 1 + number_of_parameters(n, variant);
+    return known[variant];
+  }
+
+  std::uint32_t number_of_parameters(const scope_node& n, std::uint32_t variant) {
+    if (folded_.empty()) return variant;
+    const std::string_view packed = leaves_.lacks_folded(n)
+                                        ? std::string_view{texts_kept_.emplace_back(
+                                              leaves_.of(n).without_folded(n.values.packed))}
+                                        : std::string_view{n.values.packed};
+    return folded_sets_.of({{names_.of(n.name), texts_.of(packed), operator_part(n)}}).first;
+  }
+
+  std::uint32_t number_of_field(const std::string& path, const scope_node& n) {
+    const operator_info* const op = p_.operator_of(n);
+    std::string text;
+    if (op == nullptr || n.merged || !field_text(*op, n.values, path, text)) return 0;
+    return 1 + texts_.of(kept_text(std::move(text)));
+  }
+
+  // A region whose name has a / in it reads like several.
+  std::uint32_t number_of_layer(std::uint32_t above, std::string_view name) {
+    for (;;) {
+      const std::size_t end = name.find('/');
+      above = 1 + layers_.of({{above, names_.of(name.substr(0, end))}}).first;
+      if (end == std::string_view::npos) return above;
+      name.remove_prefix(end + 1);
+    }
+  }
+
+  std::string_view kept_text(std::string text) { return texts_kept_.emplace_back(std::move(text)); }
+
+  const profile& p_;
+  const std::vector<std::string> folded_;
+  profile_leaves leaves_;
+  std::vector<group_part> parts_;
+  std::vector<std::vector<std::uint32_t>> by_variant_;  // by part: numbers known of variants
+  std::vector<around> inherited_;
+  std::vector<key_numbers> levels_;  // of the front of keys too long for a row_key
+  text_numbers names_, texts_, parameters_;
+  key_numbers variants_{0}, folded_sets_{0}, sites_{0}, layers_{0};
+  std::deque<std::string> texts_kept_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_values.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 KPROF_DETAIL_BEGIN
 
@@ -5109,7 +7064,9 @@ KPROF_DETAIL_BEGIN
 ///
 /// `total_ns`, `flops` and `bytes` leave out a call made inside another call of the same row: the
 /// outer one's time and formulas cover it. So rates divide what belongs together, and recursion
-/// counts once.
+/// counts once. In a row of several operators an outer call without a formula covers no formula,
+/// and calls that have none are left out of `flops` and `bytes` as long as others have one:
+/// `calls_without_flops` says how many.
 ///
 /// `self_ns` holds the time of regions, which only annotate what an operator does: with that of the
 /// scopes outside any operator, rows add up to the whole. It may be more than `total_ns` where a
@@ -5125,8 +7082,15 @@ struct operator_row {
   /// The same in every run of the program: see row_key_text(). No two rows of a table have the
   /// same.
   std::uint64_t key = 0;
-  std::string name;
-  std::string parameters;  ///< their text; empty where variants > 1
+  std::string name;             ///< of the operator; empty where there are several
+  std::uint64_t operators = 1;  ///< different names of operators in this row
+  /// What the calls have in common: for each key of the grouping its value.
+  std::vector<group_value> values;
+  /// Of fields that are folded and, in a row of one operator with several sets of parameters, of
+  /// each number that differs: the values that it has in them.
+  std::vector<field_range> ranges;
+  /// Their text, without folded fields; empty where the calls differ in it.
+  std::string parameters;
   /// Index in profile::nodes of the row's first call: its operator and, where variants is 1, its
   /// typed values.
   std::uint32_t node = scope_node::none;
@@ -5141,6 +7105,8 @@ struct operator_row {
   std::uint32_t thread = scope_node::none;
   dtype type = dtype::unknown;  ///< unknown also where it differs from call to call
   bool several_types = false;
+  pass_kind pass = pass_kind::unknown;  ///< unknown also where it differs from call to call
+  bool several_passes = false;
 
   std::uint64_t calls = 0;  ///< finished
   /// Of these, calls that captured their work into a CUDA graph and did none.
@@ -5154,7 +7120,9 @@ struct operator_row {
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   /// Of a call's duration; median and p99 within 0.8 %.
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
-  figure flops, bytes;                    ///< of the calls in total_ns, summed
+  figure flops, bytes;  ///< of the calls in total_ns, summed
+  /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
+  std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
   figure flops_per_call, bytes_per_call;  ///< their means
   figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
   figure flops_per_byte;                  ///< arithmetic intensity
@@ -5181,6 +7149,19 @@ inline double all_bytes(const scope_node& n) noexcept {
          (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
 }
 
+/// Whether the formulas of a call give numbers.
+inline bool says_flops(const scope_node& n) noexcept {
+  return n.work.has_flops && n.work.valid && !n.merged;
+}
+inline bool says_bytes(const scope_node& n) noexcept {
+  return n.work.has_bytes && n.work.valid && !n.merged;
+}
+
+/// What of a call counts in its row, since no call around it covers it.
+struct counted_call {
+  bool time = true, flops = true, bytes = true;
+};
+
 /// What the formulas say of a set of parameters, by whether the calls have work on the device.
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
@@ -5190,13 +7171,21 @@ struct variant_sum {
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
 
-  void add(const scope_node& n) noexcept {
-    flops += all_flops(n), bytes += all_bytes(n), calls += static_cast<double>(executions(n));
+  void add(const scope_node& n, const counted_call& counted) noexcept {
     const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
-    idle_flops += idle * static_cast<double>(n.work.flops);
-    idle_bytes +=
-        idle * (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
-    idle_calls += idle;
+    if (counted.time) {
+      calls += static_cast<double>(executions(n));
+      idle_calls += idle;
+    }
+    if (counted.flops && says_flops(n)) {
+      flops += all_flops(n);
+      idle_flops += idle * static_cast<double>(n.work.flops);
+    }
+    if (counted.bytes && says_bytes(n)) {
+      bytes += all_bytes(n);
+      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
+                            static_cast<double>(n.work.bytes_written));
+    }
   }
 };
 
@@ -5236,23 +7225,37 @@ struct row_sum {
   const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
-  double flops = 0, bytes = 0, outermost_calls = 0;
+  double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
-  bool typed = false;
-  std::uint32_t active = 0;  // nodes of this row that the walk is in and that have calls
+  bool any_flops = false, any_bytes = false;  // has a call with that formula
+  bool lacks_flops = false, lacks_bytes = false;
+  bool classed = false;
+  // Nodes of this row that the walk is in and that cover others: with their time, their formulas.
+  std::uint32_t active = 0, active_flops = 0, active_bytes = 0;
 
-  void begin(const profile& p, std::uint32_t node, std::uint64_t variants) {
-    const scope_node& n = p.nodes[node];
-    row.name = n.name;
-    row.node = node;
-    row.variants = variants;
-    if (variants == 1) row.parameters = parameter_text(p, n);
+  void begin(const scope_node& n, std::uint64_t operators) {
+    row.operators = operators;
+    if (operators == 1) row.name = n.name;
     row.file = n.file;
     row.line = n.line;
     row.thread = n.thread;
   }
 
-  void add(const scope_node& n, bool outermost) {
+  counted_call counted() const noexcept {
+    return {active == 0, active_flops == 0, active_bytes == 0};
+  }
+  void enter(const scope_node& n) noexcept {
+    ++active;
+    active_flops += says_flops(n) ? 1 : 0;
+    active_bytes += says_bytes(n) ? 1 : 0;
+  }
+  void leave(const scope_node& n) noexcept {
+    --active;
+    active_flops -= says_flops(n) ? 1 : 0;
+    active_bytes -= says_bytes(n) ? 1 : 0;
+  }
+
+  void add(const scope_node& n, const counted_call& counted) {
     row.calls += n.calls;
     row.captured += std::min(n.captured, n.calls);
     row.replays += n.replays;
@@ -5267,8 +7270,8 @@ struct row_sum {
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
     row.merged = row.merged || n.merged;
-    if (!n.merged) add_type(n.work.type);
-    add_work(n, outermost);
+    if (!n.merged) add_class(n.work.type, n.work.pass);
+    add_work(n, counted);
   }
 
   void add_durations(const histogram& more) {
@@ -5280,27 +7283,44 @@ struct row_sum {
     merged.merge(more);
   }
 
-  void add_type(dtype type) {
-    if (!typed) row.type = type;
-    else if (row.type != type) row.several_types = true;
-    typed = true;
+  void add_class(dtype type, pass_kind pass) {
+    if (!classed) {
+      row.type = type;
+      row.pass = pass;
+    }
+    row.several_types = row.several_types || row.type != type;
+    row.several_passes = row.several_passes || row.pass != pass;
+    classed = true;
   }
 
-  void add_work(const scope_node& n, bool outermost) {
+  void add_work(const scope_node& n, const counted_call& counted) {
     const absence known = n.merged        ? absence::merged
                           : !n.work.valid ? absence::invalid
                                           : absence::none;
-    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? known : absence::no_flops);
-    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? known : absence::no_bytes);
+    if (row.operators == 1 || counted.flops) no_flops = std::max(no_flops, known);
+    if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
     if (!n.work.valid) {
       row.invalid = true;
       row.invalid_calls += n.calls;
     }
-    if (!outermost) return;
-    row.total_ns += not_negative(n.total_ns);
-    outermost_calls += static_cast<double>(executions(n));
-    flops += all_flops(n);
-    bytes += all_bytes(n);
+    if (counted.time) row.total_ns += not_negative(n.total_ns);
+    const std::uint64_t done = executions(n);
+    const bool lacks_flops_here = !n.merged && !n.work.has_flops;
+    const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
+    lacks_flops = lacks_flops || lacks_flops_here;
+    lacks_bytes = lacks_bytes || lacks_bytes_here;
+    any_flops = any_flops || says_flops(n);
+    any_bytes = any_bytes || says_bytes(n);
+    if (counted.flops) {
+      if (says_flops(n)) flops += all_flops(n);
+      if (lacks_flops_here) row.calls_without_flops += done;
+      else flops_calls += static_cast<double>(done);
+    }
+    if (counted.bytes) {
+      if (says_bytes(n)) bytes += all_bytes(n);
+      if (lacks_bytes_here) row.calls_without_bytes += done;
+      else bytes_calls += static_cast<double>(done);
+    }
   }
 
   double quantile(double q) const noexcept {
@@ -5329,15 +7349,20 @@ struct row_sum {
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
+    if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
+    if (lacks_bytes && (row.operators == 1 || !any_bytes))
+      no_bytes = std::max(no_bytes, absence::no_bytes);
+    if (row.operators == 1) row.calls_without_flops = row.calls_without_bytes = 0;
     row.flops = {flops, std::max(no_flops, nothing_done())};
     row.bytes = {bytes, std::max(no_bytes, nothing_done())};
-    row.flops_per_call = ratio(row.flops, outermost_calls, absence::no_calls);
-    row.bytes_per_call = ratio(row.bytes, outermost_calls, absence::no_calls);
+    row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
+    row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
     row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
     row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
+    if (row.several_passes) row.pass = pass_kind::unknown;
     if (row.several_sites) {
       row.file.clear();
       row.line = 0;
@@ -5660,6 +7685,7 @@ KPROF_DETAIL_END
 // again. They are made of names, typed values and places in the source, and of no address, number
 // or order of a run. Included by the summaries. Pure.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -5745,13 +7771,48 @@ class profile_keys {
   key_hash call(const scope_node& n) const {
     return scope(n).add(n.merged ? 1U : 0U).add(n.values.packed);
   }
-  /// Of a row of operators.
-  std::uint64_t row(const scope_node& n, grouping by) const {
-    if (by == grouping::op) return scope(n).value();
-    key_hash hash = call(n);
-    if (by >= grouping::call_site) hash.add(n.file).add(n.line);
-    if (by >= grouping::thread) hash.add(thread_name(n));
+  /// The operator, and the parameters that are not folded, where rows are made of them.
+  key_hash call(const scope_node& n, const std::vector<group_value>& values,
+                profile_leaves& leaves) const {
+    bool by_op = false, by_parameters = false;
+    for (const group_value& v : values) {
+      by_op = by_op || v.kind == group_key::op;
+      by_parameters = by_parameters || v.kind == group_key::parameters;
+    }
+    if (!by_parameters) return by_op ? scope(n) : key_hash{};
+    if (!leaves.lacks_folded(n)) return call(n);
+    key_hash hash = scope(n).add(n.merged ? 1U : 0U);
+    hash.add(leaves.of(n).without_folded(n.values.packed));
+    for (const field_leaf& leaf : leaves.of(n).all())
+      if (leaf.folded) hash.add(leaf.path);
+    return hash;
+  }
+
+  /// Of a row of operators, by the values that its calls have in common; `n` is one of them. The
+  /// order of the values makes no difference.
+  std::uint64_t row(const scope_node& n, const std::vector<group_value>& values,
+                    profile_leaves& leaves) const {
+    key_hash hash = call(n, values, leaves);
+    add_places(hash, values, thread_name(n));
     return hash.value();
+  }
+  /// Adds what is no part of an operator and its parameters.
+  static void add_places(key_hash& hash, const std::vector<group_value>& values,
+                         std::string_view thread) {
+    std::vector<const group_value*> rest;
+    for (const group_value& v : values)
+      if (v.kind != group_key::op && v.kind != group_key::parameters) rest.push_back(&v);
+    std::sort(rest.begin(), rest.end(), [](const group_value* a, const group_value* b) {
+      return a->kind != b->kind ? a->kind < b->kind : a->key < b->key;
+    });
+    for (const group_value* v : rest) {
+      hash.add(static_cast<std::uint64_t>(v->kind)).add(v->key).add(v->known ? 1U : 0U);
+      hash.add(v->kind == group_key::thread ? thread : std::string_view{v->text});
+    }
+  }
+  std::string_view thread_name(const scope_node& n) const noexcept {
+    return n.thread < p_.threads.size() ? std::string_view{p_.threads[n.thread].name}
+                                        : std::string_view{};
   }
   /// Of a row of the tree below the one with the key `parent`; 0 at the top.
   std::uint64_t tree_row(const scope_node& n, std::uint64_t parent) const {
@@ -5759,11 +7820,6 @@ class profile_keys {
   }
 
  private:
-  std::string_view thread_name(const scope_node& n) const noexcept {
-    return n.thread < p_.threads.size() ? std::string_view{p_.threads[n.thread].name}
-                                        : std::string_view{};
-  }
-
   const profile& p_;
   std::vector<std::uint64_t> hashes_;  // of operators
 };
@@ -5782,12 +7838,433 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_keys.hpp>
 
+// <kprof/model/row_numbers.hpp>
+#ifndef KPROF_MODEL_ROW_NUMBERS_HPP
+#define KPROF_MODEL_ROW_NUMBERS_HPP
+
+// Which row of the operator table each node of a profile belongs to, and which calls cover others.
+// Included by summary.hpp. Pure; linear in profile::nodes times the keys of the grouping.
+
+// <kprof/model/field_ranges.hpp>
+#ifndef KPROF_MODEL_FIELD_RANGES_HPP
+#define KPROF_MODEL_FIELD_RANGES_HPP
+
+// The values that fields have within rows which hold several sets of parameters. Included by
+// summary.hpp. Pure; linear in sets of parameters times their fields.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline bool holds_number(parameter_kind kind) noexcept {
+  return kind == parameter_kind::signed_integer || kind == parameter_kind::unsigned_integer ||
+         kind == parameter_kind::floating;
+}
+
+/// Whether one number is less than another, whatever their types. A long double holds any integer
+/// of 64 bits where it has 64 bits of significand; elsewhere neighbours may count as equal.
+inline bool is_less(const parameter_value& a, const parameter_value& b) noexcept {
+  const auto number = [](const parameter_value& v) -> long double {
+    if (v.kind == parameter_kind::floating) return v.floating;
+    return v.is_signed ? static_cast<long double>(v.as_signed())
+                       : static_cast<long double>(v.integer);
+  };
+  if (a.kind != parameter_kind::floating && b.kind == a.kind)
+    return a.is_signed ? a.as_signed() < b.as_signed() : a.integer < b.integer;
+  return number(a) < number(b);
+}
+
+/// Collects the values of fields by row.
+class range_summing {
+ public:
+  explicit range_summing(profile_leaves& leaves) : leaves_(leaves) {}
+
+  /// Adds one set of parameters to a row: the folded fields and, if `all`, every number.
+  void add(std::uint32_t row, const scope_node& n, bool all) {
+    if (n.merged || n.values.empty()) return;
+    const operator_leaves& leaves = leaves_.of(n);
+    if (!all && !leaves.any_folded()) return;
+    parameter_cursor from(n.values.packed);
+    for (const field_leaf& leaf : leaves.all()) {
+      if (!leaf.folded && !(all && holds_number(leaf.field->kind))) {
+        from.skip(*leaf.field);
+        continue;
+      }
+      if (from.at_end()) return;
+      add(row, leaf, from.read(*leaf.field));
+    }
+  }
+
+  /// What was found, by row: folded fields, and of the others those that differ.
+  std::vector<std::vector<field_range>> finish(std::size_t rows) {
+    std::vector<std::vector<field_range>> out(rows);
+    for (found& f : found_)
+      if (f.folded || f.range.values > 1) {
+        f.range.field = paths_.at(f.path);
+        out[f.row].push_back(std::move(f.range));
+      }
+    return out;
+  }
+
+ private:
+  struct found {
+    std::uint32_t row = 0, path = 0;
+    bool folded = false;
+    field_range range{};
+  };
+
+  void add(std::uint32_t row, const field_leaf& leaf, const parameter_value& value) {
+    const std::uint32_t path = paths_.of(leaf.path);
+    const auto [number, is_new] = ranges_.of({{row, path}});
+    if (is_new) found_.push_back({row, path, leaf.folded, {}});
+    found& at = found_[number];
+    if (values_.of(identity(number, value)).second) ++at.range.values;
+    if (!holds_number(value.kind)) return;
+    field_range& r = at.range;
+    const bool unordered = value.kind == parameter_kind::floating && std::isnan(value.floating);
+    const auto none_yet = [](const parameter_value& v) {
+      return !v || (v.kind == parameter_kind::floating && std::isnan(v.floating));
+    };
+    r.is_number = true;
+    if (!r.least || (!unordered && (none_yet(r.least) || is_less(value, r.least)))) r.least = value;
+    if (!r.most || (!unordered && (none_yet(r.most) || is_less(r.most, value)))) r.most = value;
+  }
+
+  /// Equal for equal values of one field.
+  row_key identity(std::uint32_t range, const parameter_value& v) {
+    std::uint64_t front = v.integer, back = v.is_signed && v.as_signed() < 0 ? 1 : 0;
+    if (v.kind == parameter_kind::floating) {
+      const auto high = static_cast<double>(v.floating);
+      const auto low = std::isfinite(high)
+                           ? static_cast<double>(v.floating - static_cast<long double>(high))
+                           : 0;
+      std::memcpy(&front, &high, sizeof front);
+      std::memcpy(&back, &low, sizeof back);
+    } else if (v.kind == parameter_kind::text) {
+      front = texts_.of(v.text);
+    }
+    return {{range, static_cast<std::uint32_t>(front), static_cast<std::uint32_t>(front >> 32U),
+             static_cast<std::uint32_t>(back), static_cast<std::uint32_t>(back >> 32U)}};
+  }
+
+  profile_leaves& leaves_;
+  text_numbers texts_;
+  struct path_numbers {
+    text_numbers numbers{};
+    std::vector<std::string_view> texts{};
+    std::uint32_t of(std::string_view path) {
+      const std::uint32_t number = numbers.of(path);
+      if (number == texts.size()) texts.push_back(path);
+      return number;
+    }
+    std::string at(std::uint32_t number) const { return std::string{texts[number]}; }
+  } paths_;
+  key_numbers ranges_{0}, values_{0};
+  std::vector<found> found_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/field_ranges.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// For each node the number of its operator's row or, for a region or graph, of the row of the
+/// operator around it; none where there is no such row. Rows are numbered as they first appear.
+/// Nodes that are not `kept`, and those in which nothing ran and nothing was launched, make no row;
+/// the latter belong to the row that the same calls have on the thread which handed them over.
+struct row_numbers {
+  std::vector<std::uint32_t> row_of;
+  std::vector<std::uint32_t> first;      // the first node of each row
+  std::vector<std::uint64_t> variants;   // sets of parameters of each row
+  std::vector<std::uint64_t> operators;  // their names
+  // For each node of a row the number of its set of parameters in that row.
+  std::vector<std::uint32_t> set_of;
+  std::uint32_t sets = 0;
+  std::vector<std::vector<field_range>> ranges;  // by row; empty where no row has any
+
+  row_numbers(const profile& p, const grouping& by, group_numbers& groups,
+              const std::vector<bool>& launched, const std::vector<bool>& kept)
+      : row_of(p.nodes.size(), scope_node::none), set_of(p.nodes.size(), scope_node::none) {
+    // A row of one set of parameters is the set.
+    const bool one_set = by.has(group_key::parameters) && by.folded().empty();
+    const auto makes_row = [&](std::size_t i) {
+      return kept[i] && (!is_placeholder(p.nodes[i]) || launched[i]);
+    };
+    key_numbers keys(one_set ? p.nodes.size() : 0);
+    std::vector<std::uint32_t> row_of_key, variant_of(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const auto node = static_cast<std::uint32_t>(i);
+      groups.look_at(node);
+      if (!kept[i]) continue;
+      variant_of[i] = groups.variant_of(p.nodes[i]);
+      row_of[i] = keys.of(groups.key_of({node, node}, variant_of[i])).first;
+      if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
+      std::uint32_t& row = row_of_key[row_of[i]];
+      if (row != scope_node::none || !makes_row(i)) continue;
+      row = static_cast<std::uint32_t>(first.size());
+      first.push_back(node);
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
+      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root &&
+               parent_of(p, i) != scope_node::none)
+        row_of[i] = row_of[parent_of(p, i)];
+    }
+    variants.resize(first.size(), one_set ? 1 : 0);
+    operators.resize(first.size(), by.has(group_key::op) ? 1 : 0);
+    sets = static_cast<std::uint32_t>(first.size());
+    for (std::size_t i = 0; one_set && i < p.nodes.size(); ++i)
+      if (variant_of[i] != scope_node::none) set_of[i] = row_of[i];
+    if (!one_set) find_sets(p, by, groups, variant_of, makes_row);
+  }
+
+ private:
+  template <class MakesRow>
+  void find_sets(const profile& p, const grouping& by, group_numbers& groups,
+                 const std::vector<std::uint32_t>& variant_of, MakesRow makes_row) {
+    const bool by_op = by.has(group_key::op);
+    key_numbers numbers(p.nodes.size());
+    text_numbers names;
+    key_numbers names_of_rows{0};
+    std::vector<std::uint32_t> node_of_set;  // none where nothing of it ran
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      if (variant_of[i] == scope_node::none || row_of[i] == scope_node::none) continue;
+      set_of[i] = numbers.of({{row_of[i], variant_of[i]}}).first;
+      if (set_of[i] == node_of_set.size()) node_of_set.push_back(scope_node::none);
+      if (node_of_set[set_of[i]] != scope_node::none || !makes_row(i)) continue;
+      node_of_set[set_of[i]] = static_cast<std::uint32_t>(i);
+      ++variants[row_of[i]];
+      if (!by_op && names_of_rows.of({{row_of[i], names.of(p.nodes[i].name)}}).second)
+        ++operators[row_of[i]];
+    }
+    sets = static_cast<std::uint32_t>(node_of_set.size());
+    range_summing sums(groups.leaves());
+    for (const std::uint32_t node : node_of_set) {
+      if (node == scope_node::none) continue;
+      const std::uint32_t row = row_of[node];
+      sums.add(row, p.nodes[node], variants[row] > 1 && operators[row] == 1);
+    }
+    ranges = sums.finish(first.size());
+  }
+};
+
+/// For each node whether calls of its row that begin in it are covered by it: calls of it ended or
+/// were replayed. A path that another thread handed over covers as the calls do that handed it
+/// over, where they are of the same row. A call that is still open is in no total and covers
+/// nothing.
+inline std::vector<bool> covering_nodes(const profile& p,
+                                        const std::vector<std::uint32_t>& row_of) {
+  std::vector<bool> covers(p.nodes.size());
+  bool any_handed_over = false;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const scope_node& n = p.nodes[i];
+    if (n.kind != scope_kind::op) continue;
+    covers[i] = n.calls + n.replays > 0;
+    any_handed_over = any_handed_over || (is_placeholder(n) && row_of[i] != scope_node::none);
+  }
+  if (!any_handed_over) return covers;
+  const std::vector<std::uint32_t> paths = path_numbers(p);
+  key_numbers numbers(0);
+  std::vector<bool> ended;
+  std::vector<std::uint32_t> of(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    if (p.nodes[i].kind != scope_kind::op) continue;
+    of[i] = numbers.of({{paths[i], row_of[i]}}).first;
+    if (of[i] == ended.size()) ended.push_back(false);
+    if (covers[i]) ended[of[i]] = true;
+  }
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (p.nodes[i].kind == scope_kind::op && is_placeholder(p.nodes[i]))
+      covers[i] = ended[of[i]] && row_of[i] != scope_node::none;
+  return covers;
+}
+
+/// For each operator's node whether work was launched in it, or in regions and graphs in it.
+inline std::vector<bool> launched_in(const profile& p, const device_sums& device) {
+  std::vector<bool> launched(p.nodes.size());
+  if (device.own.empty()) return launched;
+  const std::vector<std::uint32_t> operators = operators_around(p);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i)
+    if (operators[i] != scope_node::none && device.own[i].runs() > 0) launched[operators[i]] = true;
+  return launched;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_numbers.hpp>
+
 // <kprof/model/tree_summary.hpp>
 #ifndef KPROF_MODEL_TREE_SUMMARY_HPP
 #define KPROF_MODEL_TREE_SUMMARY_HPP
 
 // The call tree of a profile, all threads together or each apart. Included by summary.hpp. Pure: no
 // I/O, no clock. Time and memory are linear in profile::nodes, sorting aside.
+
+// <kprof/model/branch_work.hpp>
+#ifndef KPROF_MODEL_BRANCH_WORK_HPP
+#define KPROF_MODEL_BRANCH_WORK_HPP
+
+// What the formulas of operators say of a branch of the call tree, each call counted once. Included
+// by tree_summary.hpp. Pure; linear in profile::nodes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// FLOPs or bytes of a branch.
+struct branch_sum {
+  double all = 0;
+  double on_device = 0;                 // of calls with work on a device
+  double calls_on_device = 0;           // that have a number
+  bool any = false;                     // calls with a number
+  absence why = absence::none;          // of calls whose number is not known
+  absence none = absence::no_operator;  // why there is no number, where there is none
+
+  /// Adds a branch below.
+  void add(const branch_sum& below) noexcept {
+    all += below.all;
+    on_device += below.on_device;
+    calls_on_device += below.calls_on_device;
+    any = any || below.any;
+    why = std::max(why, below.why);
+    // An operator without a formula says more than that there is no operator.
+    if (none == absence::no_operator) none = below.none;
+    else if (below.none != absence::no_operator) none = std::max(none, below.none);
+  }
+  figure value() const noexcept {
+    return {all, why != absence::none ? why : any ? absence::none : none};
+  }
+};
+
+/// Sums nodes into branches, and these into rows of the tree.
+class branch_work {
+ public:
+  /// `threads_apart`: a path that another thread handed over covers nothing, since its calls are in
+  /// the tree of that thread.
+  branch_work(const profile& p, const device_sums& device, bool threads_apart)
+      : p_(p), device_(device), row_of_(p.nodes.size(), scope_node::none) {
+    covers_ = covering_nodes(
+        p, std::vector<std::uint32_t>(p.nodes.size(), threads_apart ? scope_node::none : 0));
+  }
+
+  /// Puts a node into a row; a row that is new has the next number.
+  void add(std::uint32_t row, std::uint32_t node) {
+    if (row == rows_.size()) rows_.emplace_back();
+    row_of_[node] = row;
+    if (device_.own.empty()) return;
+    rows_[row].device.add(device_.whole[node]);
+    rows_[row].handed_over = rows_[row].handed_over ||
+                             (is_placeholder(p_.nodes[node]) && device_.whole[node].runs() > 0);
+  }
+
+  /// When all nodes have their rows. An operator covers all below it.
+  void sum_up() {
+    std::vector<branch_sum> flops(p_.nodes.size()), bytes(p_.nodes.size());
+    for (std::size_t i = p_.nodes.size(); i-- > 0;) {
+      const scope_node& n = p_.nodes[i];
+      if (n.kind == scope_kind::op) {
+        close(i, says_flops(n), static_cast<double>(n.work.flops), absence::no_flops, flops[i]);
+        close(i, says_bytes(n),
+              static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written),
+              absence::no_bytes, bytes[i]);
+      }
+      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none) {
+        flops[parent].add(flops[i]);
+        bytes[parent].add(bytes[i]);
+      }
+      if (row_of_[i] == scope_node::none) continue;
+      rows_[row_of_[i]].flops.add(flops[i]);
+      rows_[row_of_[i]].bytes.add(bytes[i]);
+    }
+  }
+
+  figure flops(std::uint32_t row) const noexcept { return rows_[row].flops.value(); }
+  figure bytes(std::uint32_t row) const noexcept { return rows_[row].bytes.value(); }
+  figure flops_per_s(std::uint32_t row, double host_ns) const noexcept {
+    return rate(rows_[row], rows_[row].flops, host_ns);
+  }
+  figure bytes_per_s(std::uint32_t row, double host_ns) const noexcept {
+    return rate(rows_[row], rows_[row].bytes, host_ns);
+  }
+
+ private:
+  struct row_work {
+    bool handed_over = false;  // other threads launched for it
+    branch_sum flops, bytes;
+    device_sum device{};  // of the branch
+  };
+
+  // The sum of what is below becomes that of the whole branch.
+  void close(std::size_t node, bool has_number, double per_call, absence lacking,
+             branch_sum& sum) const noexcept {
+    const scope_node& n = p_.nodes[node];
+    if (!covers_[node]) {
+      if (!sum.any && sum.none == absence::no_operator) sum.none = absence::no_calls;
+      return;
+    }
+    if (!has_number) {
+      const absence why = n.merged        ? absence::merged
+                          : !n.work.valid ? absence::invalid
+                                          : absence::none;
+      sum.why = std::max(sum.why, why);
+      if (why == absence::none)
+        sum.none = sum.none == absence::no_operator ? lacking : std::max(sum.none, lacking);
+      return;
+    }
+    const row_work* const row = row_of_[node] == scope_node::none ? nullptr : &rows_[row_of_[node]];
+    const bool on_device = row != nullptr && (row->device.runs() > 0 || row->device.unrecorded > 0);
+    const std::uint64_t done = executions(n),
+                        idle = on_device && row->handed_over ? 0 : std::min(n.unlaunched, done);
+    const double launched = on_device ? static_cast<double>(done - idle) : 0;
+    sum = {};
+    sum.any = done > 0;
+    if (done == 0) sum.none = absence::no_calls;
+    sum.all = static_cast<double>(done) * per_call;
+    sum.on_device = launched * per_call;
+    sum.calls_on_device = launched;
+  }
+
+  figure rate(const row_work& row, const branch_sum& sum, double host_ns) const noexcept {
+    const figure whole = sum.value();
+    if (row.device.runs() == 0 && row.device.unrecorded == 0)
+      return ratio(whole, host_ns * 1e-9, absence::no_time);
+    const absence timed = std::max({device_time_known(row.device), records_known(p_, row.device),
+                                    sum.calls_on_device > 0 ? absence::none : absence::no_calls});
+    return ratio({sum.on_device, std::max(whole.why, timed)}, row.device.ns * 1e-9,
+                 absence::no_time);
+  }
+
+  const profile& p_;
+  const device_sums& device_;
+  std::vector<std::uint32_t> row_of_;  // by node
+  std::vector<bool> covers_;           // by node
+  std::vector<row_work> rows_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/branch_work.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -5798,7 +8275,19 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
+/// The order of siblings in the call tree.
+enum class tree_order : std::uint8_t {
+  time,  ///< most device time first, where there is any, then the largest total in their branch
+  run,   ///< as they first began; those of another thread behind those of an earlier one
+};
+
 /// A node of the call tree of all threads together.
+///
+/// `flops` and `bytes` are what the formulas of the operators in the branch say, that is of the row
+/// and all rows below it, each counted once: of nested operators the outermost that has a formula,
+/// since it covers what it calls. Operators without one add nothing. Rates divide them by
+/// `total_ns` or, where the branch has work on a device, what they say of calls with such work by
+/// `device_total_ns`.
 struct tree_row {
   /// The same in every run of the program: see row_key_text(). Made of the whole path; no two rows
   /// have the same.
@@ -5829,6 +8318,8 @@ struct tree_row {
   double device_ns = 0;        ///< work on the devices that was launched in the scope alone
   double device_total_ns = 0;  ///< in the scope and in all below it
   double device_share = 0;     ///< device_total_ns, of the time of all work of the devices
+  figure flops{}, bytes{};
+  figure flops_per_s{}, bytes_per_s{};
 };
 
 namespace detail {
@@ -5858,6 +8349,7 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
+  branch_work work(p, device, threads_apart);
   text_numbers names, parameters(p.nodes.size());
   key_numbers numbers(p.nodes.size());
   const profile_keys keys(p);
@@ -5886,6 +8378,7 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
       if (root) rows.back().thread = n.thread;
     }
     tree_row& row = rows[number];
+    work.add(number, static_cast<std::uint32_t>(i));
     if (!device.own.empty()) {
       row.device_ns += device.own[i].ns;
       row.device_total_ns += device.whole[i].ns;
@@ -5900,6 +8393,13 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     row.self_ns += not_negative(n.self_ns);
   }
   if (threads_apart) sum_threads(p, row_of, rows);
+  work.sum_up();
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    rows[i].flops = work.flops(i);
+    rows[i].bytes = work.bytes(i);
+    rows[i].flops_per_s = work.flops_per_s(i, rows[i].total_ns);
+    rows[i].bytes_per_s = work.bytes_per_s(i, rows[i].total_ns);
+  }
   for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
     if (rows[i].parent == scope_node::none) continue;
@@ -5919,18 +8419,20 @@ inline bool is_larger(const tree_row& a, const tree_row& b) noexcept {
 
 }  // namespace detail
 
-/// The call tree, a parent before its children and these by falling device time, where there is
-/// any, and by falling `largest_ns`: what handed its work to other threads stands where that work
-/// belongs. Nodes with the same path (kinds, names and parameters) are one row: call sites, and
-/// threads unless `threads_apart`, make no difference. Threads are rows only if `threads_apart`;
-/// their times are those of the outermost scopes that ran on them.
-inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false) {
+/// The call tree, a parent before its children and these in the given order. By time, what handed
+/// its work to other threads stands where that work belongs, by `largest_ns`. Nodes with the same
+/// path (kinds, names and parameters) are one row: call sites, and threads unless `threads_apart`,
+/// make no difference. Threads are rows only if `threads_apart`; their times are those of the
+/// outermost scopes that ran on them.
+inline std::vector<tree_row> call_tree(const profile& p, bool threads_apart = false,
+                                       tree_order by = tree_order::time) {
   constexpr std::uint32_t none = scope_node::none;
   std::vector<tree_row> rows = detail::merge_paths(p, threads_apart);
   std::vector<std::uint32_t> first(rows.size(), none), next(rows.size(), none);
-  const std::vector<std::uint32_t> order = detail::sorted_order(
-      rows.size(),
-      [&](std::uint32_t a, std::uint32_t b) { return detail::is_larger(rows[a], rows[b]); });
+  const std::vector<std::uint32_t> order =
+      detail::sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+        return by == tree_order::time && detail::is_larger(rows[a], rows[b]);
+      });
   std::uint32_t top = none;
   for (std::size_t i = order.size(); i-- > 0;) {  // what is linked last comes first
     const std::uint32_t row = order[i];
@@ -5964,96 +8466,38 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/tree_summary.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 
 namespace detail {
 
-/// For each node the number of its operator's row or, for a region or graph, of the row of the
-/// operator around it; none where there is no such row. Rows are numbered as they first appear.
-/// Nodes that are not `kept`, and those in which nothing ran and nothing was launched, make no row;
-/// the latter belong to the row that the same calls have on the thread which handed them over.
-struct row_numbers {
-  std::vector<std::uint32_t> row_of;
-  std::vector<std::uint32_t> first;     // the first node of each row
-  std::vector<std::uint64_t> variants;  // sets of parameters of each row
-  // by operator: for each node the number of its operator's set of parameters
-  std::vector<std::uint32_t> variant_of;
-  std::uint32_t variant_count = 0;
-
-  row_numbers(const profile& p, grouping by, const std::vector<bool>& launched,
-              const std::vector<bool>& kept)
-      : row_of(p.nodes.size(), scope_node::none) {
-    text_numbers names, parameters(p.nodes.size()), files;
-    key_numbers keys(by == grouping::op ? 0 : p.nodes.size()),
-        sets(by == grouping::op ? p.nodes.size() : 0);
-    std::vector<std::uint32_t> row_of_key;
-    std::vector<bool> counted;  // by variant
-    if (by == grouping::op) variant_of.resize(p.nodes.size(), scope_node::none);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const scope_node& n = p.nodes[i];
-      if (!kept[i]) continue;
-      const row_key variant{{names.of(n.name), parameters.of(n.values.packed), operator_part(n)}};
-      row_key key{{variant.part[0]}};
-      if (by >= grouping::parameters) key = variant;
-      if (by >= grouping::call_site) key.part[3] = files.of(n.file), key.part[4] = n.line;
-      if (by >= grouping::thread) key.part[5] = n.thread;
-      row_of[i] = keys.of(key).first;
-      if (row_of[i] == row_of_key.size()) row_of_key.push_back(scope_node::none);
-      if (by == grouping::op) variant_of[i] = sets.of(variant).first;
-      if (is_placeholder(n) && !launched[i]) continue;
-      std::uint32_t& row = row_of_key[row_of[i]];
-      if (row == scope_node::none) {
-        row = static_cast<std::uint32_t>(first.size());
-        first.push_back(static_cast<std::uint32_t>(i));
-        variants.push_back(by == grouping::op ? 0 : 1);
-      }
-      if (by != grouping::op) continue;
-      counted.resize(std::max<std::size_t>(counted.size(), variant_of[i] + std::size_t{1}));
-      if (!counted[variant_of[i]]) ++variants[row];
-      counted[variant_of[i]] = true;
-    }
-    for (const std::uint32_t variant : variant_of)
-      if (variant != scope_node::none) variant_count = std::max(variant_count, variant + 1);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      if (row_of[i] != scope_node::none) row_of[i] = row_of_key[row_of[i]];
-      else if (p.nodes[i].kind != scope_kind::op && p.nodes[i].kind != scope_kind::root &&
-               parent_of(p, i) != scope_node::none)
-        row_of[i] = row_of[parent_of(p, i)];
-    }
-  }
-};
-
-/// For each operator's node whether work was launched in it, or in regions and graphs in it.
-inline std::vector<bool> launched_in(const profile& p, const device_sums& device) {
-  std::vector<bool> launched(p.nodes.size());
-  if (device.own.empty()) return launched;
-  const std::vector<std::uint32_t> operators = operators_around(p);
-  for (std::size_t i = 0; i < p.nodes.size(); ++i)
-    if (operators[i] != scope_node::none && device.own[i].runs() > 0) launched[operators[i]] = true;
-  return launched;
-}
-
 /// Sums the nodes of a profile into rows.
 class row_summing {
  public:
   /// `kept`: which nodes are calls that rows are made of.
-  row_summing(const profile& p, grouping by, const std::vector<bool>& kept)
+  row_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
       : p_(p),
-        by_(by),
+        groups_(p, by),
         device_(p),
-        numbers_(p, by, launched_in(p, device_), kept),
+        numbers_(p, by, groups_, launched_in(p, device_), kept),
+        covers_(covering_nodes(p, numbers_.row_of)),
         sums_(numbers_.first.size()) {
     if (!device_.own.empty()) {
       on_device_.resize(sums_.size());
-      variants_.resize(by == grouping::op ? numbers_.variant_count : sums_.size());
+      variants_.resize(numbers_.sets);
     }
-    for (std::size_t i = 0; i < sums_.size(); ++i)
-      sums_[i].begin(p, numbers_.first[i], numbers_.variants[i]);
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const scope_node& first = p.nodes[numbers_.first[i]];
+      sums_[i].begin(first, numbers_.operators[i]);
+      sums_[i].row.node = numbers_.first[i];
+      sums_[i].row.variants = numbers_.variants[i];
+      if (numbers_.variants[i] == 1 || by.has(group_key::parameters))
+        sums_[i].row.parameters = groups_.leaves().text(first);
+    }
     walk(
         p, [&](std::uint32_t node) { enter(node); }, [&](std::uint32_t node) { leave(node); });
   }
@@ -6067,7 +8511,12 @@ class row_summing {
     const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
-      table.back().key = keys.row(p_.nodes[table.back().node], by_);
+      operator_row& row = table.back();
+      row.values = groups_.values_of({row.node, row.node});
+      row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
+      for (const group_value& v : row.values)
+        if (v.kind == group_key::pass) row.pass = pass_of_name(v.text), row.several_passes = false;
+      if (!numbers_.ranges.empty()) row.ranges = std::move(numbers_.ranges[i]);
       if (on_device_.empty()) continue;
       on_device_[i].finish(table.back(), all_device, p_);
     }
@@ -6075,15 +8524,12 @@ class row_summing {
     return table;
   }
 
+  /// For each node the number of its row, as in row_numbers.
+  std::vector<std::uint32_t> take_rows_of_nodes() { return std::move(numbers_.row_of); }
+
  private:
   row_sum* row_of(std::uint32_t node) noexcept {
     return numbers_.row_of[node] == scope_node::none ? nullptr : &sums_[numbers_.row_of[node]];
-  }
-
-  // A call that is still open is in no total and covers nothing; its work on the device does not
-  // wait for its end.
-  static bool covers(const scope_node& n) noexcept {
-    return n.kind == scope_kind::op && n.calls + n.replays > 0;
   }
 
   void enter(std::uint32_t node) {
@@ -6092,21 +8538,21 @@ class row_summing {
     if (row == nullptr) return;
     row->row.self_ns += not_negative(n.self_ns);
     if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
-    const bool outermost = row->active == 0;
-    if (n.kind == scope_kind::op && !is_placeholder(n)) row->add(n, outermost);
-    if (covers(n)) ++row->active;
-    if (!variants_.empty() && n.kind == scope_kind::op) enter_variant(node, outermost);
+    if (n.kind != scope_kind::op) return;
+    const counted_call counted = row->counted();
+    if (!is_placeholder(n)) row->add(n, counted);
+    if (!variants_.empty()) enter_variant(node, counted);
+    if (covers_[node]) row->enter(n);
   }
 
-  void enter_variant(std::uint32_t node, bool outermost) {
-    const std::uint32_t row = numbers_.row_of[node];
-    variant_sum& variant = variants_[numbers_.variant_of.empty() ? row : numbers_.variant_of[node]];
-    variant.row = row;
+  void enter_variant(std::uint32_t node, const counted_call& counted) {
+    variant_sum& variant = variants_[numbers_.set_of[node]];
+    variant.row = numbers_.row_of[node];
     if (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0) {
       variant.on_device = true;
       variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
     }
-    if (outermost) variant.add(p_.nodes[node]);
+    variant.add(p_.nodes[node], counted);
   }
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
@@ -6119,33 +8565,48 @@ class row_summing {
     const scope_node& n = p_.nodes[node];
     row_sum* const row = row_of(node);
     if (row == nullptr) return;
-    if (covers(n)) --row->active;
+    if (covers_[node]) row->leave(n);
     if (!on_device_.empty() && n.kind == scope_kind::op) --on_device_[numbers_.row_of[node]].active;
   }
 
   const profile& p_;
-  grouping by_;
+  group_numbers groups_;
   device_sums device_;
   row_numbers numbers_;
+  std::vector<bool> covers_;
   std::vector<row_sum> sums_;
   std::vector<device_row_sum> on_device_;  // by row, where there is work on a device
-  // the same by set of parameters, or by row where that is no more
-  std::vector<variant_sum> variants_;
+  std::vector<variant_sum> variants_;      // the same by set of parameters in a row
 };
 
 }  // namespace detail
 
-/// The table of the calls for whose nodes keep(const scope_node&) says true; it is asked about
-/// operators only. The other calls are in no row, nor is the time of regions in them; shares are
-/// still of all scopes.
-///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16;
-///     });
+/// A table and, for each node of the profile, the number of its row; none where it has no row. A
+/// region or graph belongs to the row of the operator around it.
+struct operator_rows {
+  std::vector<operator_row> rows;
+  std::vector<std::uint32_t> row_of;
+};
+
+/// The table of the calls for whose nodes keep(const scope_node&) says true, and what is in which
+/// row. Keep is asked about operators only. The other calls are in no row, nor is the time of
+/// regions in them; shares are still of all scopes.
 template <class Keep>
-std::vector<operator_row> operator_table(const profile& p, grouping by, Keep keep) {
+operator_rows operator_rows_of(const profile& p, const grouping& by, Keep keep) {
   std::vector<bool> kept(p.nodes.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
     kept[i] = p.nodes[i].kind == scope_kind::op && keep(p.nodes[i]);
-  return detail::row_summing(p, by, kept).finish();
+  detail::row_summing sums(p, by, kept);
+  std::vector<operator_row> rows = sums.finish();
+  return {std::move(rows), sums.take_rows_of_nodes()};
+}
+
+/// The table alone.
+///     operator_table(p, grouping::op, [](const scope_node& n) { return n.work.type == dtype::f16;
+///     });
+template <class Keep>
+std::vector<operator_row> operator_table(const profile& p, const grouping& by, Keep keep) {
+  return operator_rows_of(p, by, keep).rows;
 }
 
 /// One row for each operator, set of parameters, ... of the profile, in the order in which the
@@ -6154,8 +8615,22 @@ std::vector<operator_row> operator_table(const profile& p, grouping by, Keep kee
 ///     for (const auto& row : kprof::operator_table(p, kprof::grouping::op)) use(row.name,
 ///     row.flops_per_s);
 inline std::vector<operator_row> operator_table(const profile& p,
-                                                grouping by = grouping::parameters) {
+                                                const grouping& by = grouping::parameters) {
   return operator_table(p, by, [](const scope_node&) { return true; });
+}
+
+/// The sum of the calls for which keep(const scope_node&) says true, as one row. Nothing counts
+/// twice: a call inside another one adds no time, and its FLOPs and bytes count only where no call
+/// around it has a formula for them. So its FLOPs may be less than those of the rows of a table
+/// summed, in which nested operators are rows of their own; calls and self times are their sum.
+template <class Keep>
+operator_row operator_total(const profile& p, Keep keep) {
+  std::vector<operator_row> rows = operator_table(p, grouping::nothing(), keep);
+  return rows.empty() ? operator_row{} : std::move(rows[0]);
+}
+/// Of all calls.
+inline operator_row operator_total(const profile& p) {
+  return operator_total(p, [](const scope_node&) { return true; });
 }
 
 KPROF_DETAIL_END
@@ -6168,308 +8643,6 @@ KPROF_DETAIL_END
 
 // The texts of an operator row, a line each: what calls a row stands for. Included by the outputs,
 // beside the metrics, which are its numbers. Pure.
-
-// <kprof/report/text/format.hpp>
-#ifndef KPROF_REPORT_TEXT_FORMAT_HPP
-#define KPROF_REPORT_TEXT_FORMAT_HPP
-
-// Numbers as a terminal can show them, and with them foreign text (printable.hpp). Included by the
-// text reports. Pure; no locale: what a program sets with setlocale() changes nothing.
-
-// <kprof/write/printable.hpp>
-#ifndef KPROF_WRITE_PRINTABLE_HPP
-#define KPROF_WRITE_PRINTABLE_HPP
-
-// Foreign text as a terminal can show it: names, paths and messages that kprof did not make itself.
-// Included by reports and messages. Pure; no locale.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-struct code_point {
-  char32_t value = 0;
-  unsigned size = 0;  // bytes; 0: the next byte is not the beginning of valid UTF-8
-};
-
-/// The first character of `text`, which is not empty. Overlong forms, surrogates and numbers above
-/// 10FFFF are not valid.
-inline code_point first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const unsigned size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (unsigned i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    value = value << 6U | (byte(i) & 0x3FU);
-  }
-  static constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[size] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
-  return {value, size};
-}
-
-struct character_range {
-  char32_t from, to;
-};
-template <std::size_t N>
-constexpr bool is_in(const character_range (&ranges)[N], char32_t c) noexcept {
-  for (const character_range& r : ranges)
-    if (c <= r.to) return c >= r.from;
-  return false;
-}
-
-/// Columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. Where
-/// terminals differ, and for rarer marks, the larger number: a line may come out short, never long.
-constexpr unsigned width_of(char32_t c) noexcept {
-  if (c < 0x300) return 1;  // nearly every character, before the tables are looked at
-  constexpr character_range zero[] = {
-      {0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x610, 0x61A},   {0x64B, 0x65F},
-      {0x6D6, 0x6DC},   {0x6DF, 0x6E4},   {0x941, 0x948},   {0x94D, 0x94D},   {0x951, 0x957},
-      {0xE34, 0xE3A},   {0xE47, 0xE4E},   {0x1AB0, 0x1ABE}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0},
-      {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F}};
-  constexpr character_range wide[] = {
-      {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23F3},
-      {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267F, 0x267F},
-      {0x2693, 0x2693},   {0x26A1, 0x26A1},   {0x26AA, 0x26AB},   {0x26BD, 0x26BE},
-      {0x26C4, 0x26C5},   {0x26CE, 0x26CE},   {0x26D4, 0x26D4},   {0x26EA, 0x26EA},
-      {0x26F2, 0x26F5},   {0x26FA, 0x26FA},   {0x26FD, 0x26FD},   {0x2705, 0x2705},
-      {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},   {0x274E, 0x274E},
-      {0x2753, 0x2757},   {0x2795, 0x2797},   {0x27B0, 0x27B0},   {0x27BF, 0x27BF},
-      {0x2B1B, 0x2B1C},   {0x2B50, 0x2B50},   {0x2B55, 0x2B55},   {0x2E80, 0xA4CF},
-      {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE1F},
-      {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},   {0x16FE0, 0x1B2FF},
-      {0x1F004, 0x1F004}, {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
-      {0x1F1E6, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F7E0, 0x1F7F0}, {0x1F90C, 0x1FAFF},
-      {0x20000, 0x3FFFD}};
-  return is_in(zero, c) ? 0 : is_in(wide, c) ? 2 : 1;
-}
-
-/// Characters that a terminal obeys or hides instead of showing: controls, line separators, all of
-/// Unicode's format characters (Cf: direction marks, joiners, tags, those of single scripts), those
-/// that it calls ignorable by default, and letters that are blank.
-constexpr bool is_unsafe(char32_t c) noexcept {
-  constexpr character_range unsafe[] = {
-      {0, 0x1F},          {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},
-      {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},
-      {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},   {0x17B4, 0x17B5},
-      {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
-      {0x2800, 0x2800},   {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
-      {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
-      {0x13430, 0x1343F}, {0x16FE4, 0x16FE4}, {0x1BCA0, 0x1BCA3}, {0x1D159, 0x1D159},
-      {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
-  return is_in(unsafe, c);
-}
-
-[[gnu::cold]] inline std::string hexadecimal(std::uint32_t value, unsigned digits) {
-  std::string out(digits, '0');
-  for (; digits > 0; value >>= 4U) out[--digits] = "0123456789abcdef"[value & 0xFU];
-  return out;
-}
-
-[[gnu::cold]] inline std::string escaped(char32_t c) {
-  switch (c) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\\': return "\\\\";
-    default: break;
-  }
-  if (c < 0x80) return "\\x" + hexadecimal(c, 2);
-  return c < 0x10000 ? "\\u" + hexadecimal(c, 4) : "\\U" + hexadecimal(c, 8);
-}
-
-/// Foreign text made fit to print, and no wider than `width`: valid UTF-8 (or ASCII), with "\n",
-/// "\x1b", "\u202e" for what a terminal would obey, "\xNN" for a byte that is not UTF-8, "\\" for a
-/// backslash and "…" for what is cut off.
-inline std::string printable(std::string_view text, std::size_t width, bool ascii = false) {
-  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
-  // nearly every text
-  if (text.size() <= width && std::all_of(text.begin(), text.end(), plain))
-    return std::string{text};
-  const std::string_view ellipsis = ascii ? "..." : "\u2026";
-  const std::size_t ellipsis_width = ascii ? 3 : 1;
-  std::string out;
-  std::size_t used = 0, cut_size = 0;  // cut_size: bytes of `out` that leave room for the ellipsis
-  // combining marks on the last character; none may go on a space, nor on what is before the text
-  unsigned marks = 3;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    std::string piece;
-    std::size_t piece_width = 0;
-    if (c.size == 0) piece = "\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2);
-    else if (is_unsafe(c.value) || c.value == '\\' || (ascii && c.value >= 0x80) ||
-             (width_of(c.value) == 0 && marks >= 3))
-      piece = escaped(c.value);
-    else piece_width = width_of(c.value);
-    marks = !piece.empty() ? 0 : piece_width == 0 ? marks + 1 : c.value == ' ' ? 3 : 0;
-    if (piece.empty()) piece = text.substr(0, c.size);
-    else piece_width = piece.size();
-    if (used + piece_width > width) {
-      out.resize(cut_size);
-      return width >= ellipsis_width ? out.append(ellipsis) : std::string(width, '.');
-    }
-    out += piece;
-    used += piece_width;
-    if (used + ellipsis_width <= width) cut_size = out.size();
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return out;
-}
-
-/// Calls add(piece) for each character of a message, made fit to print in one line. Unlike
-/// printable(), it leaves backslashes alone: a message has its foreign parts escaped already, and
-/// this is for what was forgotten. Needs no memory: what it escapes fits into a std::string itself.
-template <class Add>
-[[gnu::cold]] void each_printable(std::string_view text, Add add) {
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    if (c.size == 0) add("\\x" + hexadecimal(static_cast<unsigned char>(text[0]), 2));
-    else if (is_unsafe(c.value)) add(escaped(c.value));
-    else add(text.substr(0, c.size));
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-}
-[[gnu::cold]] inline std::string one_line(std::string_view text) {
-  std::string out;
-  each_printable(text, [&](std::string_view piece) { out += piece; });
-  return out;
-}
-
-/// Columns of printable text.
-inline std::size_t display_width(std::string_view text) noexcept {
-  std::size_t width = 0;
-  while (!text.empty()) {
-    const code_point c = first_character(text);
-    width += c.size == 0 ? 1 : width_of(c.value);
-    text.remove_prefix(c.size == 0 ? 1 : c.size);
-  }
-  return width;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/write/printable.hpp>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// 1234567 as "1,234,567".
-inline std::string format_count(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t i = out.size(); i > 3; i -= 3) out.insert(i - 3, 1, ',');
-  return out;
-}
-
-/// "1 kernel", "12 kernels".
-inline std::string counted(std::uint64_t n, const char* one, const char* many) {
-  return format_count(n) + ' ' + (n == 1 ? one : many);
-}
-
-/// `x` (not negative, below 10^15) with so many decimals (0 to 3), rounded.
-inline std::string format_fixed(double x, unsigned decimals) {
-  static constexpr double scales[] = {1, 10, 100, 1000};
-  const auto scale = static_cast<std::uint64_t>(scales[decimals]);
-  const auto n = static_cast<std::uint64_t>(std::floor(x * scales[decimals] + 0.5));
-  std::string out = format_count(n / scale);
-  if (decimals == 0) return out;
-  const std::string fraction = std::to_string(n % scale);
-  return out + '.' + std::string(decimals - fraction.size(), '0') + fraction;
-}
-
-/// Three significant digits, no fewer than those before the point: 1.23, 12.3, 123, 1,234.
-inline std::string format_3(double x) {
-  if (!(x >= 0)) return "n/a";
-  if (x >= 1e15) return ">10^15";
-  return format_fixed(x, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
-}
-
-struct scaled_unit {
-  double size;
-  const char* name;
-};
-template <std::size_t N>
-std::string format_scaled(double x, const scaled_unit (&units)[N]) {
-  std::size_t u = 0;
-  // 999.5 ns is printed as 1.00 us, not as 1,000 ns
-  while (u + 1 < N && x >= units[u + 1].size * 0.9995) ++u;
-  return format_3(x / units[u].size) + units[u].name;
-}
-
-/// A duration: "0 ns", "0.31 ns", "12.3 µs", "812 ms", "1,234 s".
-inline std::string format_time(double ns, bool ascii = false) {
-  static constexpr scaled_unit units[] = {{1, " ns"}, {1e3, " \u00B5s"}, {1e6, " ms"}, {1e9, " s"}};
-  static constexpr scaled_unit ascii_units[] = {
-      {1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}};
-  if (!(ns >= 0) || std::isinf(ns)) return "n/a";
-  if (ns == 0) return "0 ns";
-  if (ns < 0.01) return "<0.01 ns";
-  return format_scaled(ns, ascii ? ascii_units : units);
-}
-
-/// A number with a decimal prefix: "512", "1.05 M", "2.10 G".
-inline std::string format_si(double x) {
-  static constexpr scaled_unit units[] = {{1, ""},      {1e3, " k"},  {1e6, " M"}, {1e9, " G"},
-                                          {1e12, " T"}, {1e15, " P"}, {1e18, " E"}};
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x < 1000 && x == std::floor(x)) return format_count(static_cast<std::uint64_t>(x));
-  return format_scaled(x, units);
-}
-
-/// Memory: "512 B", "12.0 MiB".
-inline std::string format_memory(std::uint64_t bytes) {
-  static constexpr scaled_unit units[] = {{1, " B"},
-                                          {1024, " KiB"},
-                                          {1048576.0, " MiB"},
-                                          {1073741824.0, " GiB"},
-                                          {1099511627776.0, " TiB"}};
-  if (bytes < 1000) return format_count(bytes) + " B";
-  return format_scaled(static_cast<double>(bytes), units);
-}
-
-/// A rate or ratio in the unit that its column's header names: "0.012", "1.23", "15,210".
-inline std::string format_rate(double x) {
-  if (!(x >= 0) || std::isinf(x)) return "n/a";
-  if (x == 0) return "0";
-  if (x < 0.0005) return "<0.001";
-  return x < 0.9995 ? format_fixed(x, 3) : format_3(x);
-}
-
-/// 0.474 as "47.4%".
-inline std::string format_share(double share) {
-  if (!(share >= 0) || share > 1e9) return "n/a";
-  if (share == 0) return "0%";
-  if (share < 0.0005) return "<0.1%";
-  return format_fixed(share * 100, 1) + '%';
-}
-
-inline const char* dtype_name(dtype type) noexcept {
-  static constexpr const char* names[] = {
-      "unknown",  "f64",      "f32",      "tf32",  "f16",   "bf16",    "fp8_e4m3", "fp8_e5m2",
-      "fp6_e2m3", "fp6_e3m2", "fp4_e2m1", "int64", "int32", "int16",   "int8",     "int4",
-      "uint64",   "uint32",   "uint16",   "uint8", "uint4", "boolean", "c64",      "c128"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<std::size_t>(dtype::c128) + 1);
-  return static_cast<std::size_t>(type) < sizeof(names) / sizeof(names[0])
-             ? names[static_cast<std::size_t>(type)]
-             : "unknown";
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/format.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -6507,6 +8680,9 @@ inline std::string thread_of(const profile& p, const operator_row& row) {
 inline std::string dtype_of(const profile&, const operator_row& row) {
   return row.type == dtype::unknown ? "" : dtype_name(row.type);
 }
+inline std::string pass_of(const profile&, const operator_row& row) {
+  return row.pass == pass_kind::unknown ? "" : pass_name(row.pass);
+}
 
 inline constexpr dimension dimensions[] = {
     {"operator", "operator", "name of the operator", &name_of},
@@ -6518,6 +8694,9 @@ inline constexpr dimension dimensions[] = {
     {"thread", "thread", "name and number of the thread, as the operating system has them",
      &thread_of},
     {"dtype", "dtype", "type of the elements that the operator computes with", &dtype_of},
+    {"pass", "pass",
+     "what the call is for: `fprop`, `bprop`, `dgrad`, `wgrad`, `bgrad`, `update` or `recompute`",
+     &pass_of},
 };
 
 inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
@@ -6538,12 +8717,12 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_PAGE_HPP
 #define KPROF_REPORT_TEXT_PAGE_HPP
 
-// A page of text of a given width: lines, paragraphs and aligned grids. Included by the text
-// reports. What is put on a page never runs over its width, however narrow it is and whatever the
-// text.
+// A page of text of a given width: lines and paragraphs. Included by the text reports. What is put
+// on a page never runs over its width, however narrow it is and whatever the text.
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -6588,9 +8767,13 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
+/// How a line looks on a terminal.
+enum class line_style : std::uint8_t { plain, bold, dim };
+
 class page {
  public:
-  page(std::size_t width, bool ascii) : width_(width), ascii_(ascii) {}
+  page(std::size_t width, bool ascii, bool color = false)
+      : width_(width), ascii_(ascii), color_(color) {}
 
   std::size_t width() const noexcept { return width_; }
   bool ascii() const noexcept { return ascii_; }
@@ -6603,10 +8786,13 @@ class page {
   const char* dot() const noexcept { return ascii_ ? " | " : " \u00B7 "; }
 
   /// One line of printable text. The caller sees to it that it fits; if not, it is cut.
-  [[gnu::cold]] void line(std::string_view text = {}) {
+  [[gnu::cold]] void line(std::string_view text = {}, line_style style = line_style::plain) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    const bool styled = color_ && style != line_style::plain && !text.empty();
+    if (styled) text_ += style == line_style::bold ? "\x1b[1m" : "\x1b[2m";
     if (display_width(text) <= width_) text_ += text;
     else text_ += cut(text, width_);
+    if (styled) text_ += "\x1b[0m";
     text_ += '\n';
   }
 
@@ -6693,123 +8879,8 @@ class page {
   }
 
   std::size_t width_;
-  bool ascii_;
+  bool ascii_, color_;
   std::string text_;
-};
-
-/// How a column of a grid behaves.
-struct grid_column {
-  std::string header;
-  bool right = true;
-  bool keep_end = false;    // of a text that is cut
-  bool keep_ends = false;   // both of them
-  std::size_t least = 0;    // how far it may shrink; 0: not at all
-  std::size_t natural = 0;  // the width that its cells want
-  std::size_t width = 0;
-};
-
-/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
-class grid {
- public:
-  static constexpr std::size_t gap = 2;
-
-  std::vector<grid_column> columns;
-  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
-
-  [[gnu::cold]] void measure(const page& out) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      columns[c].natural = display_width(columns[c].header);
-      for (const auto& row : rows)  // what is longer than a page can be is seen to be
-        columns[c].natural = std::max(
-            columns[c].natural, display_width(printable(row[c], 2 * widest_page, out.ascii())));
-    }
-  }
-
-  /// Pads the numbers of a column, so that their decimal points are under one another.
-  [[gnu::cold]] void align_points(std::size_t column) {
-    const auto fraction = [](const std::string& cell) {
-      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
-    };
-    std::size_t longest = 0;
-    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
-    for (auto& row : rows)
-      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
-  }
-
-  static std::size_t least_width(const grid_column& c) noexcept {
-    return c.least == 0 ? c.natural
-                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
-  }
-
-  /// The narrowest it can be.
-  std::size_t least_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += least_width(c);
-    return sum;
-  }
-
-  /// The page width at which no cell is cut.
-  std::size_t whole_width() const noexcept {
-    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
-    for (const grid_column& c : columns) sum += c.natural;
-    return sum;
-  }
-
-  /// The headers of the columns that print() had to cut cells of.
-  std::vector<std::string> cut() const {
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns)
-      if (c.width < c.natural) headers.push_back(c.header);
-    return headers;
-  }
-
-  void drop(std::size_t column) {
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
-    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-  }
-
-  [[gnu::cold]] void print(page& out) {
-    const std::size_t total = lay_out(out.width());
-    std::vector<std::string> headers;
-    for (const grid_column& c : columns) headers.push_back(c.header);
-    print_row(out, headers);
-    out.rule(total);
-    for (const auto& row : rows) print_row(out, row);
-  }
-
- private:
-  // What is left over goes to those that shrank, in equal parts.
-  [[gnu::cold]] std::size_t lay_out(std::size_t available) {
-    std::size_t total = least_width();
-    for (grid_column& c : columns) c.width = least_width(c);
-    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
-      hungry = 0;
-      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
-      const std::size_t part =
-          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
-      for (grid_column& c : columns) {
-        const std::size_t more =
-            std::min({c.natural - c.width, part, available - std::min(available, total)});
-        c.width += more;
-        total += more;
-      }
-    }
-    return total;
-  }
-
-  [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells) const {
-    std::string text;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const grid_column& c = columns[i];
-      const std::string cell = c.keep_ends  ? printable_ends(cells[i], c.width, out.ascii())
-                               : c.keep_end ? printable_end(cells[i], c.width, out.ascii())
-                                            : printable(cells[i], c.width, out.ascii());
-      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
-      if (i > 0) text.append(gap, ' ');
-      text += c.right ? pad + cell : cell + pad;
-    }
-    out.line(text);
-  }
 };
 
 }  // namespace detail
@@ -6829,10 +8900,12 @@ namespace detail {
 /// How a column's cells are written.
 enum class look : std::uint8_t {
   name,
-  parameters,
+  parameters,  // described by row_describer
   call_site,
   thread,
+  pass,
   type,
+  bar,
   calls,
   open,
   time,
@@ -6871,31 +8944,39 @@ consteval column make_column(std::string_view id, look as, unsigned rank, unsign
   return {d.id, d.label, as, rank, device_rank, nullptr, d.meaning, d.meaning};
 }
 
+/// A bar beside a share.
+constexpr column bar_column(const char* id, unsigned rank, unsigned device_rank) {
+  return {id, "", look::bar, rank, device_rank, nullptr, "", ""};
+}
+
 inline constexpr column columns[] = {
     make_column("operator", look::name, 1, 1),
-    make_column("parameters", look::parameters, 3, 3),
+    make_column("parameters", look::parameters, 2, 2),
     make_column("call_site", look::call_site, 6, 5),
     make_column("thread", look::thread, 6, 5),
+    make_column("pass", look::pass, 2, 2),
     make_column("calls", look::calls, 4, 4),
     make_column("replays", look::calls, not_here, 0),
     make_column("open", look::open, 5, 5),
     make_column("device", look::time, not_here, 2),
-    make_column("device_share", look::share, not_here, 5),
+    bar_column("device_bar", not_here, 10),
+    make_column("device_share", look::share, not_here, 3),
     make_column("device_total", look::time, not_here, 11),
     make_column("kernels", look::calls, not_here, 9),
     make_column("copies", look::calls, not_here, 16),
     make_column("gap", look::time, not_here, 15),
     make_column("self", look::time, 2, 8),
-    make_column("share", look::share, 5, 14),
-    make_column("total", look::time, 6, 13),
-    make_column("mean", look::time, 7, 12),
-    make_column("median", look::time, 12, 18),
+    bar_column("bar", 9, not_here),
+    make_column("share", look::share, 3, 14),
+    make_column("total", look::time, 12, 13),
+    make_column("median", look::time, 7, 12),
+    make_column("mean", look::time, 11, 17),
     make_column("p99", look::time, 0, 0),
-    make_column("min", look::time, 13, 20),
-    make_column("max", look::time, 11, 19),
+    make_column("min", look::time, 15, 20),
+    make_column("max", look::time, 14, 19),
     make_column("gflops", look::rate, 8, 6),
-    make_column("gbs", look::rate, 9, 7),
-    make_column("intensity", look::ratio, 10, 10),
+    make_column("gbs", look::rate, 10, 7),
+    make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
     make_column("dtype", look::type, 0, 0),
@@ -6904,13 +8985,14 @@ inline constexpr column columns[] = {
 /// By its name, or by its header.
 inline const column* find_column(std::string_view name) noexcept {
   for (const column& c : columns)
-    if (name == c.id || name == c.header) return &c;
+    if (c.as != look::bar && (name == c.id || name == c.header)) return &c;
   return name == "name" ? &columns[0] : nullptr;
 }
 
 inline std::string column_names() {
   std::string all;
-  for (const column& c : columns) all.append(all.empty() ? "" : ", ").append(c.id);
+  for (const column& c : columns)
+    if (c.as != look::bar) all.append(all.empty() ? "" : ", ").append(c.id);
   return all;
 }
 
@@ -6925,17 +9007,16 @@ inline bool is_foreign(const column& c) noexcept { return c.as <= look::thread; 
 
 // ---- cells
 
-inline std::string parameters_cell(const operator_row& row) {
-  if (row.variants > 1) {
-    const std::string text = row.merged ? format_count(row.variants - 1) + "+ variants"
-                                        : format_count(row.variants) + " variants";
-    if (!row.invalid) return text;
-    return "invalid: " + format_count(row.invalid_calls) +
-           (row.invalid_calls == 1 ? " call, " : " calls, ") + text;
+/// The values by which rows differ that have no column of their own: "pass=fprop M=4".
+inline std::string keys_text(const std::vector<group_value>& values) {
+  std::string out;
+  for (const group_value& v : values) {
+    if (v.kind == group_key::op || v.kind == group_key::parameters ||
+        v.kind == group_key::call_site || v.kind == group_key::thread)
+      continue;
+    out.append(out.empty() ? "" : " ").append(v.key).append("=").append(v.known ? v.text : "n/a");
   }
-  const std::string text = row.merged ? "(not kept)" : row.parameters;
-  if (!row.invalid) return text;
-  return text.empty() ? "invalid" : "invalid: " + text;
+  return out;
 }
 
 inline std::string call_site_cell(const operator_row& row) {
@@ -6954,7 +9035,8 @@ inline std::string open_cell(std::uint64_t open, double open_ns, const page& out
 /// A number in the units of the profile: nanoseconds, bytes, operations, and these a second.
 inline std::string number_cell(look as, double x, const page& out) {
   switch (as) {
-    case look::calls: return calls_cell(static_cast<std::uint64_t>(x));
+    // A count of 2^64 - 1 is not below 2^64 as a double.
+    case look::calls: return x < 1e9 ? calls_cell(static_cast<std::uint64_t>(x)) : format_si(x);
     case look::time: return out.time(x);
     case look::share: return format_share(x);
     case look::rate: return format_rate(x * 1e-9);
@@ -6966,14 +9048,16 @@ inline std::string number_cell(look as, double x, const page& out) {
 inline std::string cell(const column& c, const operator_row& row, const profile& p,
                         const page& out) {
   switch (c.as) {
-    case look::name: return row.name.empty() ? "(no name)" : row.name;
-    case look::parameters: return parameters_cell(row);
+    case look::name:
+      if (row.operators > 1) return format_count(row.operators) + " operators";
+      return row.name.empty() ? "(no name)" : row.name;
     case look::call_site: return call_site_cell(row);
     case look::thread: return thread_name(p, row.thread);
     case look::type:
       return row.several_types            ? "several"
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
+    case look::pass: return pass_of(p, row);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -7006,6 +9090,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
       return a.line < b.line;
     case look::thread: return a.thread < b.thread;
     case look::type: return a.type < b.type;
+    case look::pass: return a.pass < b.pass;
     default: break;
   }
   const double x = sort_key(c, a), y = sort_key(c, b);
@@ -7495,7 +9580,9 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -7518,9 +9605,13 @@ struct text_plan {
   const column* sort = nullptr;
   std::vector<const column*> columns;  // empty: automatic
   name_filter filter;
+  grouping by;                          // as far as the profile has what it names
+  std::vector<std::string> complaints;  // about what it has not
   double all_self_ns = 0;
-  bool device = false;  // the run has work on a device
+  bool device = false;                                 // the run has work on a device
+  bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
+  std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
 
   explicit text_plan(const report_options& o) : options(o) {}
 
@@ -7538,9 +9629,45 @@ struct text_plan {
   /// What the page is about; after prepare().
   void look_at(const profile& p) {
     all_self_ns = detail::all_self_ns(p);
+    std::vector<std::string> fold = options.by.folded();
+    fold.insert(fold.end(), options.fold.begin(), options.fold.end());
+    checked_grouping checked = check_grouping(p, options.by.folding(std::move(fold)));
+    by = std::move(checked.value);
+    complaints = std::move(checked.complaints);
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
     if (device && options.sort.empty()) sort = find_column("device");
+    look_for_one_type(p);
+    choose_sections(p);
+  }
+
+ private:
+  // A section that was not asked for comes where it says what the operators do not.
+  void choose_sections(const profile& p) {
+    double operators_ns = 0, explained_ns = 0, copies_ns = 0;
+    const std::vector<std::uint32_t> operators = operators_around(p);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      if (operators[i] != scope_node::none) operators_ns += not_negative(p.nodes[i].self_ns);
+    for (const device_work& w : p.device.work) {
+      const double ns = not_negative(w.total_ns);
+      const std::uint32_t node = scope_of(p, w);
+      if (node != scope_node::none && operators[node] != scope_node::none) explained_ns += ns;
+      if (w.task != device_task::kernel) copies_ns += ns;
+    }
+    tree = options.tree.value_or(operators_ns <= 0.9 * all_self_ns);
+    kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
+    copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
+  }
+
+  void look_for_one_type(const profile& p) {
+    std::uint32_t typed_node = scope_node::none;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const dtype type = p.nodes[i].work.type;
+      if (type == dtype::unknown) continue;
+      if (typed_node == scope_node::none) typed_node = static_cast<std::uint32_t>(i);
+      if (p.nodes[typed_node].work.type != type) return;
+    }
+    if (typed_node != scope_node::none) one_type = p.nodes[typed_node].work.type;
   }
 };
 
@@ -7572,24 +9699,25 @@ KPROF_DETAIL_END
 #define KPROF_ATTACH_ENVIRONMENT_VARIABLE_HPP
 
 // The only place where kprof reads environment variables. A set-user-ID, set-group-ID or
-// file-capability program has rights that its caller lacks, and the caller chooses the environment:
-// to such a process every variable is unset, or its caller could have it load any library and write
-// any file. Included by whatever reads a variable. Any thread.
+// file-capability program has rights that its caller lacks, and the caller chooses its environment:
+// a path there could make the program load any library or write any file. So kprof reads no
+// variable in such a process. Include it to read a variable. Any thread.
 
 #include <sys/auxv.h>
-
-#include <cstdlib>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Whether the process has rights that whoever started it lacks. It stays so when the process gives
-/// these rights up.
+/// getenv(). Every file with guards includes this header, and <cstdlib> would be 473 lines of it.
+extern "C" char* kprof_find_variable(const char* name) noexcept __asm__("getenv");
+
+/// Whether the process was started with rights that its caller lacks. This stays true when the
+/// process gives these rights up.
 inline bool environment_is_foreign() noexcept { return getauxval(AT_SECURE) != 0; }
 
 /// The variable's value; nullptr where it is unset, and always where the environment is foreign.
 inline const char* environment_variable(const char* name) noexcept {
-  return environment_is_foreign() ? nullptr : std::getenv(name);
+  return environment_is_foreign() ? nullptr : kprof_find_variable(name);
 }
 
 }  // namespace detail
@@ -7731,9 +9859,10 @@ struct file_place {
   std::string path;      // links at its end followed, also one to what is not there yet
   struct stat there {};  // of what is there
   bool exists = false;
-  bool can_be_replaced = true;  // by another file that takes its name
-  int descriptor = -1;          // of this process, where the path names one as /dev/stdout does
-  int error = 0;                // it cannot be followed
+  bool can_be_replaced = true;   // by another file that takes its name, or by its contents
+  bool has_other_names = false;  // which it would lose if another file took its name
+  int descriptor = -1;           // of this process, where the path names one as /dev/stdout does
+  int error = 0;                 // it cannot be followed
 };
 
 /// The number of the descriptor that /proc/self/fd/NUMBER leads to; -1: it is another process's.
@@ -7774,9 +9903,8 @@ struct file_place {
     }
     if (leads_to_open_file || !S_ISLNK(place.there.st_mode)) {
       place.exists = true;
-      // A file with a second name would lose it.
-      place.can_be_replaced =
-          !leads_to_open_file && S_ISREG(place.there.st_mode) && place.there.st_nlink == 1;
+      place.can_be_replaced = !leads_to_open_file && S_ISREG(place.there.st_mode);
+      place.has_other_names = place.there.st_nlink > 1;
       return place;
     }
     char target[PATH_MAX];
@@ -8076,27 +10204,36 @@ namespace detail {
   }
 }
 
-/// Copies one file into another, which exists. 0, or the number of the error.
-[[gnu::cold]] inline int copy_file(const std::string& from, const std::string& to) {
+/// What copy_file() came to.
+struct copy_result {
+  int error = 0;            // its number; 0: none
+  bool is_damaged = false;  // the target is neither what it was nor the whole copy
+};
+/// Copies one file into another, which exists.
+[[gnu::cold]] inline copy_result copy_file(const std::string& from,
+                                           const std::string& to) noexcept {
   const int source = open_file(from.c_str(), O_RDONLY);
-  if (source < 0) return errno;
+  if (source < 0) return {errno, false};
   const int target = open_file(to.c_str(), O_WRONLY | O_TRUNC);
   int error = target < 0 ? errno : 0;
-  std::string block(target < 0 ? 0 : 64 * 1024, '\0');
+  const bool is_open = target >= 0;
+  char block[16 * 1024];
   while (error == 0) {
-    const ssize_t size = ::read(source, block.data(), block.size());
+    const ssize_t size = ::read(source, block, sizeof block);
     if (size == 0) break;
     if (size < 0) error = errno == EINTR ? 0 : errno;
-    else error = write_all(target, {block.data(), static_cast<std::size_t>(size)});
+    else error = write_all(target, {block, static_cast<std::size_t>(size)});
   }
   close_file(source);
-  const int at_close = target < 0 ? 0 : close_file(target);
-  return error != 0 ? error : at_close;
+  const int at_close = is_open ? close_file(target) : 0;
+  if (error == 0) error = at_close;
+  return {error, is_open && error != 0};
 }
 
-/// A file is replaced by one of the same owner and permissions. What cannot be replaced is written
-/// in place: what is no file, as a pipe or a device; a file with several names; one in a folder
-/// that does not let kprof make files, or whose owner kprof cannot give to another file.
+/// A file is replaced by one of the same owner and permissions. Where it has several names or is
+/// mounted, the new one is copied into it. What cannot be replaced is written in place: what is no
+/// file, as a pipe or a device; one in a folder that does not let kprof make files, or whose owner
+/// kprof cannot give to another file.
 class output_file {
  public:
   /// `shown` is the path for messages.
@@ -8111,7 +10248,7 @@ class output_file {
   output_file& operator=(const output_file&) = delete;
   [[gnu::cold]] ~output_file() {
     if (descriptor_ >= 0) close_file(descriptor_);
-    if (!aside_.empty()) unlink(aside_.c_str());
+    if (!aside_.empty() && !keeps_aside_) unlink(aside_.c_str());
   }
 
   [[gnu::cold]] void write(std::string_view text) noexcept {
@@ -8122,6 +10259,7 @@ class output_file {
     if (error_ == 0) return {};
     status s = cannot_write(shown_, error_);
     if (is_half_written_) s.message += "; what has been written is not complete";
+    if (keeps_aside_) s.message += "; the whole of it is in " + quoted_path(aside_);
     return s;
   }
   /// Closes the file and gives it its name.
@@ -8167,7 +10305,9 @@ class output_file {
     static std::atomic<unsigned> number{0};
     for (int attempt = 0; attempt < 100; ++attempt) {
       aside_ = beginning + std::to_string(getpid()) + '.' + std::to_string(++number) + ".part";
-      descriptor_ = open_file(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+      // Nobody else may open it before it has the permissions of the file that it replaces.
+      const mode_t mode = place_.exists ? 0600 : 0666;
+      descriptor_ = open_file(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
       if (descriptor_ >= 0 || errno != EEXIST) return;
     }
   }
@@ -8183,15 +10323,18 @@ class output_file {
   }
 
   [[gnu::cold]] void take_place() {
-    if (std::rename(aside_.c_str(), place_.path.c_str()) == 0) {
-      aside_.clear();
-      return;
+    if (!place_.has_other_names) {
+      if (std::rename(aside_.c_str(), place_.path.c_str()) == 0) {
+        aside_.clear();
+        return;
+      }
+      error_ = errno;
+      // A file that a container has mounted, or another user's in a folder such as /tmp.
+      if (!place_.exists || (error_ != EBUSY && error_ != EXDEV && error_ != EPERM)) return;
     }
-    error_ = errno;
-    // A file that a container has mounted, or another user's in a folder such as /tmp.
-    if (!place_.exists || (error_ != EBUSY && error_ != EXDEV && error_ != EPERM)) return;
-    error_ = copy_file(aside_, place_.path);
-    is_half_written_ = true;
+    const copy_result copied = copy_file(aside_, place_.path);
+    error_ = copied.error;
+    is_half_written_ = keeps_aside_ = copied.is_damaged;
   }
 
   std::string shown_;
@@ -8200,6 +10343,7 @@ class output_file {
   int descriptor_ = -1;
   int error_ = 0;
   bool is_half_written_ = false;  // under its name
+  bool keeps_aside_ = false;      // which is all that is left of it
 };
 
 }  // namespace detail
@@ -8280,6 +10424,75 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/write/program_text.hpp>
 
+// <kprof/write/within_memory.hpp>
+#ifndef KPROF_WRITE_WITHIN_MEMORY_HPP
+#define KPROF_WRITE_WITHIN_MEMORY_HPP
+
+// For functions that return a status: they throw nothing where memory runs out.
+
+// <kprof/write/attempt.hpp>
+#ifndef KPROF_WRITE_ATTEMPT_HPP
+#define KPROF_WRITE_ATTEMPT_HPP
+
+// What happens where memory runs out. A guard that finds none counts its scope as dropped,
+// everything else returns an error: memory that has run out must not end the program. With
+// -fno-exceptions nothing can be caught, and a failed allocation ends the process as it does
+// everywhere in such a program.
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What functions without memory return as their error. Short, so that a std::string of it needs no
+/// memory either.
+inline constexpr const char* out_of_memory = "out of memory";
+
+/// Calls work(); false where its memory ran out, and it threw std::bad_alloc. Only that is caught:
+/// the cancellation of a thread must go on.
+template <class Work>
+bool attempt(Work work) {
+#if defined(__cpp_exceptions)
+  try {
+    work();
+    return true;
+  } catch (const std::bad_alloc&) { return false; }
+#else
+  work();
+  return true;
+#endif
+}
+
+/// Makes room for `more` elements, so that adding them cannot fail.
+template <class T>
+void reserve_more(std::vector<T>& v, std::size_t more) {
+  const std::size_t wanted = v.size() + more;
+  if (wanted > v.capacity()) v.reserve(wanted < 2 * v.capacity() ? 2 * v.capacity() : wanted);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/attempt.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What work() returns; the error "out of memory" where its memory ran out. That needs no memory.
+template <class Work>
+status within_memory(Work work) {
+  status s;
+  if (!attempt([&] { s = work(); })) s = {out_of_memory};
+  return s;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/write/within_memory.hpp>
+
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8322,6 +10535,15 @@ class destination {
   ~destination() {
     const quiet_writes quiet;
     file_.reset();  // without close(), the file that was there stays
+  }
+
+  /// Whether it is standard output and that a terminal, and the user has nothing against colour.
+  bool takes_color() const noexcept {
+    const char* const refusal = environment_variable("NO_COLOR");
+    const char* const terminal = environment_variable("TERM");
+    return path_.empty() && isatty(STDOUT_FILENO) == 1 &&
+           (refusal == nullptr || *refusal == '\0') &&
+           (terminal == nullptr || std::string_view{terminal} != "dumb");
   }
 
   /// After a failure everything further is dropped.
@@ -8390,9 +10612,11 @@ class destination {
 /// whose reader has ended, is in the status and harms nothing else. A pipe that `path` names is
 /// given up after 1 s without a reader, and after 5 s in which its reader takes nothing.
 [[gnu::cold]] inline status write_output(const std::string& path, std::string_view text) {
-  detail::destination to(path);
-  static_cast<void>(to.append(text));
-  return to.close();
+  return detail::within_memory([&] {
+    detail::destination to(path);
+    static_cast<void>(to.append(text));
+    return to.close();
+  });
 }
 
 /// `path` with the process id in place of the first "%p", so that the processes of a fork do not
@@ -8512,6 +10736,183 @@ KPROF_DETAIL_END
 
 // A table whose columns are left out, the least important first, until the rest fit the page.
 // Included by the tables of kernels and copies.
+
+// <kprof/report/text/grid.hpp>
+#ifndef KPROF_REPORT_TEXT_GRID_HPP
+#define KPROF_REPORT_TEXT_GRID_HPP
+
+// A table of text whose columns fit a page. Included by the tables of the text report.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// How a line of a grid looks.
+struct row_look {
+  std::size_t span = 1;  // columns that the first cell covers; it is blank in those
+  bool rule_before = false;
+  line_style style = line_style::plain;
+};
+
+/// How a column of a grid behaves.
+struct grid_column {
+  std::string header;
+  bool right = true;
+  bool keep_end = false;      // of a text that is cut
+  bool keep_ends = false;     // both of them
+  bool is_printable = false;  // its cells have been made so
+  std::size_t least = 0;      // how far it may shrink; 0: not at all
+  std::size_t natural = 0;    // the width that its cells want
+  std::size_t width = 0;
+};
+
+/// A table whose columns are as wide as their cells, but for those that shrink to make it fit.
+class grid {
+ public:
+  static constexpr std::size_t gap = 2;
+
+  std::vector<grid_column> columns;
+  std::vector<std::vector<std::string>> rows;  // foreign text is still foreign
+  std::vector<row_look> looks;                 // of the rows; there may be fewer
+
+  [[gnu::cold]] void measure(const page& out) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      columns[c].natural = display_width(columns[c].header);
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        if (c > 0 || look_of(r).span == 1)  // what is longer than a page can be is seen to be
+          columns[c].natural =
+              std::max(columns[c].natural,
+                       display_width(printable(rows[r][c], 2 * widest_page, out.ascii())));
+    }
+  }
+
+  /// Pads the numbers of a column, so that their decimal points are under one another.
+  [[gnu::cold]] void align_points(std::size_t column) {
+    const auto fraction = [](const std::string& cell) {
+      return cell.find('.') == std::string::npos ? 0 : cell.size() - cell.find('.');
+    };
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, fraction(row[column]));
+    for (auto& row : rows)
+      if (row[column] != "n/a") row[column].append(longest - fraction(row[column]), ' ');
+  }
+
+  /// Pads the units of a column, so that its numbers end under one another.
+  [[gnu::cold]] void align_units(std::size_t column) {
+    const auto unit = [](const std::string& cell) {
+      const std::size_t space = cell.rfind(' ');
+      return space == std::string::npos ? 0 : display_width(std::string_view{cell}.substr(space));
+    };
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, unit(row[column]));
+    for (auto& row : rows)
+      if (const std::size_t own = unit(row[column]); own > 0)
+        row[column].append(longest - own, ' ');
+  }
+
+  static std::size_t least_width(const grid_column& c) noexcept {
+    return c.least == 0 ? c.natural
+                        : std::min(c.natural, std::max(c.least, display_width(c.header)));
+  }
+
+  /// The narrowest it can be.
+  std::size_t least_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += least_width(c);
+    return sum;
+  }
+
+  /// The page width at which no cell is cut.
+  std::size_t whole_width() const noexcept {
+    std::size_t sum = columns.empty() ? 0 : gap * (columns.size() - 1);
+    for (const grid_column& c : columns) sum += c.natural;
+    return sum;
+  }
+
+  /// The headers of the columns that print() had to cut cells of.
+  std::vector<std::string> cut() const {
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns)
+      if (c.width < c.natural) headers.push_back(c.header);
+    return headers;
+  }
+
+  void drop(std::size_t column) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+
+  [[gnu::cold]] void print(page& out) {
+    const std::size_t total = lay_out(out.width());
+    std::vector<std::string> headers;
+    for (const grid_column& c : columns) headers.push_back(c.header);
+    print_row(out, headers, {.style = line_style::bold});
+    out.rule(total);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (look_of(r).rule_before) out.rule(total);
+      print_row(out, rows[r], look_of(r));
+    }
+  }
+
+  /// Gives the columns their widths on a page of so many columns, and returns their sum. What is
+  /// left over goes to those that shrank, in equal parts.
+  [[gnu::cold]] std::size_t lay_out(std::size_t available) {
+    std::size_t total = least_width();
+    for (grid_column& c : columns) c.width = least_width(c);
+    for (std::size_t hungry = columns.size(); hungry > 0 && total < available;) {
+      hungry = 0;
+      for (const grid_column& c : columns) hungry += c.width < c.natural ? 1 : 0;
+      const std::size_t part =
+          hungry == 0 ? 0 : std::max<std::size_t>(1, (available - total) / hungry);
+      for (grid_column& c : columns) {
+        const std::size_t more =
+            std::min({c.natural - c.width, part, available - std::min(available, total)});
+        c.width += more;
+        total += more;
+      }
+    }
+    return total;
+  }
+
+ private:
+  row_look look_of(std::size_t row) const noexcept {
+    return row < looks.size() ? looks[row] : row_look{};
+  }
+
+  static std::string fitted(const grid_column& c, const std::string& text, const page& out) {
+    if (c.is_printable && display_width(text) <= c.width) return text;
+    return c.keep_ends  ? printable_ends(text, c.width, out.ascii())
+           : c.keep_end ? printable_end(text, c.width, out.ascii())
+                        : printable(text, c.width, out.ascii());
+  }
+
+  [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells,
+                               const row_look& look) const {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      grid_column c = columns[i];
+      const std::string& whole = cells[i];
+      if (i == 0)
+        for (; i + 1 < std::min(look.span, columns.size()); ++i)
+          c.width += gap + columns[i + 1].width;
+      const std::string cell = fitted(c, whole, out);
+      const std::string pad(c.width - std::min(c.width, display_width(cell)), ' ');
+      if (&whole != &cells[0]) text.append(gap, ' ');
+      text += c.right ? pad + cell : cell + pad;
+    }
+    out.line(text, look.style);
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/grid.hpp>
 
 // <kprof/report/text/lines.hpp>
 #ifndef KPROF_REPORT_TEXT_LINES_HPP
@@ -9052,16 +11453,17 @@ KPROF_DETAIL_END
 // by the text reports. A count that should be zero and is not gets a line of its own that begins
 // with "!", says what it means and what to do.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
+[[gnu::cold]] inline std::vector<oddity> scope_oddities(const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
-  const std::vector<oddity> oddities = {
+  return {
       {c.open, "open",
        "had not ended when the profile was taken; their time so far is in no total. Report after "
        "their blocks have ended, or read the "
@@ -9096,13 +11498,17 @@ namespace detail {
            ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
            "parameters."},
   };
-  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", oddities);
+}
+
+[[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
+  const completeness& c = p.complete;
+  print_oddities(out, "scopes", format_count(c.recorded) + " recorded", scope_oddities(p));
   if (c.imprecise > 0)
     out.paragraph("! ",
                   format_count(c.imprecise) +
                       " imprecise: durations that median and p99 know only roughly for want of "
                       "memory; all else is exact. Raise " +
-                      limit + ".",
+                      memory_limit_of(p) + ".",
                   4);
 }
 
@@ -9148,14 +11554,53 @@ namespace detail {
                       : out.time(p.clock.residual_ns) + " off its calibration at most"));
 }
 
-[[gnu::cold]] inline void print_footer(page& out, const profile& p) {
+inline std::string kprof_version() {
+  return "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
+         std::to_string(KPROF_VERSION_MINOR) + '.' + std::to_string(KPROF_VERSION_PATCH);
+}
+
+/// Whether every scope and every record of the device is in the numbers, as exactly as it can be.
+inline bool is_complete(const profile& p) {
+  const auto matters = [](const oddity& o) { return o.count > 0 && !o.harmless; };
+  const std::vector<oddity> of_scopes = scope_oddities(p), of_device = device_oddities(p);
+  return p.complete.imprecise == 0 && std::none_of(of_scopes.begin(), of_scopes.end(), matters) &&
+         (!uses_device(p) || std::none_of(of_device.begin(), of_device.end(), matters));
+}
+
+/// One sentence where nothing is missing, and what else there is to see.
+[[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
+  std::string text =
+      "Complete: nothing was lost of " + counted(p.complete.recorded, "scope", "scopes");
+  if (uses_device(p))
+    text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
+  if (p.cost.scope_ns > 0) {
+    const double took_ns =
+        p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
+    text += "; " + kprof_version() + " took " + out.time(took_ns);
+    if (p.wall_ns > 0) text += " (" + format_share(took_ns / p.wall_ns) + " of wall time)";
+  }
+  text += ". More: KPROF='report(";
+  if (!plan.tree) text += "tree,";
+  if (plan.device && !plan.kernels) text += "kernels,";
+  text += "details)', legend, by=op.";
+  out.paragraph("", text, 2);
+}
+
+[[gnu::cold]] inline void print_footer(page& out, const profile& p, const text_plan& plan) {
   out.space();
-  out.line("Completeness");
-  print_scopes(out, p);
-  print_device_facts(out, p);
-  print_timeline(out, p);
-  print_cost(out, p);
-  print_clock(out, p);
+  if (!plan.options.details && is_complete(p)) {
+    print_all_is_well(out, p, plan);
+  } else {
+    out.line("Completeness");
+    print_scopes(out, p);
+    print_device_facts(out, p);
+    if (plan.options.details) {
+      print_timeline(out, p);
+      print_cost(out, p);
+      print_clock(out, p);
+    }
+    print_fact(out, "version", kprof_version());
+  }
   if (p.notes.empty()) return;
   out.space();
   out.line("Notes");
@@ -9181,185 +11626,6 @@ KPROF_DETAIL_END
 // The kernels of a profile, one row for each operator, kernel and launch configuration. Include it
 // to use their numbers in a program. Pure: no I/O, no clock. Time and memory are linear in
 // profile::nodes and device_profile::work, sorting aside.
-
-// <kprof/model/launch_places.hpp>
-#ifndef KPROF_MODEL_LAUNCH_PLACES_HPP
-#define KPROF_MODEL_LAUNCH_PLACES_HPP
-
-// Where the work of a device was launched: operator, region and pass; and what an operator's
-// formulas say of its kernels. Included by the table of kernels. Pure; linear in profile::nodes and
-// device_profile::work.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-
-/// Where something was launched.
-enum class launch_place : std::uint8_t { unknown, outside_operators, in_operator };
-
-namespace detail {
-
-struct work_place {
-  launch_place place = launch_place::unknown;
-  std::uint32_t op = scope_node::none;  // node of the innermost operator
-  std::uint32_t op_name = 0;            // numbers of its name, and of its name and parameters
-  std::uint32_t variant = 0;
-  // node of the innermost region, inside or outside of the operator
-  std::uint32_t region = scope_node::none;
-  std::uint32_t region_name = 0;  // number of its name; 0: there is none
-  std::uint32_t pass = 0;         // number of its text; 0: there is none
-};
-
-/// What the calls of an operator with one set of parameters run, and what its formulas do not say.
-struct operator_kernels {
-  std::uint64_t calls = 0;  // that did the work, or may have begun it
-  std::uint64_t runs = 0;   // of kernels launched in them, up to nested operators
-  device_sum work;          // all of it, the same
-  std::uint32_t kernel = device_work::none;
-  bool several = false;  // different kernels, or kernels in operators nested in them
-  bool valid = true;
-  absence no_flops = absence::none, no_bytes = absence::none;
-  arithmetic_unit on = arithmetic_unit::unknown;  // declared
-  bool known = false;                             // there is a node of it
-
-  /// Whether each call runs one kernel, always the same: then the call's work is the kernel's.
-  bool only_one() const noexcept { return !several && runs <= calls; }
-
-  void describe(const scope_node& n) {
-    const arithmetic_unit declared = n.merged ? arithmetic_unit::unknown : n.work.on;
-    on = !known || on == declared ? declared : arithmetic_unit::unknown;
-    known = true;
-    valid = valid && n.work.valid;
-    const absence why = n.merged        ? absence::merged
-                        : !n.work.valid ? absence::invalid
-                                        : absence::none;
-    no_flops = std::max(no_flops, n.merged || n.work.has_flops ? why : absence::no_flops);
-    no_bytes = std::max(no_bytes, n.merged || n.work.has_bytes ? why : absence::no_bytes);
-    calls += executions(n) + n.open;
-  }
-};
-
-/// The text of the operator's field `pass`; empty where there is none.
-inline std::string pass_of(const profile& p, const scope_node& n) {
-  const operator_info* const op = p.operator_of(n);
-  if (op == nullptr || n.values.empty()) return {};
-  parameter_cursor values(n.values.packed);
-  for (const operator_field& f : op->fields) {
-    if (f.name != "pass") {
-      values.skip_all(f);
-      continue;
-    }
-    std::string text;
-    return append_field(text, f, values) ? text : std::string{};
-  }
-  return {};
-}
-
-/// The place of each node and each work of a profile, which must outlive it.
-class launch_places {
- public:
-  explicit launch_places(const profile& p) : p_(p) {
-    if (!has_device_work(p)) return;
-    find_places();
-    find_kernels();
-  }
-
-  work_place of(const device_work& w) const {
-    const std::uint32_t node = scope_of(p_, w);
-    return node == scope_node::none ? work_place{} : places_[node];
-  }
-
-  /// Of the operator of a place; nullptr where there is none.
-  const operator_kernels* kernels_of(const work_place& at) const noexcept {
-    return at.op == scope_node::none ? nullptr : &kernels_[at.variant];
-  }
-
-  const std::string& pass_of(const work_place& at) const noexcept { return passes_[at.pass]; }
-
- private:
-  // There are few: a direction or two an operator.
-  std::uint32_t number_of_pass(const std::string& pass) {
-    const auto known = std::find(passes_.begin(), passes_.end(), pass);
-    const auto number = static_cast<std::uint32_t>(known - passes_.begin());
-    if (known == passes_.end()) passes_.push_back(pass);
-    return number;
-  }
-
-  void find_places() {
-    text_numbers names, parameters(p_.nodes.size());
-    key_numbers variants(p_.nodes.size());
-    names.of({});  // the number 0 is no name at all
-    places_.resize(p_.nodes.size());
-    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
-      const scope_node& n = p_.nodes[i];
-      work_place& at = places_[i];
-      if (const std::uint32_t parent = parent_of(p_, i);
-          n.kind != scope_kind::root && parent != scope_node::none)
-        at = places_[parent];
-      if (at.place == launch_place::unknown) at.place = launch_place::outside_operators;
-      if (n.kind == scope_kind::region) {
-        at.region = static_cast<std::uint32_t>(i);
-        at.region_name = 1 + names.of(n.name);
-      } else if (n.kind == scope_kind::op) {
-        at.place = launch_place::in_operator;
-        at.op = static_cast<std::uint32_t>(i);
-        at.op_name = names.of(n.name);
-        at.variant =
-            variants.of({{at.op_name, parameters.of(n.values.packed), operator_part(n)}}).first;
-        if (const std::string pass = n.merged ? std::string{} : detail::pass_of(p_, n);
-            !pass.empty())
-          at.pass = number_of_pass(pass);
-        if (at.variant == kernels_.size()) kernels_.emplace_back();
-        kernels_[at.variant].describe(n);
-      }
-    }
-  }
-
-  void find_kernels() {
-    const device_sums sums(p_);
-    for (std::size_t i = 0; i < p_.nodes.size(); ++i)
-      if (places_[i].op != scope_node::none) kernels_[places_[i].variant].work.add(sums.own[i]);
-    for (const device_work& w : p_.device.work) {
-      const work_place at = of(w);
-      if (w.task != device_task::kernel || at.op == scope_node::none || w.calls == 0) continue;
-      operator_kernels& of = kernels_[at.variant];
-      of.several = of.several || w.kernel >= p_.device.kernels.size() ||
-                   (of.runs > 0 && of.kernel != w.kernel);
-      of.kernel = w.kernel;
-      of.runs += w.calls;
-    }
-    // A call whose nested operators run kernels of their own does not give all its work to one.
-    std::vector<bool> nested(p_.nodes.size());  // nodes with kernels in operators below
-    std::vector<bool> runs(p_.nodes.size());    // nodes with kernels in them or below
-    for (const device_work& w : p_.device.work)
-      if (const std::uint32_t node = scope_of(p_, w);
-          node != scope_node::none && w.task == device_task::kernel && w.calls > 0)
-        runs[node] = true;
-    for (std::size_t i = p_.nodes.size(); i-- > 0;) {
-      const bool op = p_.nodes[i].kind == scope_kind::op;
-      if (op && nested[i]) kernels_[places_[i].variant].several = true;
-      const std::uint32_t parent = parent_of(p_, i);
-      if (parent == scope_node::none || !runs[i]) continue;
-      runs[parent] = true;
-      nested[parent] = nested[parent] || nested[i] || op;
-    }
-  }
-
-  const profile& p_;
-  std::vector<std::string> passes_{std::string{}};
-  std::vector<work_place> places_;         // by node
-  std::vector<operator_kernels> kernels_;  // by operator and parameters
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/model/launch_places.hpp>
 
 // <kprof/model/tensor_core.hpp>
 #ifndef KPROF_MODEL_TENSOR_CORE_HPP
@@ -9506,15 +11772,20 @@ enum class tensor_use : std::uint8_t { unknown, yes_by_name, yes_declared, no_de
 
 /// Runs of one kernel. What differs among them, and does not make rows of their own, is marked so.
 ///
-/// Rows by operator differ in operator and kernel; by parameters also in parameters, pass, device
-/// and launch configuration; by call site also in region; by thread also in stream.
+/// Rows differ in kernel and in the keys of their grouping, as seen from the launch: `region` and
+/// `layer` are around it, in the operator too; `thread` is the thread that launched and the stream.
+/// By `parameters` they also differ in pass, device and launch configuration.
 struct kernel_row {
   /// The same in every run of the program: see row_key_text(). No two rows of a table have the
   /// same.
   std::uint64_t key = 0;
   launch_place place = launch_place::unknown;
-  std::string op;          ///< innermost operator around the launch; empty outside of all
-  std::string parameters;  ///< of its calls, as text; empty where variants > 1
+  /// Innermost operator around the launch; empty outside of all, and where there are several.
+  std::string op;
+  std::uint64_t operators = 0;      ///< different names of operators in this row
+  std::vector<group_value> values;  ///< what the launches have in common: one for each key
+  /// Of its calls, as text, without folded fields; empty where they differ in it.
+  std::string parameters;
   /// Index in profile::nodes of the operator's first call in the row; none outside of all
   /// operators.
   std::uint32_t node = scope_node::none;
@@ -9528,7 +11799,7 @@ struct kernel_row {
   /// Value of the field `pass` of the innermost operator that has one; empty: none.
   std::string pass;
   bool several_passes = false;
-  /// As kernel_name() gives it; empty: kernels kept together for want of memory.
+  /// As kernel_name() gives it; empty: several kernels, which kprof had no memory to keep apart.
   std::string kernel;
   std::uint32_t device = 0;
   bool several_devices = false;
@@ -9567,7 +11838,6 @@ struct kernel_sum {
       const scope_node& op = p.nodes[at.op];
       row.op = op.name;
       row.node = at.op;
-      row.parameters = parameter_text(p, op);
       row.parameters_merged = op.merged;
     }
     row.pass = pass;
@@ -9628,7 +11898,7 @@ struct kernel_sum {
     row.max_ns = time(max_ns);
     row.flops = {no_flops == absence::none ? flops : 0, no_flops};
     row.bytes = {no_bytes == absence::none ? bytes : 0, no_bytes};
-    if (row.variants > 1) row.parameters.clear();
+    if (row.operators > 1) row.op.clear();
     if (row.several_passes) row.pass.clear();
     if (row.regions > 1) row.region.clear();
     row.also_in_none = row.also_in_none && row.regions > 0;
@@ -9640,8 +11910,16 @@ struct kernel_sum {
 class kernel_summing {
  public:
   /// `kept`: which of the profile's work is looked at.
-  kernel_summing(const profile& p, grouping by, const std::vector<bool>& kept)
-      : p_(p), by_(by), keys_(p), places_(p), rows_(p.device.work.size()) {
+  kernel_summing(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : p_(p),
+        by_parameters_(by.has(group_key::parameters)),
+        by_thread_(by.has(group_key::thread)),
+        keys_(p),
+        places_(p),
+        groups_(p, by),
+        rows_(p.device.work.size()) {
+    for (std::size_t i = 0; i < p.nodes.size() && has_device_work(p); ++i)
+      groups_.look_at(static_cast<std::uint32_t>(i));
     for (const std::string& name : p.device.kernels) names_.push_back(kernel_name(name));
     for (const std::string& name : names_) on_tensor_cores_.push_back(name_says_tensor_core(name));
     for (std::size_t i = 0; i < p.device.work.size(); ++i)
@@ -9670,9 +11948,16 @@ class kernel_summing {
       sums_.emplace_back().begin(p_, w, at, places_.pass_of(at),
                                  kernel == device_work::none ? std::string{} : names_[kernel]);
     kernel_sum& sum = sums_[number];
-    if (is_new) sum.row.key = row_key_of(w, at, sum.row.kernel);
+    if (is_new) {
+      sum.row.values = groups_.values_of({scope_of(p_, w), at.op});
+      sum.row.key = row_key_of(w, at, sum.row);
+      if (at.op != scope_node::none) sum.row.parameters = groups_.leaves().text(p_.nodes[at.op]);
+    }
     const operator_kernels* const of = places_.kernels_of(at);
-    if (of != nullptr && variants_.of({{number, at.variant}}).second) ++sum.row.variants;
+    if (of != nullptr && variants_.of({{number, at.variant}}).second && ++sum.row.variants > 1 &&
+        !by_parameters_)
+      sum.row.parameters.clear();
+    if (of != nullptr && operators_.of({{number, at.op_name}}).second) ++sum.row.operators;
     if (at.region == scope_node::none) {
       sum.row.also_in_none = true;
     } else if (regions_.of({{number, at.region_name}}).second) {
@@ -9697,48 +11982,46 @@ class kernel_summing {
                                                                     : tensor_use::unknown;
   }
 
-  std::uint64_t row_key_of(const device_work& w, const work_place& at,
-                           const std::string& kernel) const {
+  std::uint64_t row_key_of(const device_work& w, const work_place& at, const kernel_row& row) {
     key_hash hash;
-    hash.add(static_cast<std::uint64_t>(at.place)).add(kernel);
+    hash.add(static_cast<std::uint64_t>(at.place)).add(row.kernel);
     if (at.op != scope_node::none)
-      hash.add((by_ == grouping::op ? keys_.scope(p_.nodes[at.op]) : keys_.call(p_.nodes[at.op]))
-                   .value());
-    if (by_ == grouping::op) return hash.value();
-    for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
-    hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
-    if (by_ >= grouping::call_site)
-      hash.add(at.region == scope_node::none ? std::string_view{} : p_.nodes[at.region].name);
-    if (by_ >= grouping::thread) hash.add(w.stream);
+      hash.add(keys_.call(p_.nodes[at.op], row.values, groups_.leaves()).value());
+    if (by_parameters_) {
+      for (int i = 0; i < 3; ++i) hash.add(w.grid[i]).add(w.block[i]);
+      hash.add(w.registers).add(w.static_shared + w.dynamic_shared).add(w.device);
+    }
+    const std::uint32_t scope = scope_of(p_, w);
+    profile_keys::add_places(
+        hash, row.values,
+        scope == scope_node::none ? std::string_view{} : keys_.thread_name(p_.nodes[scope]));
+    if (by_thread_) hash.add(w.stream);
     return hash.value();
   }
 
-  // Two keys, since one has six parts.
+  // Four keys, since one has six parts.
   row_key key_of(const device_work& w, const work_place& at, std::uint32_t kernel) {
-    row_key key{{static_cast<std::uint32_t>(at.place), at.op_name, kernel}};
-    if (by_ == grouping::op) return key;
-    const std::uint32_t shape =
+    const std::uint32_t group =
+        group_keys_.of(groups_.key_of({scope_of(p_, w), at.op}, at.variant)).first;
+    row_key key{{static_cast<std::uint32_t>(at.place), group, kernel}};
+    if (by_thread_) key.part[3] = w.stream;
+    if (!by_parameters_) return key;
+    key.part[4] =
         shapes_.of({{w.grid[0], w.grid[1], w.grid[2], w.block[0], w.block[1], w.block[2]}}).first;
-    const std::uint32_t memory = memories_
-                                     .of({{w.registers, w.static_shared + w.dynamic_shared,
-                                           w.device, w.merged ? 1U : 0U, at.pass}})
-                                     .first;
-    const std::uint32_t where = wheres_
-                                    .of({{by_ >= grouping::call_site ? at.region_name : 0,
-                                          by_ >= grouping::thread ? w.stream : 0}})
-                                    .first;
-    key.part[1] = at.variant;
-    key.part[3] = shape;
-    key.part[4] = memory;
-    key.part[5] = where;
+    key.part[5] = memories_
+                      .of({{w.registers, w.static_shared + w.dynamic_shared, w.device,
+                            w.merged ? 1U : 0U, at.pass}})
+                      .first;
     return key;
   }
 
   const profile& p_;
-  grouping by_;
+  bool by_parameters_, by_thread_;
   profile_keys keys_;
   launch_places places_;
-  key_numbers rows_, shapes_{0}, memories_{0}, wheres_{0}, variants_{0}, regions_{0}, streams_{0};
+  group_numbers groups_;
+  key_numbers rows_, group_keys_{0}, shapes_{0}, memories_{0}, variants_{0}, operators_{0},
+      regions_{0}, streams_{0};
   std::vector<std::string> names_;     // of the kernels, readable
   std::vector<bool> on_tensor_cores_;  // by their names
   std::vector<kernel_sum> sums_;
@@ -9748,7 +12031,7 @@ class kernel_summing {
 
 /// The table of the kernels for which keep(const device_work&) says true, most time first.
 template <class Keep>
-std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
+std::vector<kernel_row> kernel_table(const profile& p, const grouping& by, Keep keep) {
   std::vector<bool> kept(p.device.work.size());
   for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = keep(p.device.work[i]);
   return detail::kernel_summing(p, by, kept).finish();
@@ -9757,7 +12040,8 @@ std::vector<kernel_row> kernel_table(const profile& p, grouping by, Keep keep) {
 /// All kernels.
 ///     for (const auto& row : kprof::kernel_table(run)) use(row.op,
 ///     kprof::short_kernel_name(row.kernel), row.total_ns);
-inline std::vector<kernel_row> kernel_table(const profile& p, grouping by = grouping::parameters) {
+inline std::vector<kernel_row> kernel_table(const profile& p,
+                                            const grouping& by = grouping::parameters) {
   return kernel_table(p, by, [](const device_work&) { return true; });
 }
 
@@ -9840,12 +12124,19 @@ namespace detail {
 [[gnu::cold]] inline std::string operator_cell(const kernel_row& row, const page&) {
   if (row.place == launch_place::unknown) return "(unknown)";
   if (row.place == launch_place::outside_operators) return "(outside)";
+  if (row.operators > 1) return format_count(row.operators) + " operators";
   return row.op.empty() ? "(no name)" : row.op;
 }
 
 [[gnu::cold]] inline std::string parameters_cell(const kernel_row& row, const page&) {
-  if (row.variants > 1) return format_count(row.variants) + " variants";
-  const std::string text = row.parameters_merged ? "(not kept)" : row.parameters;
+  const std::string keys = keys_text(row.values);
+  const std::string text =
+      row.variants > 1 && row.parameters.empty()
+          ? keys + (keys.empty() ? "" : " ") + format_count(row.variants) + " variants"
+      : row.parameters_merged
+          ? "(not kept)"
+          : keys + (keys.empty() || row.parameters.empty() ? "" : " ") + row.parameters;
+  if (row.variants > 1 && row.parameters.empty()) return text;
   if (!row.invalid) return text;
   return text.empty() ? "invalid" : "invalid: " + text;
 }
@@ -9902,7 +12193,7 @@ inline constexpr kernel_column kernel_columns[] = {
     {"parameters", 8, true, 16, &parameters_cell, "of its calls"},
     {"region", 10, true, 10, &region_cell,
      "innermost region around the launch, in the operator or around it, or how many different "
-     "ones; a row each with by=call_site"},
+     "ones; a row each with by=parameters+region"},
     {"pass", 9, true, 0, &pass_cell,
      "value of the field `pass` of the innermost operator that has one"},
     {"kernel", 2, true, 32, &kernel_cell, "name of the kernel, made short; whole with full_names"},
@@ -9939,7 +12230,7 @@ inline constexpr kernel_column kernel_columns[] = {
        return row.streams > 1 ? format_count(row.streams) + " streams" : std::to_string(row.stream);
      },
      "number of the stream, as CUPTI has it, or how many different ones; a row each with "
-     "by=thread"},
+     "by=parameters+thread"},
     {"grid", 12, true, 0,
      [](const kernel_row& row, const page&) { return extent_cell(row, row.grid); },
      "blocks of a launch"},
@@ -9995,16 +12286,16 @@ struct chosen_kernels {
 
   [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
     if (!plan.filter.active()) {
-      rows = kernel_table(p, plan.options.by);
+      rows = kernel_table(p, plan.by);
     } else {
       const std::vector<bool> matches = matching(p, plan.filter);
       const auto match = [&](const device_work& w) {
         return matches[static_cast<std::size_t>(&w - p.device.work.data())];
       };
       for (const kernel_row& row :
-           kernel_table(p, plan.options.by, [&](const device_work& w) { return !match(w); }))
+           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
         filtered.add(row);
-      rows = kernel_table(p, plan.options.by, match);
+      rows = kernel_table(p, plan.by, match);
     }
     while (plan.options.top > 0 && rows.size() > plan.options.top) {
       cut.add(rows.back());
@@ -10130,6 +12421,41 @@ KPROF_DETAIL_END
 // The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
 // under them what is not shown and why a number is missing. Included by the text report.
 
+// <kprof/report/text/operator_grid.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
+
+// The table of operators laid out on a page: which columns fit, and how wide the parameters are.
+// Included by table.hpp.
+
+// <kprof/report/text/operator_groups.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+
+// Which rows the table of operators has: each operator with its sum and its rows, small ones folded
+// into a line. Included by table.hpp.
+
+// <kprof/report/text/row_description.hpp>
+#ifndef KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+#define KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+
+// What a row of the table of operators says of its calls, in parts: their parameters, or what else
+// the table is grouped by. Included by operator_lines.hpp.
+
+// <kprof/model/row_texts.hpp>
+#ifndef KPROF_MODEL_ROW_TEXTS_HPP
+#define KPROF_MODEL_ROW_TEXTS_HPP
+
+// What is said of the rows of one operator, so that no two of them read the same: what they share
+// is said once, and what is left tells them apart. Included by the text reports. Pure.
+
+// <kprof/model/parameter_parts.hpp>
+#ifndef KPROF_MODEL_PARAMETER_PARTS_HPP
+#define KPROF_MODEL_PARAMETER_PARTS_HPP
+
+// What is said of a set of parameters, in parts: a part is a field with its value, "K=64", or a
+// piece of the operator's own short form, "32×64×56×56 → 64". Included by row_texts.hpp. Pure.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10141,131 +12467,1334 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The rows of the table in their order, and what became of the others.
-struct chosen_rows {
-  std::vector<operator_row> rows;
-  hidden_rows filtered, cut;
-  double operators_self_ns = 0;
+/// One part. Parts of several sets that have the same place say the same thing, of other values.
+struct parameter_part {
+  std::uint32_t place = 0;
+  std::string text;
+  bool after_comma = false;  // of the one before, "3×3, /2"; else a space parts them
 
-  [[gnu::cold]] chosen_rows(const profile& p, const text_plan& plan) {
-    std::vector<operator_row> all = wanted(p, plan);
-    for (const operator_row& row : all) operators_self_ns += row.self_ns;
-    for (const std::uint32_t i : sorted_order(all.size(), [&](std::uint32_t a, std::uint32_t b) {
-           return comes_before(*plan.sort, all[a], all[b]);
-         })) {
-      if (plan.options.top == 0 || rows.size() < plan.options.top)
-        rows.push_back(std::move(all[i]));
-      else cut.add(all[i]);
+  friend bool operator==(const parameter_part& a, const parameter_part& b) {
+    return a.place == b.place && a.text == b.text;
+  }
+};
+
+/// The elements of an array as far as they are used: without those at the end that are as in the
+/// default. Sizes as "3×224×224", others as "[1,-1]".
+inline std::string used_elements(const operator_field& f, parameter_cursor& values,
+                                 parameter_cursor& defaults) {
+  std::vector<std::string> elements;
+  std::size_t used = 0;
+  bool are_sizes =
+      f.kind == parameter_kind::signed_integer || f.kind == parameter_kind::unsigned_integer;
+  for (std::uint32_t i = 0; i < f.extent; ++i) {
+    std::string text, fallback;
+    append_element(text, f, values);
+    const bool has_default = !defaults.at_end();
+    if (has_default) append_element(fallback, f, defaults);
+    if (!has_default || text != fallback) used = i + 1;
+    elements.push_back(std::move(text));
+  }
+  elements.resize(used);
+  for (const std::string& e : elements) are_sizes = are_sizes && e[0] != '-' && e != "0";
+  std::string out;
+  for (const std::string& e : elements)
+    out.append(out.empty() ? "" : are_sizes ? "\u00D7" : ",").append(e);
+  return are_sizes ? out : '[' + out + ']';
+}
+
+/// "K=64", "bias", "bias=false", "f32" of a type.
+inline std::string field_text(const operator_field& f, parameter_cursor values,
+                              parameter_cursor defaults) {
+  if (f.extent != 0 && f.kind != parameter_kind::aggregate)
+    return f.name + '=' + used_elements(f, values, defaults);
+  std::string value;
+  append_field(value, f, values);
+  if (f.kind == parameter_kind::boolean && value == "true") return f.name;
+  return f.name + '=' + value;
+}
+
+/// Whether the field's value is the one that the operator declares for it.
+inline bool is_default(const operator_field& f, parameter_cursor values,
+                       parameter_cursor defaults) {
+  return !defaults.at_end() && values.packed_field(f) == defaults.packed_field(f);
+}
+
+/// Which fields of a set of parameters become parts.
+enum class which_fields : std::uint8_t {
+  telling,  // the short form or, without one, what is no default and has a meaning in the call
+  all       // every field
+};
+
+/// Parts of the fields have the field's place, those of the short form places from here on.
+inline constexpr std::uint32_t first_brief_place = 1U << 16U;
+
+/// Where the first piece of the short form ends: at a comma, or at a space beside a "name=value".
+inline std::size_t end_of_piece(std::string_view brief) noexcept {
+  const auto has_value = [&](std::size_t begin) {
+    return brief.substr(begin, brief.find(' ', begin) - begin).find('=') != std::string_view::npos;
+  };
+  for (std::size_t at = 0; at < brief.size(); at = brief.find(' ', at) + 1) {
+    const std::size_t space = brief.find(' ', at);
+    if (space == std::string_view::npos) break;
+    if (space > 0 && brief[space - 1] == ',') return space - 1;
+    if (has_value(at) || has_value(space + 1)) return space;
+  }
+  return brief.size();
+}
+
+/// Puts the pieces of the short form into parts of their own, so that rows can share some.
+inline void add_brief(std::vector<parameter_part>& parts, std::string_view brief) {
+  bool after_comma = false;
+  for (std::uint32_t place = first_brief_place; !brief.empty(); ++place) {
+    const std::size_t end = end_of_piece(brief);
+    parts.push_back({place, std::string{brief.substr(0, end)}, after_comma});
+    after_comma = end < brief.size() && brief[end] == ',';
+    brief.remove_prefix(std::min(brief.size(), end + (after_comma ? 2 : 1)));
+  }
+}
+
+/// The parts of a node's parameters; none where they were not kept.
+inline std::vector<parameter_part> parameter_parts(const profile& p, const scope_node& n,
+                                                   which_fields which) {
+  std::vector<parameter_part> parts;
+  const operator_info* const op = p.operator_of(n);
+  if (op == nullptr || n.merged || n.values.empty()) return parts;
+  const bool telling = which == which_fields::telling, brief = telling && !n.brief.empty();
+  if (brief) add_brief(parts, n.brief);
+  parameter_cursor values(n.values.packed), defaults(op->defaults.packed);
+  for (std::uint32_t i = 0; i < op->fields.size(); ++i) {
+    const operator_field& f = op->fields[i];
+    const std::uint64_t bit = i < 64 ? std::uint64_t{1} << i : 0;
+    const bool left_out = telling && (is_default(f, values, defaults) || (n.unshown & bit) != 0 ||
+                                      (brief && (n.beside & bit) == 0));
+    if (!left_out) parts.push_back({i, field_text(f, values, defaults)});
+    values.skip_all(f);
+    defaults.skip_all(f);
+  }
+  return parts;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/parameter_parts.hpp>
+
+// <kprof/model/text_range.hpp>
+#ifndef KPROF_MODEL_TEXT_RANGE_HPP
+#define KPROF_MODEL_TEXT_RANGE_HPP
+
+// One text for several that differ in their numbers only: "Skv=1" to "Skv=900" are "Skv=1…900".
+// Included by row_texts.hpp. Pure; no locale.
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
+/// in "f32".
+struct numbered_text {
+  struct number {
+    double value = 0;
+    std::string_view text;
+  };
+  std::vector<std::string_view> around;  // one more than numbers
+  std::vector<number> numbers;
+
+  explicit numbered_text(std::string_view text) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::size_t end = number_end(text, i);
+      if (end == i) {
+        ++i;
+        continue;
+      }
+      around.push_back(text.substr(begin, i - begin));
+      numbers.push_back({value_of(text.substr(i, end - i)), text.substr(i, end - i)});
+      begin = i = end;
+    }
+    around.push_back(text.substr(begin));
+  }
+
+ private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool is_word(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  }
+  /// Behind the number that begins at `i`; `i` where none does.
+  static std::size_t number_end(std::string_view text, std::size_t i) noexcept {
+    if (!is_digit(text[i]) || (i > 0 && is_word(text[i - 1]))) return i;
+    std::size_t end = i;
+    const auto digits = [&] {
+      while (end < text.size() && is_digit(text[end])) ++end;
+    };
+    digits();
+    // "1,234,567", but not "1,2"
+    while (end - i <= 24 && end + 4 <= text.size() && text[end] == ',' && is_digit(text[end + 1]) &&
+           is_digit(text[end + 2]) && is_digit(text[end + 3]) &&
+           (end + 4 == text.size() || !is_digit(text[end + 4])))
+      end += 4;
+    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end, digits();
+    return end < text.size() && is_word(text[end]) ? i : end;
+  }
+  static double value_of(std::string_view digits) {
+    std::string plain;
+    for (const char c : digits)
+      if (c != ',') plain += c;
+    double value = 0;
+    std::from_chars(plain.data(), plain.data() + plain.size(), value);
+    return value;
+  }
+};
+
+/// Texts that are alike but for their numbers, which are given from the least to the largest.
+class text_range {
+ public:
+  explicit text_range(std::string first) : first_(std::move(first)) {}
+
+  /// False where the text differs in more than its numbers: then there is no range.
+  bool add(std::string_view text) {
+    if (text == first_) return true;
+    const numbered_text parts(text);
+    if (least_.empty()) start();
+    if (parts.around.size() != around_.size()) return false;
+    for (std::size_t i = 0; i < around_.size(); ++i)
+      if (parts.around[i] != around_[i]) return false;
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      const numbered_text::number& n = parts.numbers[i];
+      if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
+      if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
+    }
+    return !least_.empty();
+  }
+
+  std::string text() const {
+    if (least_.empty()) return first_;
+    std::string out = around_[0];
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      out += least_[i].text;
+      if (most_[i].text != least_[i].text) out.append("\u2026").append(most_[i].text);
+      out += around_[i + 1];
+    }
+    return out;
+  }
+
+ private:
+  struct bound {
+    double value = 0;
+    std::string text;
+  };
+  void start() {
+    const numbered_text parts(first_);
+    around_.assign(parts.around.begin(), parts.around.end());
+    for (const numbered_text::number& n : parts.numbers)
+      least_.push_back({n.value, std::string{n.text}});
+    most_ = least_;
+  }
+
+  std::string first_;
+  std::vector<std::string> around_;
+  std::vector<bound> least_, most_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/text_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+using part_list = std::vector<parameter_part>;
+
+inline std::string joined(const part_list& parts) {
+  std::string out;
+  for (const parameter_part& part : parts)
+    out.append(out.empty() ? "" : part.after_comma ? ", " : " ").append(part.text);
+  return out;
+}
+
+/// Takes away the parts that all rows have, and returns them; none of a single row.
+inline part_list take_shared(std::vector<part_list>& rows) {
+  part_list shared;
+  if (rows.size() < 2) return shared;
+  for (const parameter_part& part : rows[0])
+    if (std::all_of(rows.begin() + 1, rows.end(), [&](const part_list& row) {
+          return std::find(row.begin(), row.end(), part) != row.end();
+        }))
+      shared.push_back(part);
+  for (part_list& row : rows)
+    std::erase_if(row, [&](const parameter_part& part) {
+      return std::find(shared.begin(), shared.end(), part) != shared.end();
+    });
+  return shared;
+}
+
+/// The parts of a row of several sets of parameters: those that all have, or that differ in numbers
+/// only, which are given from the least to the largest.
+class part_ranges {
+ public:
+  void add(const part_list& set) {
+    if (sets_++ == 0) {
+      for (const parameter_part& part : set) ranges_.push_back({part, text_range{part.text}, 0});
+    }
+    for (range& r : ranges_) {
+      const auto same = std::find_if(set.begin(), set.end(), [&](const parameter_part& part) {
+        return part.place == r.part.place;
+      });
+      if (same != set.end() && r.texts.add(same->text)) ++r.sets;
+    }
+  }
+  part_list parts() const {
+    part_list out;
+    for (const range& r : ranges_)
+      if (r.sets == sets_) out.push_back({r.part.place, r.texts.text(), r.part.after_comma});
+    return out;
+  }
+
+ private:
+  struct range {
+    parameter_part part;
+    text_range texts;
+    std::size_t sets;
+  };
+  std::vector<range> ranges_;
+  std::size_t sets_ = 0;
+};
+
+/// Numbers the rows by their texts: rows of one number read the same.
+inline std::vector<std::uint32_t> equal_texts(const std::vector<std::string>& texts) {
+  text_numbers numbers(texts.size());
+  std::vector<std::uint32_t> out;
+  for (const std::string& text : texts) out.push_back(numbers.of(text));
+  return out;
+}
+
+/// Which rows read the same as another.
+inline std::vector<bool> ambiguous(const std::vector<std::string>& texts) {
+  const std::vector<std::uint32_t> number = equal_texts(texts);
+  std::vector<std::uint32_t> count(texts.size());
+  for (const std::uint32_t n : number) ++count[n];
+  std::vector<bool> out(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) out[i] = count[number[i]] > 1;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/row_texts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The nodes of which a row with this grouping holds sets of parameters, by the row's first node.
+class nodes_of_rows {
+ public:
+  nodes_of_rows(const profile& p, const grouping& by, const std::vector<bool>& kept)
+      : rows_(p.nodes.size()) {
+    const device_sums device(p);
+    std::vector<bool> operators(p.nodes.size());
+    for (std::size_t i = 0; i < operators.size(); ++i)
+      operators[i] = p.nodes[i].kind == scope_kind::op && (kept.empty() || kept[i]);
+    group_numbers groups(p, by);
+    const row_numbers numbers(p, by, groups, launched_in(p, device), operators);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i)
+      if (operators[i] && numbers.row_of[i] != scope_node::none && !p.nodes[i].merged)
+        rows_[numbers.first[numbers.row_of[i]]].push_back(static_cast<std::uint32_t>(i));
+  }
+  const std::vector<std::uint32_t>& of(std::uint32_t first_node) const { return rows_[first_node]; }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> rows_;
+};
+
+class row_describer {
+ public:
+  /// `pass_apart`: a column beside the parameters shows it.
+  row_describer(const profile& p, const text_plan& plan, bool pass_apart)
+      : p_(p), plan_(plan), pass_apart_(pass_apart) {}
+
+  /// `sets`: the nodes of the row, where it holds several sets of parameters.
+  part_list parts(const operator_row& row, const std::vector<std::uint32_t>& sets) const {
+    part_list out;
+    if (row.invalid) out.push_back({invalid_place, invalid_text(row)});
+    add_keys(out, row);
+    if (row.variants > 1) {
+      if (row.operators == 1) append(out, ranges_of(sets));
+      const bool comma = !out.empty();
+      out.push_back({sets_place,
+                     row.merged ? format_count(row.variants - 1) + "+ sets"
+                                : format_count(row.variants) + " sets",
+                     comma});
+    } else if (row.merged) {
+      out.push_back({sets_place, "(not kept)"});
+    } else if (row.node < p_.nodes.size() && row.operators == 1) {
+      append(out, parts_of(p_.nodes[row.node]));
+    }
+    return out;
+  }
+
+  /// Of one set of parameters.
+  part_list parts_of(const scope_node& n) const {
+    if (plan_.options.all_parameters) return parameter_parts(p_, n, which_fields::all);
+    part_list parts = parameter_parts(p_, n, which_fields::telling);
+    const operator_info* const op = p_.operator_of(n);
+    std::erase_if(parts, [&](const parameter_part& part) {
+      if (op == nullptr || part.place >= op->fields.size()) return false;
+      const std::string& name = op->fields[part.place].name;
+      return (pass_apart_ && name == "pass" && n.work.pass != pass_kind::unknown) ||
+             (name == "type" && n.work.type != dtype::unknown);
+    });
+    if (n.work.type != dtype::unknown && !plan_.one_type)
+      parts.push_back({type_place, dtype_name(n.work.type)});
+    return parts;
+  }
+
+ private:
+  // Places of parts that are no fields.
+  static constexpr std::uint32_t invalid_place = ~std::uint32_t{0} - 1,
+                                 sets_place = invalid_place - 1, type_place = sets_place - 1,
+                                 first_key_place = std::uint32_t{1} << 20U;
+
+  static void append(part_list& out, part_list more) {
+    for (parameter_part& part : more) out.push_back(std::move(part));
+  }
+
+  static std::string invalid_text(const operator_row& row) {
+    if (row.variants == 1) return "invalid:";
+    return "invalid: " + counted(row.invalid_calls, "call", "calls") + ',';
+  }
+
+  /// What the table is grouped by, beside operators and their parameters.
+  static void add_keys(part_list& out, const operator_row& row) {
+    std::uint32_t place = first_key_place;
+    for (const group_value& v : row.values) {
+      ++place;
+      if (v.kind == group_key::op || v.kind == group_key::parameters) continue;
+      std::string text = v.known ? v.text : "n/a";
+      if (v.kind == group_key::field) text = v.key + '=' + text;
+      else if (!v.known) text = "no " + v.key;
+      out.push_back({place, std::move(text)});
+    }
+  }
+
+  part_list ranges_of(const std::vector<std::uint32_t>& sets) const {
+    part_ranges ranges;
+    for (const std::uint32_t node : sets) ranges.add(parts_of(p_.nodes[node]));
+    return ranges.parts();
+  }
+
+  const profile& p_;
+  const text_plan& plan_;
+  bool pass_apart_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/row_description.hpp>
+
+// <kprof/report/text/varied_field.hpp>
+#ifndef KPROF_REPORT_TEXT_VARIED_FIELD_HPP
+#define KPROF_REPORT_TEXT_VARIED_FIELD_HPP
+
+// The field in which rows differ most. Included by operator_groups.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The path of the number that has the most different values in these rows of one operator, besides
+/// those in `but`; of equals the first. Empty: none differs.
+[[gnu::cold]] inline std::string most_varied_field(const profile& p,
+                                                   const std::vector<operator_row>& rows,
+                                                   const std::vector<std::string>& but) {
+  std::vector<std::string> paths;  // in the order of the fields
+  std::unordered_map<std::string, std::unordered_set<std::string>> values;
+  for (const operator_row& row : rows) {
+    if (row.node >= p.nodes.size()) continue;
+    const scope_node& n = p.nodes[row.node];
+    const operator_info* const op = p.operator_of(n);
+    if (op == nullptr || n.merged) continue;
+    for_each_parameter(
+        *op, n.values,
+        [&](std::string_view path, const operator_field& f, const parameter_value& value) {
+          if (!holds_number(f.kind)) return;
+          const auto [at, is_new] = values.try_emplace(std::string{path});
+          if (is_new) paths.emplace_back(path);
+          at->second.insert(parameter_text(value));
+        });
+  }
+  std::string most;
+  std::size_t count = 1;
+  for (const std::string& path : paths) {
+    if (values[path].size() <= count || std::find(but.begin(), but.end(), path) != but.end())
+      continue;
+    count = values[path].size();
+    most = path;
+  }
+  return most;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/varied_field.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// An operator of the table: its rows, and what they add up to. Where a row may hold calls of
+/// several operators, there is one group for all rows.
+struct operator_group {
+  operator_row sum;
+  std::vector<operator_row> rows;  // those that are folded come last
+  // The nodes of each row where it holds several sets of parameters.
+  std::vector<std::vector<std::uint32_t>> sets;
+  std::size_t shown = 0;  // rows that are not folded
+  hidden_rows folded;
+};
+
+/// How much of the run a row is: of the time of the devices or of the host, whichever is more.
+inline double weight_of(const operator_row& row) noexcept {
+  return std::max(row.device_share, row.share);
+}
+
+/// The operators of the table in their order, and what became of the others.
+class operator_groups {
+ public:
+  std::vector<operator_group> groups;
+  hidden_rows folded;                     // whole operators
+  std::vector<std::string> folded_names;  // theirs
+  double folded_below = 0;                // rows of less weight are folded; 0: none is
+  hidden_rows filtered;
+  hidden_rows all;          // rows of the table, folded ones too
+  bool by_operator = true;  // no row has calls of several operators
+
+  [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
+      : by_operator(plan.by.has(group_key::op)), p_(p), plan_(plan), kept_(matching(p, plan)) {
+    if (!kept_.empty())
+      for (const operator_row& row :
+           operator_table(p, plan.by, [&](const scope_node& n) { return !is_kept(n); }))
+        filtered.add(row);
+    std::vector<operator_row> rows = rows_of(plan.by);
+    for (const operator_row& row : rows) all.add(row);
+    std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
+    gather(std::move(sums), std::move(rows));
+    if (plan.options.top > 0) {
+      choose_threshold();
+      if (plan.by == grouping{} && !plan.options.all_parameters) fold_fields();
+    }
+    fold_below(folded_below);
+  }
+
+ private:
+  // More than this part of the run is not left to lines that say "more".
+  static constexpr double most_folded = 0.02;
+  static constexpr double always_folded = 0.001;
+
+  bool is_kept(const scope_node& n) const {
+    return kept_.empty() || kept_[static_cast<std::size_t>(&n - p_.nodes.data())];
+  }
+  /// Of which nodes the calls are in the table; empty: of all.
+  static std::vector<bool> matching(const profile& p, const text_plan& plan) {
+    std::vector<bool> matches;
+    if (!plan.filter.active()) return matches;
+    for (const scope_node& n : p.nodes)
+      matches.push_back(n.kind == scope_kind::op &&
+                        plan.filter.matches(n.name, parameter_text(p, n)));
+    return matches;
+  }
+
+  std::vector<operator_row> rows_of(const grouping& by) const {
+    return in_order(operator_table(p_, by, [&](const scope_node& n) { return is_kept(n); }));
+  }
+  std::vector<operator_row> in_order(std::vector<operator_row> rows) const {
+    std::vector<operator_row> sorted;
+    for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
+           return comes_before(*plan_.sort, rows[a], rows[b]);
+         }))
+      sorted.push_back(std::move(rows[i]));
+    return sorted;
+  }
+
+  void gather(std::vector<operator_row> sums, std::vector<operator_row> rows) {
+    text_numbers numbers(sums.size());
+    names_.reserve(sums.size());  // views of them are kept
+    for (operator_row& sum : sums) {
+      names_.push_back(sum.name);
+      static_cast<void>(numbers.of(names_.back()));
+      groups.emplace_back().sum = std::move(sum);
+    }
+    for (operator_row& row : rows)
+      if (const std::uint32_t group = by_operator ? numbers.of(row.name) : 0; group < groups.size())
+        groups[group].rows.push_back(std::move(row));
+    list_sets(groups, plan_.by);
+  }
+
+  /// Finds the nodes of rows that hold several sets of parameters.
+  void list_sets(std::vector<operator_group>& of, const grouping& by) const {
+    std::optional<nodes_of_rows> nodes;
+    for (operator_group& g : of) {
+      g.sets.assign(g.rows.size(), {});
+      for (std::size_t i = 0; i < g.rows.size(); ++i) {
+        if (g.rows[i].variants < 2 || g.rows[i].operators > 1) continue;
+        if (!nodes) nodes.emplace(p_, by, kept_);
+        g.sets[i] = nodes->of(g.rows[i].node);
+      }
+    }
+  }
+
+  std::size_t small_rows(const operator_group& g, double least) const {
+    return static_cast<std::size_t>(
+        std::count_if(g.rows.begin(), g.rows.end(),
+                      [&](const operator_row& row) { return weight_of(row) < least; }));
+  }
+
+  /// Lines of operators and rows if what weighs less than `least` is folded.
+  std::size_t lines_if(double least) const {
+    std::size_t lines = 0;
+    for (const operator_group& g : groups) {
+      if (by_operator && weight_of(g.sum) < least) continue;
+      const std::size_t small = small_rows(g, least);
+      lines += g.rows.size() == 1 ? 1 : 1 + g.rows.size() - (small > 1 ? small : 0);
+    }
+    return lines;
+  }
+
+  /// 0.1 %, or more where the table would be longer than asked.
+  void choose_threshold() {
+    std::vector<double> weights{always_folded};
+    for (const operator_group& g : groups)
+      for (const operator_row& row : g.rows)
+        if (weight_of(row) >= always_folded) weights.push_back(weight_of(row) * (1 + 1e-9));
+    std::sort(weights.begin(), weights.end());
+    const auto fits = std::partition_point(weights.begin(), weights.end(), [&](double least) {
+      return lines_if(least) > plan_.options.top;
+    });
+    folded_below = fits == weights.end() ? weights.back() : *fits;
+  }
+
+  /// Where small rows are much together, such as those of a cache that grows from call to call, the
+  /// field that they differ in most makes no row any more, until little is left in small rows.
+  [[gnu::cold]] void fold_fields() {
+    for (operator_group& g : groups) {
+      std::vector<std::string> fields;
+      while (is_in_small_rows(g)) {
+        std::string field = most_varied_field(p_, g.rows, fields);
+        if (field.empty()) break;
+        fields.push_back(std::move(field));
+        regroup(g, plan_.by.folding(fields));
+      }
+    }
+    choose_threshold();
+  }
+  bool is_in_small_rows(const operator_group& g) const {
+    if (small_rows(g, folded_below) < 2) return false;
+    double weight = 0;
+    for (const operator_row& row : g.rows)
+      if (weight_of(row) < folded_below) weight += weight_of(row);
+    return weight > most_folded;
+  }
+  void regroup(operator_group& g, const grouping& by) {
+    g.rows = in_order(operator_table(
+        p_, by, [&](const scope_node& n) { return n.name == g.sum.name && is_kept(n); }));
+    std::vector<operator_group> one(1);
+    one[0].rows = std::move(g.rows);
+    list_sets(one, by);
+    g.rows = std::move(one[0].rows);
+    g.sets = std::move(one[0].sets);
+  }
+
+  [[gnu::cold]] void fold_below(double least) {
+    std::vector<operator_group> left;
+    const auto is_small = [&](const operator_row& row) { return weight_of(row) < least; };
+    const bool several =
+        by_operator && std::count_if(groups.begin(), groups.end(),
+                                     [&](const operator_group& g) { return is_small(g.sum); }) > 1;
+    for (operator_group& g : groups) {
+      if (several && is_small(g.sum)) {
+        for (const operator_row& row : g.rows) folded.add(row);
+        folded_names.push_back(g.sum.name);
+        continue;
+      }
+      g.shown = g.rows.size();
+      if (small_rows(g, least) > 1) put_small_rows_last(g, is_small);
+      left.push_back(std::move(g));
+    }
+    groups = std::move(left);
+  }
+  template <class IsSmall>
+  static void put_small_rows_last(operator_group& g, IsSmall is_small) {
+    std::vector<operator_row> rows, small;
+    std::vector<std::vector<std::uint32_t>> sets, small_sets;
+    for (std::size_t i = 0; i < g.rows.size(); ++i) {
+      const bool last = is_small(g.rows[i]);
+      if (last) g.folded.add(g.rows[i]);
+      (last ? small : rows).push_back(std::move(g.rows[i]));
+      (last ? small_sets : sets).push_back(std::move(g.sets[i]));
+    }
+    g.shown = rows.size();
+    std::move(small.begin(), small.end(), std::back_inserter(rows));
+    std::move(small_sets.begin(), small_sets.end(), std::back_inserter(sets));
+    g.rows = std::move(rows);
+    g.sets = std::move(sets);
+  }
+
+  const profile& p_;
+  const text_plan& plan_;
+  std::vector<bool> kept_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/operator_groups.hpp>
+
+// <kprof/report/text/operator_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
+
+// The lines of the table of operators: an operator's name with its sum, its rows below it, each by
+// what tells it from the others, then what is folded. Included by table.hpp.
+
+// <kprof/report/text/telling_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
+#define KPROF_REPORT_TEXT_TELLING_LINES_HPP
+
+// The texts of an operator's rows in a column of some width, so that no two rows read the same.
+// Included by the tables of the text report. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A row to be described: its parts, what other columns say of it, and a key that no other has.
+struct described_row {
+  part_list parts;
+  std::string beside;
+  std::uint64_t key = 0;
+};
+
+class telling_lines {
+ public:
+  /// The rows of one operator: what the parts of two of them have in common need not be shown.
+  [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
+      : rows_(std::move(rows)), ascii_(ascii) {
+    for (described_row& row : rows_)
+      for (parameter_part& part : row.parts)
+        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
+    for (const described_row& row : rows_) count_values(row.parts);
+  }
+
+  /// Columns that the longest row takes in one line.
+  std::size_t natural() const noexcept {
+    std::size_t widest = 0;
+    for (const described_row& row : rows_)
+      widest = std::max(widest, display_width(joined(row.parts)));
+    return widest;
+  }
+
+  /// The lines of each row. A row that is too long for one leaves out what tells least; where it
+  /// would then read like another, it takes more lines.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::string>> lines;
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) {
+      std::string text = joined(row.parts);
+      if (display_width(text) > width) text = shortened(row.parts, width);
+      texts.push_back(beside(row, text));
+      lines.push_back({std::move(text)});
+    }
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
+    return lines;
+  }
+
+ private:
+  static constexpr std::uint32_t key_place = ~std::uint32_t{0};
+
+  static std::string beside(const described_row& row, const std::string& text) {
+    return text + '\n' + row.beside;
+  }
+
+  void count_values(const part_list& parts) {
+    for (const parameter_part& part : parts) {
+      auto at = std::find_if(values_.begin(), values_.end(),
+                             [&](const values_of_place& v) { return v.place == part.place; });
+      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
+      if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
+          at->texts.size() < enough_values)
+        at->texts.push_back(part.text);
+    }
+  }
+  std::size_t telling(std::uint32_t place) const noexcept {
+    for (const values_of_place& v : values_)
+      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
+    return 0;
+  }
+
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
+  std::string shortened(const part_list& parts, std::size_t width) const {
+    std::vector<std::size_t> order(parts.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
+      return x != y ? x < y : a > b;
+    });
+    std::vector<bool> left_out(parts.size());
+    for (const std::size_t next : order) {
+      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
+      left_out[next] = true;
+      std::string text = with_gaps(parts, left_out);
+      if (display_width(text) <= width) return text;
+    }
+    return cut_in_the_middle(with_gaps(parts, left_out), width);
+  }
+
+  std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
+    std::string out;
+    bool in_gap = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!left_out[i])
+        out.append(out.empty()                       ? ""
+                   : parts[i].after_comma && !in_gap ? ", "
+                                                     : " ")
+            .append(parts[i].text);
+      else if (!in_gap) out.append(out.empty() ? "" : " ").append(ellipsis());
+      in_gap = left_out[i];
+    }
+    return out;
+  }
+  const char* ellipsis() const noexcept { return ascii_ ? "..." : "\u2026"; }
+
+  /// Both ends of printable text.
+  std::string cut_in_the_middle(const std::string& text, std::size_t width) const {
+    const std::size_t mark = display_width(ellipsis());
+    if (display_width(text) <= width) return text;
+    if (width <= mark) return std::string(width, '.');
+    const std::size_t begin = (width - mark + 1) / 2;
+    return first_columns(text, begin) + ellipsis() + last_columns(text, width - mark - begin);
+  }
+  static std::string first_columns(std::string_view text, std::size_t width) {
+    std::size_t used = 0, size = 0;
+    while (size < text.size()) {
+      const code_point c = first_character(text.substr(size));
+      used += width_of(c.value);
+      if (used > width) break;
+      size += c.size;
+    }
+    return std::string{text.substr(0, size)};
+  }
+  static std::string last_columns(std::string_view text, std::size_t width) {
+    std::size_t used = display_width(text);
+    while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
+      const code_point c = first_character(text);
+      used -= width_of(c.value);
+      text.remove_prefix(c.size);
+    }
+    return std::string{text};
+  }
+
+  /// At spaces where there are any, with later lines indented.
+  static std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines;
+    const std::size_t indent = width > 8 ? 2 : 0;
+    while (!text.empty()) {
+      const std::string lead(lines.empty() ? 0 : indent, ' ');
+      std::string line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
+      if (line.size() < text.size() && text[line.size()] != ' ')
+        if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
+          line.resize(space);
+      text.remove_prefix(line.size());
+      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+      lines.push_back(lead + line);
+    }
+    if (lines.empty()) lines.emplace_back();
+    return lines;
+  }
+
+  // more values of a part tell no more
+  static constexpr std::size_t enough_values = 64;
+  struct values_of_place {
+    std::uint32_t place = 0;
+    std::vector<std::string> texts;
+  };
+
+  std::vector<described_row> rows_;
+  std::vector<values_of_place> values_;
+  bool ascii_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/telling_lines.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line of the table before it is laid out: a row, or the sum of several.
+struct operator_line {
+  const operator_row* row = nullptr;  // its numbers; else those of `sum`
+  const hidden_rows* sum = nullptr;
+  std::string name{};         // in the column of operators
+  std::string description{};  // where it is no row that telling_lines describes
+  std::size_t indent = 0;     // of the description
+  row_look look{};
+  // Of a row: which of the descriptions of its operator, and which row there.
+  std::size_t group = none, place = 0;
+
+  static constexpr std::size_t none = ~std::size_t{0};
+};
+
+/// All lines of the table, and the descriptions of the rows by operator.
+struct operator_lines {
+  std::vector<operator_line> lines;
+  std::vector<telling_lines> described;
+  // Columns for the name of what is folded, and for some of its operators.
+  std::size_t widest_sum = 0;
+
+  operator_lines() = default;
+  /// `beside`: what columns beside the parameters say of a row.
+  template <class Beside>
+  [[gnu::cold]] operator_lines(const page& out, const row_describer& describer,
+                               const operator_groups& chosen, Beside beside) {
+    for (const operator_group& g : chosen.groups) add(out, describer, chosen, g, beside);
+    if (!chosen.folded_names.empty()) {
+      std::string text = more(out, chosen.folded_names.size(), "operators", chosen.folded_below);
+      widest_sum = display_width(text) + 24;
+      for (const std::string& name : chosen.folded_names)
+        text.append(&name == chosen.folded_names.data() ? ": " : ", ").append(out.safe(name));
+      widest_sum = std::min(widest_sum, display_width(text));
+      lines.push_back(
+          {.sum = &chosen.folded, .name = text, .look = {.span = 2, .style = line_style::dim}});
     }
   }
 
  private:
-  // Calls are filtered one set of parameters after another, before rows are made of them: a row of
-  // several sets has no parameters that an expression could be searched in. Of a row matched in
-  // part, the other calls are a row filtered out.
-  std::vector<operator_row> wanted(const profile& p, const text_plan& plan) {
-    if (!plan.filter.active()) return operator_table(p, plan.options.by);
-    std::vector<bool> matches(p.nodes.size());
-    for (std::size_t i = 0; i < p.nodes.size(); ++i)
-      matches[i] = p.nodes[i].kind == scope_kind::op &&
-                   plan.filter.matches(p.nodes[i].name, parameter_text(p, p.nodes[i]));
-    const auto match = [&](const scope_node& n) {
-      return matches[static_cast<std::size_t>(&n - p.nodes.data())];
-    };
-    for (const operator_row& row :
-         operator_table(p, plan.options.by, [&](const scope_node& n) { return !match(n); })) {
-      operators_self_ns += row.self_ns;
-      filtered.add(row);
+  template <class Beside>
+  [[gnu::cold]] void add(const page& out, const row_describer& describer,
+                         const operator_groups& chosen, const operator_group& g, Beside beside) {
+    const std::string name = !chosen.by_operator  ? ""
+                             : g.sum.name.empty() ? "(no name)"
+                                                  : g.sum.name;
+    std::vector<described_row> rows;
+    for (std::size_t i = 0; i < g.rows.size(); ++i)
+      rows.push_back({describer.parts(g.rows[i], g.sets[i]), beside(g.rows[i]), g.rows[i].key});
+    const std::size_t indent = chosen.by_operator ? 2 : 0;
+    if (rows.size() == 1) {
+      lines.push_back({.row = &g.rows[0], .name = name, .group = described.size()});
+      described.emplace_back(std::move(rows), out.ascii());
+      return;
     }
-    return operator_table(p, plan.options.by, match);
+    if (chosen.by_operator) add_head(out, g, name, rows);
+    for (described_row& row : rows)
+      if (row.parts.empty() && row.beside.find_first_not_of('\n') == std::string::npos)
+        row.parts.push_back({0, "(default)"});
+    rows.resize(g.shown);
+    for (std::size_t i = 0; i < g.shown; ++i)
+      lines.push_back({.row = &g.rows[i], .indent = indent, .group = described.size(), .place = i});
+    described.emplace_back(std::move(rows), out.ascii());
+    if (g.folded.rows > 0)
+      lines.push_back({.sum = &g.folded,
+                       .description = more(out, g.folded.rows, "more", chosen.folded_below),
+                       .indent = indent,
+                       .look = {.style = line_style::dim}});
+  }
+
+  /// The operator's name with what all its rows share, which is taken out of these.
+  [[gnu::cold]] void add_head(const page& out, const operator_group& g, const std::string& name,
+                              std::vector<described_row>& rows) {
+    std::vector<part_list> parts;
+    for (described_row& row : rows) parts.push_back(std::move(row.parts));
+    const std::string shared = joined(take_shared(parts));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].parts = std::move(parts[i]);
+    const std::string count = format_count(g.rows.size());
+    const std::string safe = out.safe(out.ascii() ? ascii_notation(shared) : shared);
+    lines.push_back({.row = &g.sum,
+                     .name = name,
+                     .description = shared.empty() ? count + " rows" : "all " + count + ": " + safe,
+                     .look = {.style = line_style::bold}});
+  }
+
+  static std::string more(const page& out, std::uint64_t count, const char* what, double below) {
+    return (out.ascii() ? "... " : "\u2026 ") + format_count(count) + ' ' + what + ", each < " +
+           format_share(std::ceil(below * 1000 - 1e-6) / 1000);
   }
 };
 
-inline bool shown_unasked(const column& c, const std::vector<operator_row>& rows,
-                          const text_plan& plan) noexcept {
-  if (c.as == look::call_site) return plan.options.by >= grouping::call_site;
-  if (c.as == look::thread) return plan.options.by >= grouping::thread;
-  if (c.as == look::open)
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const operator_row& row) { return row.open > 0; });
-  const unsigned rank = rank_of(c, plan.device);
-  return rank > 0 && rank != not_here;
-}
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/operator_lines.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
 
 /// How far a column of text may shrink.
 [[gnu::cold]] inline std::size_t least_width(const column& c, bool comfortable,
                                              std::size_t page_width) noexcept {
   switch (c.as) {
-    case look::name: return std::clamp<std::size_t>(page_width / 4, 10, 32);
-    case look::parameters: return comfortable ? 24 : 12;
+    case look::name: return std::clamp<std::size_t>(page_width / 5, 8, 24);
+    case look::parameters:
+      return comfortable ? std::max<std::size_t>(page_width / 3, 26) : page_width > 60 ? 24 : 12;
     case look::call_site: return 16;
     case look::thread: return 12;
     default: return 0;
   }
 }
 
-/// The table's columns: those asked for, or those that fit. Returns what had to be left out.
-class table_columns {
+/// A share as a bar of `width` characters at most, the largest share as the longest.
+inline std::string bar_of(double share, double largest, std::size_t width, bool ascii) {
+  if (!(share > 0) || !(largest > 0)) return {};
+  const double length = std::min(share / largest, 1.0) * static_cast<double>(width);
+  auto eighths = static_cast<std::size_t>(std::lround(length * 8));
+  std::string out;
+  if (ascii) {
+    out.assign((eighths + 4) / 8, '#');
+    return out;
+  }
+  static constexpr const char* parts[] = {"",       "\u258F", "\u258E", "\u258D",
+                                          "\u258C", "\u258B", "\u258A", "\u2589"};
+  for (; eighths >= 8; eighths -= 8) out += "\u2588";
+  return out + parts[eighths];
+}
+
+/// What a column says of the sum of several rows; empty where that is no sum.
+inline std::string sum_cell(const column& c, const hidden_rows& sum, const text_plan& plan,
+                            const page& out) {
+  if (c.is("calls")) return sum.calls == 0 ? "" : calls_cell(sum.calls);
+  if (c.is("self")) return out.time(sum.self_ns);
+  if (c.is("share")) return format_share(share_of(sum.self_ns, plan.all_self_ns));
+  if (c.is("device")) return out.time(sum.device_ns);
+  if (c.is("device_share")) return format_share(share_of(sum.device_ns, plan.all_device_ns));
+  return {};
+}
+
+class operator_grid {
  public:
   std::vector<const column*> shown;
-  std::vector<std::string> left_out;
-  grid cells;
-  std::size_t whole_width = 0;  // of a page on which nothing is cut or left out
+  std::vector<std::string> left_out;  // headers of columns that did not fit
+  std::vector<std::string> cut;       // headers of columns whose texts did not
+  std::size_t whole_width = 0;        // of a page on which nothing is cut or left out
 
-  [[gnu::cold]] table_columns(const page& out, const profile& p, const text_plan& plan,
-                              const std::vector<operator_row>& rows)
-      : asked_(!plan.columns.empty()), device_(plan.device) {
-    nested_ = std::any_of(rows.begin(), rows.end(), [](const operator_row& row) {
-      return row.device_total_ns > 2 * row.device_ns;
-    });
-    shown = plan.columns;
-    for (const column& c : columns)
-      if (!asked_ && shown_unasked(c, rows, plan)) shown.push_back(&c);
-    for (const column* c : shown)
-      cells.columns.push_back({.header = c->header,
-                               .right = !is_foreign(*c) && c->as != look::type,
-                               .keep_end = c->as == look::call_site});
-    for (const operator_row& row : rows) {
-      auto& line = cells.rows.emplace_back();
-      for (const column* c : shown) line.push_back(cell(*c, row, p, out));
+  [[gnu::cold]] operator_grid(const page& out, const profile& p, const text_plan& plan,
+                              const operator_groups& chosen)
+      : out_(out), p_(p), plan_(plan), asked_(!plan.columns.empty()) {
+    shown = asked_ ? plan.columns : useful_columns(chosen);
+    for (const operator_group& g : chosen.groups) {
+      largest_ = std::max(largest_, plan.device ? g.sum.device_share : g.sum.share);
+      nested_ = nested_ || g.sum.device_total_ns > 2 * g.sum.device_ns;
     }
-    for (std::size_t i = 0; i < shown.size(); ++i)
-      if (shown[i]->as == look::rate || shown[i]->as == look::ratio) cells.align_points(i);
-    cells.measure(out);
-    whole_width = cells.whole_width();
-    set_least(out);
-    while (shown.size() > 1 && cells.least_width() > out.width()) drop_one(out);
-    std::reverse(left_out.begin(), left_out.end());
+    lines_ = operator_lines(out, row_describer(p, plan, has(look::pass)), chosen,
+                            [&](const operator_row& row) { return beside(row); });
+  }
+
+  /// A line below a rule, of a sum over the whole table or of what is not in it.
+  void add_total(std::string name, const hidden_rows& sum) {
+    totals_.push_back({.sum = &sum, .name = std::move(name), .look = {.span = 2}});
+  }
+
+  [[gnu::cold]] void print(page& out) {
+    if (!totals_.empty()) totals_.front().look.rule_before = true;
+    std::vector<operator_line> lines = lines_.lines;
+    lines.insert(lines.end(), totals_.begin(), totals_.end());
+    for (const column* c : shown) cells_.columns.push_back(grid_column_of(*c));
+    for (const operator_line& line : lines) {
+      auto& row = cells_.rows.emplace_back();
+      for (const column* c : shown) row.push_back(cell_of(*c, line));
+      cells_.looks.push_back(line.look);
+    }
+    std::size_t texts = 0;
+    while (texts < shown.size() && is_text(*shown[texts])) ++texts;
+    for (row_look& look : cells_.looks)
+      if (look.span > 1) look.span = texts;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      if (shown[i]->as == look::rate || shown[i]->as == look::ratio) cells_.align_points(i);
+      if (shown[i]->as == look::time) cells_.align_units(i);
+    }
+    fit();
+    put_descriptions(lines);
+    cells_.print(out);
   }
 
  private:
-  void set_least(const page& out) {
+  bool has(look as) const noexcept {
+    return std::any_of(shown.begin(), shown.end(), [&](const column* c) { return c->as == as; });
+  }
+
+  std::vector<const column*> useful_columns(const operator_groups& chosen) const {
+    std::vector<const column*> out;
+    for (const column& c : columns)
+      if (is_useful(c, chosen)) out.push_back(&c);
+    return out;
+  }
+  bool is_useful(const column& c, const operator_groups& chosen) const {
+    const auto any = [&](auto holds) {
+      return std::any_of(chosen.groups.begin(), chosen.groups.end(), [&](const operator_group& g) {
+        return std::any_of(g.rows.begin(), g.rows.end(), holds);
+      });
+    };
+    switch (c.as) {
+      case look::name: return chosen.by_operator;
+      case look::call_site:
+      case look::thread: return false;  // described where they are keys
+      case look::open: return any([](const operator_row& row) { return row.open > 0; });
+      case look::pass:
+        return plan_.by.has(group_key::parameters) && any([](const operator_row& row) {
+                 return row.pass != pass_kind::unknown && row.pass != pass_kind::fprop;
+               });
+      case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
+      default: break;
+    }
+    const unsigned rank = rank_of(c, plan_.device);
+    return rank > 0 && rank != not_here;
+  }
+
+  /// What other columns say of a row; they are never left out.
+  std::string beside(const operator_row& row) const {
+    std::string text;
+    for (const column* c : shown)
+      if (c->as == look::pass || c->as == look::call_site || c->as == look::thread)
+        text += cell(*c, row, p_, out_) + '\n';
+    return text;
+  }
+
+  static bool is_text(const column& c) noexcept { return c.as <= look::bar; }
+
+  /// What the rows are described by.
+  std::string description_header() const {
+    std::string header;
+    for (const group_part& part : plan_.by.keys())
+      if (part.kind != group_key::op)
+        header += (header.empty() ? "" : ", ") +
+                  (part.kind == group_key::call_site ? "call site" : out_.safe(text_of(part)));
+    return header.empty() ? "parameters" : header;
+  }
+  grid_column grid_column_of(const column& c) {
+    return {.header = c.as == look::parameters ? description_header() : c.header,
+            .right = !is_text(c),
+            .keep_end = c.as == look::call_site,
+            .is_printable = c.as == look::parameters || c.as == look::bar};
+  }
+
+  std::string cell_of(const column& c, const operator_line& line) const {
+    if (c.as == look::name) return line.name;
+    if (c.as == look::parameters) return {};
+    if (c.as == look::bar) {
+      const double share = line.row == nullptr ? 0
+                           : plan_.device      ? line.row->device_share
+                                               : line.row->share;
+      return bar_of(share, largest_, bar_width, out_.ascii());
+    }
+    return line.row != nullptr ? cell(c, *line.row, p_, out_) : sum_cell(c, *line.sum, plan_, out_);
+  }
+
+  // Of the column of parameters, if there is one.
+  std::size_t description() const noexcept {
+    std::size_t at = 0;
+    while (at < shown.size() && shown[at]->as != look::parameters) ++at;
+    return at;
+  }
+
+  [[gnu::cold]] void fit() {
+    cells_.measure(out_);
+    if (const std::size_t at = description(); at < shown.size()) {
+      std::size_t& natural = cells_.columns[at].natural;
+      for (const operator_line& line : lines_.lines)
+        natural = std::max(
+            natural,
+            line.indent + display_width(line.description) * (line.look.span == 1) +
+                (line.group == operator_line::none ? 0 : lines_.described[line.group].natural()));
+    }
+    const std::size_t at_description = description(),
+                      natural = at_description < shown.size()
+                                    ? cells_.columns[at_description].natural
+                                    : 0;
+    widen_for_sums();
+    whole_width = cells_.whole_width();
+    set_least();
+    while (shown.size() > 1 && cells_.least_width() > out_.width()) drop_one();
+    std::reverse(left_out.begin(), left_out.end());
+    cells_.lay_out(out_.width());
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const grid_column& c = cells_.columns[i];
+      if (c.width < (shown[i]->as == look::parameters ? natural : c.natural))
+        cut.push_back(c.header);
+    }
+  }
+
+  /// Gives the columns of text, where there is room, what the names of sums take.
+  void widen_for_sums() {
+    std::size_t wanted = lines_.widest_sum, texts = 0, width = 0;
+    for (const operator_line& line : totals_) wanted = std::max(wanted, display_width(line.name));
+    for (; texts < shown.size() && is_text(*shown[texts]); ++texts)
+      width += cells_.columns[texts].natural + (texts > 0 ? grid::gap : 0);
+    const std::size_t widest = std::min(description(), texts - std::min<std::size_t>(texts, 1));
+    if (texts == 0 || width >= wanted) return;
+    grid_column& c = cells_.columns[widest];
+    c.natural += wanted - width;
+  }
+
+  void set_least() {
     const bool comfortable =
         !asked_ && std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-          return rank_of(*c, device_, nested_) >= comfort_rank;
+          return rank_of(*c, plan_.device, nested_) >= comfort_rank;
         });
     for (std::size_t i = 0; i < shown.size(); ++i)
-      cells.columns[i].least = least_width(*shown[i], comfortable, out.width());
+      cells_.columns[i].least = least_width(*shown[i], comfortable, out_.width());
   }
-  void drop_one(const page& out) {
+
+  void drop_one() {
     std::size_t worst = shown.size() - 1;
     if (!asked_)
       for (std::size_t i = 0; i < shown.size(); ++i)
-        if (rank_of(*shown[i], device_, nested_) > rank_of(*shown[worst], device_, nested_))
+        if (rank_of(*shown[i], plan_.device, nested_) >
+            rank_of(*shown[worst], plan_.device, nested_))
           worst = i;
-    left_out.push_back(shown[worst]->header);
+    if (shown[worst]->as != look::bar) left_out.emplace_back(shown[worst]->header);
     shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(worst));
-    cells.drop(worst);
-    set_least(out);
+    cells_.drop(worst);
+    set_least();
   }
 
-  bool asked_, device_, nested_ = false;
+  /// Puts the descriptions into their column, with more lines for rows that take more.
+  [[gnu::cold]] void put_descriptions(const std::vector<operator_line>& lines) {
+    const std::size_t at = description();
+    if (at == shown.size()) return;
+    const std::size_t width = cells_.columns[at].width;
+    std::vector<std::vector<std::vector<std::string>>> texts;
+    std::vector<std::size_t> indents(lines_.described.size());
+    for (const operator_line& line : lines)
+      if (line.group != operator_line::none) indents[line.group] = line.indent;
+    for (std::size_t i = 0; i < indents.size(); ++i)
+      texts.push_back(lines_.described[i].at_width(width - std::min(width, indents[i])));
+    std::vector<std::vector<std::string>> rows;
+    std::vector<row_look> looks;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const operator_line& line = lines[i];
+      const std::string lead(line.indent, ' ');
+      rows.push_back(std::move(cells_.rows[i]));
+      looks.push_back(cells_.looks[i]);
+      if (line.group == operator_line::none) {
+        rows.back()[at] = lead + line.description;
+        continue;
+      }
+      const std::vector<std::string>& text = texts[line.group][line.place];
+      rows.back()[at] = lead + text[0];
+      for (std::size_t more = 1; more < text.size(); ++more) {
+        rows.emplace_back(shown.size())[at] = lead + text[more];
+        looks.push_back({.style = line.look.style});
+      }
+    }
+    cells_.rows = std::move(rows);
+    cells_.looks = std::move(looks);
+  }
+
+  static constexpr std::size_t bar_width = 8;
+
+  const page& out_;
+  const profile& p_;
+  const text_plan& plan_;
+  bool asked_, nested_ = false;
+  double largest_ = 0;
+  operator_lines lines_;
+  std::vector<operator_line> totals_;
+  grid cells_;
 };
 
-/// A line for each reason for which a number of the page is not known.
-[[gnu::cold]] inline void print_absences(page& out, const std::vector<const column*>& shown,
-                                         const std::vector<operator_row>& rows,
-                                         const concerned_names& names) {
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/operator_grid.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
+[[gnu::cold]] inline void print_row_notes(page& out, const profile& p,
+                                          const operator_groups& chosen,
+                                          const std::vector<const column*>& shown) {
+  std::vector<const operator_row*> rows;
+  std::vector<std::string> of_rows;
+  for (const operator_group& g : chosen.groups)
+    for (std::size_t i = 0; i < g.shown; ++i) {
+      rows.push_back(&g.rows[i]);
+      of_rows.push_back(g.rows[i].name);
+    }
+  const concerned_names names(std::move(of_rows));
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
@@ -10273,20 +13802,20 @@ class table_columns {
         absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
-        return c->number != nullptr && c->number->of(rows[i]).why == why;
+        return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
-}
-
-[[gnu::cold]] inline void print_short_calls(page& out, const profile& p,
-                                            const std::vector<operator_row>& rows,
-                                            const concerned_names& names) {
+  names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
+              [&](std::size_t i) {
+                return rows[i]->mean_ns.known() && rows[i]->median_ns.known() &&
+                       rows[i]->calls > 2 && rows[i]->mean_ns.value > 3 * rows[i]->median_ns.value;
+              });
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
               [&](std::size_t i) {
-                return rows[i].mean_ns.known() &&
-                       rows[i].mean_ns.value < 10 * p.cost.empty_scope_ns;
+                return rows[i]->mean_ns.known() &&
+                       rows[i]->mean_ns.value < 10 * p.cost.empty_scope_ns;
               });
 }
 
@@ -10310,55 +13839,52 @@ class table_columns {
 }
 
 [[gnu::cold]] inline std::string table_title(const page& out, const text_plan& plan) {
-  static constexpr const char* by[] = {"", " by parameters", " by parameters and call site",
-                                       " by parameters, call site and thread"};
-  return std::string{"Operators"} + by[static_cast<std::size_t>(plan.options.by)] + ", sorted by " +
-         plan.sort->header +
-         (plan.device
-              ? "; dev share is of " + out.time(plan.all_device_ns) + " of device time, share"
-              : "; share is") +
-         " of " + out.time(plan.all_self_ns) + " in all scopes";
+  std::string title = "Operators";
+  const std::vector<group_part> keys = plan.by.keys();
+  for (std::size_t i = 0; i < keys.size() && plan.by.text() != grouping{}.text(); ++i)
+    title += (i == 0                 ? " by "
+              : i + 1 == keys.size() ? " and "
+                                     : ", ") +
+             (keys[i].kind == group_key::call_site ? "call site" : out.safe(text_of(keys[i])));
+  title += std::string{", sorted by "} + plan.sort->header;
+  if (plan.one_type) title += std::string{"; all "} + dtype_name(*plan.one_type);
+  return title;
 }
 
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
-  const chosen_rows chosen(p, plan);
+  const operator_groups chosen(p, plan);
   out.space();
   out.paragraph("", table_title(out, plan), 2);
   out.space();
-  if (chosen.rows.empty()) {
+  hidden_rows regions;  // outside operators
+  regions.self_ns = plan.all_self_ns - chosen.all.self_ns - chosen.filtered.self_ns;
+  if (chosen.all.rows == 0) {
     out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
   } else {
-    table_columns table(out, p, plan, chosen.rows);
-    table.cells.print(out);
+    operator_grid table(out, p, plan, chosen);
+    table.add_total("in operators", chosen.all);
+    // The operator that handed a path to another thread has its row by thread elsewhere.
+    if (regions.self_ns > plan.all_self_ns * 1e-9)
+      table.add_total(plan.by.has(group_key::thread) ? "in regions, outside own operators"
+                                                     : "in regions, outside operators",
+                      regions);
+    if (chosen.filtered.rows > 0)
+      table.add_total("filtered out " + filtered_by(out, plan), chosen.filtered);
+    table.print(out);
     out.space();
-    chosen.cut.print(out, "more rows", cut_by(plan, "sort=" + std::string{plan.sort->id}), plan);
-    std::vector<std::string> of_rows;
-    for (const operator_row& row : chosen.rows) of_rows.push_back(row.name);
-    const concerned_names names(std::move(of_rows));
-    print_absences(out, table.shown, chosen.rows, names);
-    print_short_calls(out, p, chosen.rows, names);
+    print_row_notes(out, p, chosen, table.shown);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
-    print_cut(out, table.cells.cut(), table.whole_width);
+    print_cut(out, table.cut, table.whole_width);
   }
-  chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
   print_outside(out, p, plan);
-  const double regions = plan.all_self_ns - chosen.operators_self_ns;
-  if (!(regions > plan.all_self_ns * 1e-9)) return;
-  // The operator that handed a path to another thread has its row by=thread elsewhere.
-  const std::string where = plan.options.by == grouping::thread
-                                ? "in regions, outside operators of their thread"
-                                : "in regions, outside operators";
-  out.paragraph(
-      "", where + ": self " + out.time(regions) + ", " + format_share(regions / plan.all_self_ns),
-      2);
 }
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
   out.space();
   out.line("Legend");
   for (const column& c : columns) {
-    if (rank_of(c, plan.device) == not_here) continue;
+    if (rank_of(c, plan.device) == not_here || c.as == look::bar) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
     print_meaning(out, c.header, id + (plan.device ? c.device_meaning : c.meaning));
   }
@@ -10393,7 +13919,7 @@ struct chosen_tree {
   bool any_open = false;
 
   [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan)
-      : rows(kprof::call_tree(p, plan.options.by == grouping::thread)),
+      : rows(kprof::call_tree(p, plan.by.has(group_key::thread))),
         shown(rows.size(), true),
         last(rows.size(), false) {
     if (plan.filter.active()) filter(plan.filter);
@@ -10572,13 +14098,12 @@ namespace detail {
 [[gnu::cold]] inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
-  std::string text = "kprof " + std::to_string(KPROF_VERSION_MAJOR) + '.' +
-                     std::to_string(KPROF_VERSION_MINOR) + '.' +
-                     std::to_string(KPROF_VERSION_PATCH);
-  text += out.dot() + ("wall " + out.time(p.wall_ns));
+  std::string text = "kprof";
+  if (!p.program.empty()) text += out.dot() + printable(p.program, 40, out.ascii());
+  text += out.dot() + out.time(p.wall_ns);
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
   text += out.dot() + counted(threads, "thread", "threads");
-  text += out.dot() + counted(p.complete.recorded, "scope", "scopes");
+  if (p.cpus > 0) text += " on " + counted(p.cpus, "CPU", "CPUs");
   if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
   out.paragraph("", text, 2);
 }
@@ -10588,38 +14113,44 @@ inline bool has_scopes(const profile& p) noexcept {
                      [](const scope_node& n) { return n.kind != scope_kind::root; });
 }
 
+[[gnu::cold]] KPROF_DETAIL_LOCAL inline status write_page(const profile& p,
+                                                          const report_options& options,
+                                                          std::string& out) {
+  text_plan plan(options);
+  if (status s = plan.prepare(); !s) return s;
+  plan.look_at(p);
+  const int width = options.width > 0 ? options.width : output_width(options.path);
+  page page(static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(widest_page))),
+            options.ascii, options.color.value_or(false));
+  print_header(page, p);
+  print_devices(page, p);
+  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
+  if (!has_scopes(p)) {
+    page.space();
+    page.line("no scopes were recorded");
+    print_outside(page, p, plan);
+  } else {
+    if (options.table) print_table(page, p, plan);
+    if (plan.tree) print_tree(page, p, plan);
+  }
+  if (plan.kernels) print_kernels(page, p, plan);
+  if (plan.copies) print_copies(page, p, plan);
+  if (options.legend) {
+    print_legend(page, plan);
+    if (plan.device && plan.kernels) print_kernel_legend(page);
+    if (plan.device && plan.copies) print_copy_legend(page);
+  }
+  print_footer(page, p, plan);
+  out = page.take();
+  return {};
+}
+
 }  // namespace detail
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write_text(const profile& p,
                                                      const report_options& options,
                                                      std::string& out) {
-  detail::text_plan plan(options);
-  if (status s = plan.prepare(); !s) return s;
-  plan.look_at(p);
-  const int width = options.width > 0 ? options.width : output_width(options.path);
-  detail::page page(
-      static_cast<std::size_t>(std::clamp(width, 40, static_cast<int>(detail::widest_page))),
-      options.ascii);
-  detail::print_header(page, p);
-  detail::print_devices(page, p);
-  if (!detail::has_scopes(p)) {
-    page.space();
-    page.line("no scopes were recorded");
-    detail::print_outside(page, p, plan);
-  } else {
-    if (options.table) detail::print_table(page, p, plan);
-    if (options.tree) detail::print_tree(page, p, plan);
-  }
-  if (options.kernels) detail::print_kernels(page, p, plan);
-  if (options.copies) detail::print_copies(page, p, plan);
-  if (options.legend) {
-    detail::print_legend(page, plan);
-    if (plan.device && options.kernels) detail::print_kernel_legend(page);
-    if (plan.device && options.copies) detail::print_copy_legend(page);
-  }
-  detail::print_footer(page, p);
-  out = page.take();
-  return {};
+  return detail::within_memory([&] { return detail::write_page(p, options, out); });
 }
 
 KPROF_DETAIL_END
@@ -10668,12 +14199,8 @@ inline constexpr option report_option_table[] = {
                 "Where it is empty: `device` where the run has work on a device, else `self`",
      .validate = &check_sort_option,
      .store = &store_member<&report_options::sort>},
-    {.name = "by",
-     .kind = option_kind::choice,
-     .form = "op|parameters|call_site|thread",
-     .fallback = "parameters",
-     .meaning = "what makes a row; each splits the rows of the one before",
-     .store = &store_member<&report_options::by>},
+    by_option<report_options>(),
+    fold_option<report_options>(),
     {.name = "filter",
      .form = "REGEX",
      .meaning = "POSIX extended regular expression, searched in the \"name parameters\" of each "
@@ -10692,26 +14219,50 @@ inline constexpr option report_option_table[] = {
      .fallback = "on",
      .meaning = "show the table of operators",
      .store = &store_member<&report_options::table>},
+    {.name = "parameters",
+     .kind = option_kind::choice,
+     .form = "short|all",
+     .fallback = "short",
+     .meaning = "fields of a row: those that tell it from others, or every one",
+     .store = &store_member<&report_options::all_parameters>},
     {.name = "tree",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the call tree",
+     .meaning = "show the call tree; `auto`: where it says more than the operators, since there "
+                "are none or 10 % of the time is outside them",
      .store = &store_member<&report_options::tree>},
     {.name = "kernels",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the table of kernels, if any ran",
+     .meaning = "show the table of kernels, if any ran; `auto`: where operators do not explain "
+                "1 % of the device's time",
      .store = &store_member<&report_options::kernels>},
     {.name = "copies",
-     .kind = option_kind::flag,
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
      .fallback = "on",
-     .meaning = "show the table of copies and memsets, if there were any",
+     .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
+                "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
     {.name = "full_names",
      .kind = option_kind::flag,
      .fallback = "off",
      .meaning = "list the kernels' whole names below their table",
      .store = &store_member<&report_options::full_names>},
+    {.name = "details",
+     .kind = option_kind::flag,
+     .fallback = "on",
+     .meaning = "show the account of what was seen, what kprof took and of its clock also where "
+                "nothing was lost",
+     .store = &store_member<&report_options::details>},
+    {.name = "color",
+     .kind = option_kind::choice,
+     .form = "auto|on|off",
+     .fallback = "auto",
+     .meaning = "bold and dim lines; `auto`: on a terminal, unless `NO_COLOR` is set",
+     .store = &store_member<&report_options::color>},
     {.name = "ascii",
      .kind = option_kind::flag,
      .fallback = "off",
@@ -10729,6 +14280,7 @@ KPROF_DETAIL_LOCAL inline status write_report(const profile& run, const option_v
   report_options options;
   values.store_into(options);
   options.path = values.text("path");  // standard output may be a terminal, with a width
+  if (!options.color) options.color = out.takes_color();
   std::string page;
   if (status s = write_text(run, options, page); !s) return s;
   out.put(page);
@@ -10751,8 +14303,8 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// Puts the report into `out`, which is left alone when an option is wrong. Text of the program is
-/// made safe to print. Any number of threads may call it.
+/// Puts the report into `out`, which is left alone when an option is wrong or memory runs out. Text
+/// of the program is made safe to print. Any number of threads may call it.
 ///     std::string page;
 ///     const kprof::status s = kprof::write_text(kprof::snapshot(), {.width = 120}, page);
 KPROF_DETAIL_SESSION status write_text(const profile& p, const report_options& options,
@@ -10776,53 +14328,6 @@ KPROF_DETAIL_END
 #define KPROF_REPORT_OUTPUT_WRITE_HPP
 
 // Defines what write.hpp declares, where the session is compiled.
-
-// <kprof/record/attempt.hpp>
-#ifndef KPROF_RECORD_ATTEMPT_HPP
-#define KPROF_RECORD_ATTEMPT_HPP
-
-// What happens where memory runs out. A guard that finds none counts its scope as dropped,
-// everything else returns an error: memory that has run out must not end the program. With
-// -fno-exceptions nothing can be caught, and a failed allocation ends the process as it does
-// everywhere in such a program.
-
-#include <cstddef>
-#include <new>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// What functions without memory return as their error. Short, so that a std::string of it needs no
-/// memory either.
-inline constexpr const char* out_of_memory = "out of memory";
-
-/// Calls work(); false where its memory ran out, and it threw std::bad_alloc. Only that is caught:
-/// the cancellation of a thread must go on.
-template <class Work>
-bool attempt(Work work) {
-#if defined(__cpp_exceptions)
-  try {
-    work();
-    return true;
-  } catch (const std::bad_alloc&) { return false; }
-#else
-  work();
-  return true;
-#endif
-}
-
-/// Makes room for `more` elements, so that adding them cannot fail.
-template <class T>
-void reserve_more(std::vector<T>& v, std::size_t more) {
-  const std::size_t wanted = v.size() + more;
-  if (wanted > v.capacity()) v.reserve(wanted < 2 * v.capacity() ? 2 * v.capacity() : wanted);
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/attempt.hpp>
 
 // <kprof/record/hold_cancellation.hpp>
 #ifndef KPROF_RECORD_HOLD_CANCELLATION_HPP
@@ -10932,6 +14437,13 @@ inline bool read_choice(std::string_view text, std::string_view list, std::uint6
   };
   bool on = false;
   return is_listed(text) || (read_flag(text, on) && is_listed(on ? "on" : "off"));
+}
+
+/// Whether the option's name alone, without a value, is right.
+inline bool needs_no_value(const option& of) {
+  std::uint64_t place = 0;
+  return of.kind == option_kind::flag ||
+         (of.kind == option_kind::choice && read_choice({}, of.form, place));
 }
 
 /// "cupti=auto, cupti=on, cupti=off".
@@ -11137,7 +14649,7 @@ namespace detail {
       [](void* where, std::string_view text) -> status {
         return static_cast<destination*>(where)->append(text);
       },
-      &to);
+      &to, to.takes_color());
   if (status s = request.what->write(run, request.values, sink); !s) return s;
   sink.flush();  // a failure is the destination's too
   return to.close();
@@ -11161,28 +14673,20 @@ namespace detail {
   return {};
 }
 
-/// What write() returns; an error where it runs out of memory. The thread is not cancelled
-/// meanwhile.
-template <class Write>
-KPROF_DETAIL_LOCAL status write_within_memory(Write write) {
-  const hold_cancellation hold;
-  status s;
-  return attempt([&] { s = write(); }) ? s : status{out_of_memory};
-}
-
 }  // namespace detail
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                                 const std::vector<option_setting>& options) {
-  return detail::write_within_memory(
+  const detail::hold_cancellation hold;
+  return detail::within_memory(
       [&] { return detail::write_to_its_path(run, name, options, detail::write_time::now); });
 }
 
 [[gnu::cold]] KPROF_DETAIL_SESSION status write(const profile& run, std::string_view name,
                                                 const std::vector<option_setting>& options,
                                                 std::string& text) {
-  return detail::write_within_memory(
-      [&] { return detail::write_text_of(run, name, options, text); });
+  const detail::hold_cancellation hold;
+  return detail::within_memory([&] { return detail::write_text_of(run, name, options, text); });
 }
 
 KPROF_DETAIL_END
@@ -11494,7 +14998,8 @@ class KPROF_DETAIL_LOCAL settings_parser {
     std::vector<option_value> values;
     bool has_options = false;
     while (!in_.at_end() && !in_.take(')')) {
-      const pair p = read_pair();
+      pair p = read_pair();
+      if (what != nullptr && p.has_value) read_rest_of_list(*what, p);
       if (!in_.stands_at(",)"))
         skip_unexpected(p.written, " in " + shown(written), "options", ",)");
       else if (what != nullptr) read_output_option(*what, p, request, values);
@@ -11507,10 +15012,25 @@ class KPROF_DETAIL_LOCAL settings_parser {
     return written;
   }
 
+  /// Behind the value of a list, words without "=" that are no options go on with it: `fold=K,Skv`.
+  [[gnu::cold]] void read_rest_of_list(const output& what, pair& p) {
+    const option* const of = find_option(what, p.name);
+    if (of == nullptr || of->kind != option_kind::list) return;
+    for (;;) {
+      settings_text ahead = in_;
+      if (!ahead.take(',')) return;
+      const std::string word = ahead.word();
+      if (word.empty() || !ahead.stands_at(",)") || find_option(what, word) != nullptr) return;
+      p.value += '+' + word;
+      p.written += ',' + word;
+      in_ = ahead;
+    }
+  }
+
   [[gnu::cold]] void read_output_option(const output& what, const pair& p, output_request& request,
                                         std::vector<option_value>& values) {
     const option* const of = find_option(what, p.name);
-    const bool is_right = of != nullptr && (p.has_value || of->kind == option_kind::flag);
+    const bool is_right = of != nullptr && (p.has_value || needs_no_value(*of));
     if (!is_right) return complain(unknown_option(what, p.written).message);
     option_reading reading = read_option(*of, p.value);
     if (!reading.complaint.empty()) complain(std::move(reading.complaint));
@@ -11622,9 +15142,11 @@ inline exit_outputs outputs_at_exit(const settings& program, const settings& env
 [[gnu::cold]] inline status write_report_to_its_path(const profile& run,
                                                      const report_options& options,
                                                      write_time when) {
-  std::string text;
-  if (status s = write_text(run, options, text); !s) return s;
   destination to(expand_path(options.path), when);
+  report_options with_color = options;
+  if (!options.color) with_color.color = to.takes_color();
+  std::string text;
+  if (status s = write_text(run, with_color, text); !s) return s;
   static_cast<void>(to.append(text));
   return to.close();
 }
@@ -12094,6 +15616,9 @@ inline void append_notes(const char* at, std::uint32_t path, std::uint32_t threa
 
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
+  /// Not known: kprof does not know where the node was captured, or had no memory to note it.
+  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+
   std::uint32_t path = 0;
   // how many scopes, from the innermost outwards, have this node as their first work in the graph
   std::uint32_t scopes_started_here = 0;
@@ -12136,8 +15661,9 @@ KPROF_DETAIL_END
 #ifndef KPROF_DECLARE_DIVISION_TRAP_HPP
 #define KPROF_DECLARE_DIVISION_TRAP_HPP
 
-// Runs formulas that may divide by zero. kprof evaluates users' formulas for the profile, at a time
-// when the program does not call them: a SIGFPE from one must not end the program.
+// Runs what operators declare and what may divide by zero: formulas, and the text of a call. kprof
+// evaluates them for the profile, at a time when the program does not call them: a SIGFPE from one
+// must not end the program.
 
 #include <fenv.h>
 #include <setjmp.h>
@@ -12156,16 +15682,23 @@ class KPROF_DETAIL_LOCAL division_trap {
   /// unloaded. The caller lets one thread in at a time. Where SIGFPE stops a formula, `out` says
   /// that the declared formulas have no valid value.
   static void run(formulas evaluate, const void* params, work& out) noexcept {
+    if (!runs([&] { evaluate(params, out); })) out = without_value();
+  }
+  /// Any function that does not throw and leaves nothing behind that it would have to undo; false
+  /// where SIGFPE stops it.
+  template <class Function>
+  static bool runs(Function function) noexcept {
     const bool is_new = install(false);
-    evaluate_or_recover(evaluate, params, out);
+    const bool ended = ends(function);
     const handler_lock lock;
     if (is_new && !keeps_handler_) remove();
+    return ended;
   }
   /// The same from any number of threads at once. Leaves the handler installed: for a module that
   /// is never unloaded.
   static void run_keeping_handler(formulas evaluate, const void* params, work& out) noexcept {
     static_cast<void>(install(true));
-    evaluate_or_recover(evaluate, params, out);
+    if (!ends([&] { evaluate(params, out); })) out = without_value();
   }
 
  private:
@@ -12206,7 +15739,15 @@ class KPROF_DETAIL_LOCAL division_trap {
     return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &handler;
   }
 
-  static void evaluate_or_recover(formulas evaluate, const void* params, work& out) noexcept {
+  /// That the declared formulas have no valid value.
+  static work without_value() noexcept {
+    work out{};
+    out.has_flops = out.has_bytes = 1;
+    return out;
+  }
+
+  template <class Function>
+  static bool ends(Function function) noexcept {
     sigset_t division, mask;  // a fault whose signal is blocked ends the process
     sigemptyset(&division);
     sigaddset(&division, SIGFPE);
@@ -12215,16 +15756,17 @@ class KPROF_DETAIL_LOCAL division_trap {
     fenv_t arithmetic;
     fegetenv(&arithmetic);
     sigjmp_buf back;
+    volatile bool ended = false;
     if (sigsetjmp(back, 0) == 0) {
       jump_ = &back;
-      evaluate(params, out);
+      function();
+      ended = true;
     } else {
       fesetenv(&arithmetic);
-      out = work{};
-      out.has_flops = out.has_bytes = 1;
     }
     jump_ = nullptr;
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    return ended;
   }
 
   static void handler(int signal, siginfo_t* info, void* context) noexcept {
@@ -12342,6 +15884,18 @@ inline void add_runs(std::vector<byte_run>& runs, const std::vector<field_info>&
   }
 }
 
+/// Bytes of a presentation up to the end of its text; 0 where it says nothing.
+inline std::uint32_t used_bytes(const presentation& p) noexcept {
+  const bool empty = p.unshown == 0 && p.beside == 0 && p.size == 0 && p.failed == 0;
+  return empty ? 0 : static_cast<std::uint32_t>(__builtin_offsetof(presentation, text)) + p.size;
+}
+/// From these bytes.
+inline presentation to_presentation(const char* bytes, std::uint32_t size) noexcept {
+  presentation out{};
+  if (size != 0) std::memcpy(static_cast<void*>(&out), bytes, size);
+  return out;
+}
+
 /// An operator as the session knows it: declared by one or more binaries, the same in name and
 /// layout.
 class op_info {
@@ -12350,10 +15904,13 @@ class op_info {
       : declared_name(copy(from.name())),
         name(declared_name),
         params_size(from.params_size),
-        fields(copy_fields(from.params())) {
+        fields(copy_fields(from.params())),
+        defaults(params_size, '\0') {
     add_runs(runs_, fields, 0);
     packed = params_size == 0 ||
              (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
+    if (params_size != 0)
+      canonical(static_cast<const char*>(from.params().defaults), defaults.data());
   }
 
   /// The same operator, declared in another binary or in this one: same name, size and fields, and
@@ -12375,19 +15932,22 @@ class op_info {
     for (const byte_run& r : runs_) std::memcpy(to + r.offset, from + r.offset, r.size);
   }
 
-  /// The formulas' values for canonical parameters (aligned for any type); invalid where a formula
-  /// divides by zero.
-  work evaluate(const char* params) const noexcept {
-    work out{};
-    if (evaluators_.empty()) return out;
-    division_trap::run(evaluators_.back().evaluate, params, out);
-    return out;
+  /// The formulas' values for canonical parameters (aligned for any type), invalid where a formula
+  /// divides by zero; and how the parameters are shown. Both are zero where nothing is known.
+  void evaluate(const char* params, work& values, presentation& shown) const noexcept {
+    if (evaluators_.empty()) return;
+    const evaluator& last = evaluators_.back();
+    division_trap::run(last.evaluate, params, values);
+    if (last.present == nullptr) return;
+    if (division_trap::runs([&] { last.present(params, shown); })) return;
+    shown = {};
+    shown.failed = 1;
   }
 
   void add_evaluator(const module_record* home, const op_desc& desc) {
     for (const evaluator& e : evaluators_)
       if (e.home == home) return;
-    evaluators_.push_back({home, desc.evaluate});
+    evaluators_.push_back({home, desc.evaluate, desc.present});
   }
   void remove_evaluators(const module_record* home) noexcept {
     std::size_t kept = 0;
@@ -12400,12 +15960,14 @@ class op_info {
   std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
   std::vector<field_info> fields;
-  bool packed = false;  // no padding: bytes as they are
+  std::string defaults;  // parameters of a value-initialised object
+  bool packed = false;   // no padding: bytes as they are
 
  private:
   struct evaluator {
     const module_record* home;
     void (*evaluate)(const void*, work&) noexcept;
+    void (*present)(const void*, presentation&) noexcept;
   };
   std::vector<byte_run> runs_;
   std::vector<evaluator> evaluators_;
@@ -12454,9 +16016,10 @@ class site_table {
     return blocks_[id / per_block].load(std::memory_order_acquire)[id % per_block];
   }
 
-  work evaluate(const site_info& where, const char* params) noexcept {
+  void evaluate(const site_info& where, const char* params, work& values,
+                presentation& shown) noexcept {
     const std::lock_guard lock(mutex_);
-    return where.op->evaluate(params);
+    where.op->evaluate(params, values, shown);
   }
 
   void forget_formulas(const module_record* home) noexcept {
@@ -12581,11 +16144,20 @@ class tree_budget {
   std::atomic<std::uint64_t> limit_{0};
 };
 
-/// The parameters of an operator or the name of a region.
+/// The parameters of an operator or the name of a region; and how the parameters are shown, where
+/// that is known: the first bytes of a presentation, or none.
 struct payload {
   const char* bytes;
   std::uint32_t size;
+  const char* shown = "";
+  std::uint32_t shown_size = 0;
 };
+
+constexpr std::uint32_t padded(std::uint32_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
+/// Bytes that a payload takes with how it is shown.
+constexpr std::uint32_t stored(std::uint32_t size, std::uint32_t shown_size) noexcept {
+  return padded(size) + padded(shown_size);
+}
 
 struct tree_node {
   static constexpr std::uint64_t no_begin = ~std::uint64_t{0};
@@ -12599,7 +16171,8 @@ struct tree_node {
   std::uint32_t successor = 0;   // the sibling that was found after this node the last time
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
-  bool merged = false;  // calls of all parameters that came when memory was spent
+  bool merged = false;           // calls of all parameters that came when memory was spent
+  std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
   std::uint64_t self = 0;
@@ -12666,10 +16239,10 @@ class call_tree {
     for (tree_node& n : nodes_) {
       if (n.next_in_bucket == dropped_node) continue;
       tree_node bare = without_counts(n);
-      std::copy_n(payloads_.begin() + n.payload_at, n.payload_size,
+      std::copy_n(payloads_.begin() + n.payload_at, stored(n.payload_size, n.shown_size),
                   payloads_.begin() + payload_end);
       bare.payload_at = payload_end;
-      payload_end += padded(n.payload_size);
+      payload_end += stored(n.payload_size, n.shown_size);
       nodes_[n.next_in_bucket] = std::move(bare);
     }
     nodes_.erase(nodes_.begin() + count, nodes_.end());
@@ -12683,7 +16256,8 @@ class call_tree {
   const std::vector<tree_node>& nodes() const noexcept { return nodes_; }
   tree_node& operator[](std::uint32_t node) noexcept { return nodes_[node]; }
   payload payload_of(const tree_node& n) const noexcept {
-    return {payloads_.data() + n.payload_at, n.payload_size};
+    const char* const bytes = payloads_.data() + n.payload_at;
+    return {bytes, n.payload_size, bytes + padded(n.payload_size), n.shown_size};
   }
 
   /// A node by its number and where it lies, until the next one is made.
@@ -12818,7 +16392,8 @@ class call_tree {
     return static_cast<std::uint32_t>(h >> 32U);
   }
 
-  /// `values`: what the formulas are known to say; nullptr: run them when the node is new.
+  /// `values`: what the formulas are known to say; nullptr: run them when the node is new, and ask
+  /// how the parameters are shown.
   /// `kept_anyway`: parameters are not merged, however much memory is spent.
   std::uint32_t look_up(std::uint32_t parent, std::uint32_t site, payload p, const work* values,
                         bool kept_anyway) {
@@ -12826,10 +16401,11 @@ class call_tree {
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
     if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
-    const std::uint32_t made = add(parent, site, hash, p, false);
-    if (values != nullptr) nodes_[made].values = *values;
-    else evaluate(nodes_[made], p);
-    return made;
+    if (values != nullptr) return add(parent, site, hash, p, *values, false);
+    work own{};
+    presentation shown{};
+    evaluate(site, p, own, shown);
+    return add(parent, site, hash, p, own, false);
   }
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
@@ -12840,19 +16416,21 @@ class call_tree {
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
         if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
       if (parent == root || kept_anyway || !budget_->spent())
-        return add(parent, site, hash, {nullptr, 0}, true);
+        return add(parent, site, hash, {nullptr, 0}, work{}, true);
       parent = root;
     }
   }
 
   /// Without memory it throws and changes nothing.
   std::uint32_t add(std::uint32_t parent, std::uint32_t site, std::uint32_t hash, payload p,
-                    bool merged) {
+                    const work& values, bool merged) {
     if (nodes_.size() >= buckets_.size()) rehash();
     reserve_more(nodes_, 1);
     const std::size_t payload_at = payloads_.size();
-    payloads_.resize(payload_at + padded(p.size));
-    if (p.size != 0) std::memcpy(payloads_.data() + payload_at, p.bytes, p.size);
+    payloads_.resize(payload_at + stored(p.size, p.shown_size));
+    char* const stored_at = payloads_.data() + payload_at;
+    if (p.size != 0) std::memcpy(stored_at, p.bytes, p.size);
+    if (p.shown_size != 0) std::memcpy(stored_at + padded(p.size), p.shown, p.shown_size);
     tree_node n;
     n.parent = parent;
     n.site = site;
@@ -12862,17 +16440,16 @@ class call_tree {
       n.begin_word = record_word(record_kind::begin, site, p.size);
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
+    n.shown_size = p.shown_size;
+    n.values = values;
     const auto made = static_cast<std::uint32_t>(nodes_.size());
     n.next_in_bucket = bucket(hash);
     bucket(hash) = made;
     nodes_.push_back(std::move(n));
-    charge(cost_of(p.size));
+    charge(cost_of(p.size + p.shown_size));
     return made;
   }
 
-  static constexpr std::uint32_t padded(std::uint32_t bytes) noexcept {
-    return (bytes + 7) / 8 * 8;
-  }
   /// Bytes of a node; vectors are up to half empty.
   static constexpr std::uint64_t cost_of(std::uint32_t payload_size) noexcept {
     return 2 * (sizeof(tree_node) + sizeof(std::uint32_t) + payload_size);
@@ -12883,6 +16460,7 @@ class call_tree {
     bare.parent = n.parent;
     bare.site = n.site;
     bare.payload_size = n.payload_size;
+    bare.shown_size = n.shown_size;
     bare.merged = n.merged;
     bare.values = n.values;
     return bare;
@@ -12918,15 +16496,19 @@ class call_tree {
   }
   void charge_anew() noexcept {
     budget_->remove(std::exchange(charged_, 0));
-    for (std::size_t i = 1; i < nodes_.size(); ++i) charge(cost_of(nodes_[i].payload_size));
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+      charge(cost_of(nodes_[i].payload_size + nodes_[i].shown_size));
   }
 
-  void evaluate(tree_node& n, payload p) noexcept {
-    const site_info& where = (*sites_)[n.site];
+  /// What the operator says of the parameters; `p` gets a view of `shown`.
+  void evaluate(std::uint32_t site, payload& p, work& values, presentation& shown) noexcept {
+    const site_info& where = (*sites_)[site];
     if (where.op == nullptr) return;
     alignas(max_alignment) char aligned[max_payload];
     std::memcpy(aligned, p.bytes, p.size);
-    n.values = sites_->evaluate(where, aligned);
+    sites_->evaluate(where, aligned, values, shown);
+    p.shown = reinterpret_cast<const char*>(&shown);
+    p.shown_size = used_bytes(shown);
   }
 
   site_table* sites_;
@@ -13517,6 +17099,7 @@ class path_table {
     std::string bytes{};
     bool merged = false;
     work values{};
+    std::string shown{};  // as payload::shown
   };
 
   explicit path_table(tree_budget& budget) : budget_(&budget) {}
@@ -13530,7 +17113,7 @@ class path_table {
       return known->second;
     }
     if (budget_->spent()) return s.parent;
-    const std::uint64_t cost = cost_of(key);
+    const std::uint64_t cost = cost_of(key, s);
     const std::uint32_t number = last_number_ + 1;
     const auto made = entries_.emplace(number, entry{std::move(s), recording_, false}).first;
     if (!attempt([&] { numbers_.emplace(std::move(key), number); })) {
@@ -13586,7 +17169,7 @@ class path_table {
   std::uint64_t budget_of_old() const {
     std::uint64_t sum = 0;
     for (const auto& [number, e] : entries_)
-      if (is_old(e)) sum += cost_of(key_of(e.what));
+      if (is_old(e)) sum += cost_of(key_of(e.what), e.what);
     return sum;
   }
   // A path is asked for only after what is around it, so its parents were used no earlier, and what
@@ -13599,7 +17182,7 @@ class path_table {
         continue;
       }
       const std::string key = key_of(at->second.what);
-      budget_->remove(cost_of(key));
+      budget_->remove(cost_of(key, at->second.what));
       numbers_.erase(key);
       at = entries_.erase(at);
     }
@@ -13611,8 +17194,8 @@ class path_table {
         .append(1, s.merged ? 'm' : 'p')
         .append(s.bytes);
   }
-  static std::uint64_t cost_of(const std::string& key) noexcept {
-    return 2 * (sizeof(entry) + 2 * key.size() + 64);
+  static std::uint64_t cost_of(const std::string& key, const step& s) noexcept {
+    return 2 * (sizeof(entry) + 2 * key.size() + s.shown.size() + 64);
   }
 
   tree_budget* budget_;
@@ -13657,8 +17240,9 @@ class node_paths {
       return known->second;
     const tree_node& n = (*tree_)[node];
     const payload p = tree_->payload_of(n);
-    const std::uint32_t path = paths_->number_of(
-        {path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged, n.values});
+    const std::uint32_t path =
+        paths_->number_of({path_of(n.parent), n.site, std::string(p.bytes, p.size), n.merged,
+                           n.values, std::string(p.shown, p.shown_size)});
     return paths_of_nodes_[node] = path;
   }
   /// Keeps a path beyond this recording: whoever has the number may use it at any time.
@@ -13691,8 +17275,9 @@ class node_paths {
  private:
   std::uint32_t child_of(std::uint32_t parent, const path_table::step& s) {
     return tree_->child(parent, s.site,
-                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size())}, s.merged,
-                        s.values);
+                        {s.bytes.data(), static_cast<std::uint32_t>(s.bytes.size()), s.shown.data(),
+                         static_cast<std::uint32_t>(s.shown.size())},
+                        s.merged, s.values);
   }
 
   std::uint32_t inside_graph(std::uint32_t launch, std::uint32_t captured) {
@@ -14300,16 +17885,11 @@ class graph_nodes {
     const captured_scope where = scope_of(original);
     node& n = node_of(id);
     const captured_scope before = n.copied ? n.where : captured_scope{unknown_path, 0};
-    if (before.path != where.path || before.scopes_started_here != where.scopes_started_here) {
-      std::deque<version>& older = updates_[id];
-      older.push_back({now, before});
-      if (older.size() > kept_versions) {
-        // What the node was at first is forgotten, but not that it was something else.
-        older.pop_front();
-        older.front().where = {unknown_path, 0};
-      }
-    }
-    n.where = where;
+    const bool differs =
+        before.path != where.path || before.scopes_started_here != where.scopes_started_here;
+    // Without memory for what it was, what it is must not be told of earlier launches.
+    const bool kept = !differs || attempt([&] { keep_version(id, {now, before}); });
+    n.where = kept ? where : captured_scope{unknown_path, 0};
     n.copied = true;
   }
   /// The node was destroyed. A graph counts as destroyed once none of its nodes is left.
@@ -14363,7 +17943,7 @@ class graph_nodes {
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
-  static constexpr std::uint32_t unknown_path = ~std::uint32_t{0};
+  static constexpr std::uint32_t unknown_path = captured_scope::unknown_path;
   static constexpr std::size_t kept_versions = 64;
 
   struct node {
@@ -14415,6 +17995,14 @@ class graph_nodes {
     return place != all.end() && place->number == number ? &*place : nullptr;
   }
 
+  void keep_version(std::uint64_t id, const version& v) {
+    std::deque<version>& older = updates_[id];
+    older.push_back(v);
+    if (older.size() <= kept_versions) return;
+    // What the node was at first is forgotten, but not that it was something else.
+    older.pop_front();
+    older.front().where = {unknown_path, 0};
+  }
   void forget(std::uint64_t number) {
     const auto at = graphs_.find(number);
     if (at == graphs_.end()) return;
@@ -15478,6 +19066,7 @@ KPROF_DETAIL_END
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -15614,11 +19203,12 @@ class KPROF_DETAIL_LOCAL recorder {
     return with_own_log([](thread_log& log) { return log.capture(); });
   }
   /// Where this thread is, for a node of a graph that is being built; `does_work`: it may be the
-  /// first work of a scope.
+  /// first work of a scope. unknown_path without memory.
   captured_scope capture_for_graph(std::uint64_t graph, bool does_work) noexcept {
-    return with_own_log([graph, does_work](thread_log& log) {
+    const auto use = [graph, does_work](thread_log& log) {
       return does_work ? log.capture_for(graph) : captured_scope{log.capture(), 0};
-    });
+    };
+    return with_own_log(use, {captured_scope::unknown_path, 0});
   }
 
   /// Forgets all totals; what is open stays open from `now` on. Without memory it throws, and
@@ -15696,18 +19286,18 @@ class KPROF_DETAIL_LOCAL recorder {
                                  std::memory_order_relaxed);
   }
 
-  template <class Use>
-  auto with_own_log(Use use) noexcept -> decltype(use(std::declval<thread_log&>())) {
-    decltype(use(std::declval<thread_log&>())) out{};
+  template <class Use, class Result = std::invoke_result_t<Use, thread_log&>>
+  Result with_own_log(Use use, Result without_memory = {}) noexcept {
+    Result out{};
     if (this_log == &empty_log || inside_kprof) return out;
     const mark_inside_kprof mark;
-    static_cast<void>(attempt([&] {
+    const bool had_memory = attempt([&] {
       restart_in_child();
       auto& log = *static_cast<thread_log*>(this_log);
       const std::lock_guard own(log.mutex());
       out = use(log);
-    }));
-    return out;
+    });
+    return had_memory ? out : without_memory;
   }
 
   /// Folds what is due of this thread's log and returns a chunk for it to go on in, which belongs
@@ -15986,6 +19576,8 @@ class KPROF_DETAIL_LOCAL attribution {
       node = log->paths.foreign_graph_node(launch.path);
       ++complete_.foreign_graphs;
     }
+    // First: it may find no memory, and then the launch stays one without a record.
+    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
     if (a.graph_node != 0) {
       count_replayed_scopes(log->tree, node, captured.scopes_started_here);
       if (!first.seen) count_replayed_graph(log->tree, node);
@@ -15997,7 +19589,6 @@ class KPROF_DETAIL_LOCAL attribution {
     }
     launch.seen = true;
     launch.may_have_more = first.may_have_more = a.graph_node != 0;
-    log->device.add(device_key_of(node, name, a), device_run_of(a, launch.when));
     if (name == device_key::merged_name) ++complete_.merged;
   }
 
@@ -16124,10 +19715,6 @@ inline std::vector<operator_field> to_fields(const std::vector<field_info>& from
   return out;
 }
 
-inline operator_info to_operator(const op_info& from) {
-  return {from.name, from.declared_name, to_fields(from.fields)};
-}
-
 /// Appends a floating value; all NaNs of one sign become the same, since their text is the same.
 inline void pack_floating(std::string& out, const char* from, std::uint32_t size) {
   const std::size_t at = out.size();
@@ -16184,10 +19771,46 @@ inline parameter_values pack_parameters(const op_info& op, const char* from) {
   return out;
 }
 
+inline operator_info to_operator(const op_info& from) {
+  return {from.name, from.declared_name, to_fields(from.fields),
+          pack_parameters(from, from.defaults.data())};
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/parameters.hpp>
+
+// <kprof/attribute/process_facts.hpp>
+#ifndef KPROF_ATTRIBUTE_PROCESS_FACTS_HPP
+#define KPROF_ATTRIBUTE_PROCESS_FACTS_HPP
+
+// What a profile says of the process that it is of. Included by build.hpp.
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// CPUs that the process may run on; 0 where that is not known.
+inline std::uint32_t usable_cpus() noexcept {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set))
+                                                     : 0;
+}
+
+inline void describe_process(profile& out) {
+  out.program = program_invocation_short_name;
+  out.cpus = usable_cpus();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/process_facts.hpp>
 
 #include <cstdint>
 #include <unordered_map>
@@ -16212,7 +19835,8 @@ inline work_per_call to_work(const work& w) noexcept {
           w.read,
           w.written,
           static_cast<dtype>(w.type),
-          static_cast<arithmetic_unit>(w.on)};
+          static_cast<arithmetic_unit>(w.on),
+          static_cast<pass_kind>(w.pass)};
 }
 
 /// `scope`: index of the node that it was launched in.
@@ -16262,9 +19886,22 @@ class operator_numbers {
     return number = entry->second;
   }
 
+  /// Of an operator's parameters it is not known how they are shown.
+  void not_presented(std::uint32_t op) {
+    failed_.resize(table_.size());
+    failed_[op] = true;
+  }
+  void tell(std::vector<std::string>& notes) const {
+    for (std::size_t op = 0; op < failed_.size(); ++op)
+      if (failed_[op])
+        notes.push_back("brief() or shows() of the operator " + table_[op].name +
+                        " threw an exception or divided by zero: rows show the fields instead");
+  }
+
  private:
   std::vector<operator_info>& table_;
   std::vector<std::uint32_t> by_site_;
+  std::vector<bool> failed_;
   std::unordered_map<const op_info*, std::uint32_t> by_operator_;
 };
 
@@ -16287,6 +19924,11 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
       if (!n.merged) {
         out.values = pack_parameters(*where.op, p.bytes);
         out.work = to_work(n.values);
+        const presentation shown = to_presentation(p.shown, p.shown_size);
+        out.brief.assign(shown.text, shown.size);
+        out.beside = shown.beside;
+        out.unshown = shown.unshown;
+        if (shown.failed != 0) operators.not_presented(out.op);
       }
     }
   }
@@ -16362,12 +20004,14 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
 /// nullptr where there is none; locked.
 inline profile build_profile(recorder& from, attribution* device, const moment& at) {
   profile out;
+  describe_process(out);
   if (device != nullptr)
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));
     });
   operator_numbers operators(out.operators);
   from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
+  operators.tell(out.notes);
   out.complete.closed_elsewhere = from.closed_elsewhere();
   out.complete.dropped += from.dropped();
   out.complete.dropped_inside = from.dropped_inside();
@@ -16578,6 +20222,7 @@ KPROF_DETAIL_END
 #include <dlfcn.h>
 #include <link.h>
 
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -16587,6 +20232,20 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
 
+/// Puts the path of a libcupti that is loaded into `path`; false where none is. The loader holds
+/// its lock meanwhile and is C code: nothing here asks for memory or throws.
+inline bool find_loaded_library(char (&path)[PATH_MAX]) noexcept {
+  path[0] = '\0';
+  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) noexcept -> int {
+    const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    if (!name.substr(name.rfind('/') + 1).starts_with("libcupti.so") || name.size() >= PATH_MAX)
+      return 0;
+    std::memcpy(found, name.data(), name.size() + 1);
+    return 1;
+  };
+  return dl_iterate_phdr(is_cupti, path) != 0;
+}
+
 /// Where libcupti may be: only where KPROF_CUPTI says, if it is set; else a libcupti that is
 /// loaded, then where the loader finds one, then where the CUDA Toolkit puts it.
 inline std::vector<std::string> library_names() {
@@ -16594,13 +20253,8 @@ inline std::vector<std::string> library_names() {
     return {named};
   std::vector<std::string> names;
   // A libcupti that the program has loaded already: two in one process do not work together.
-  const auto is_cupti = [](dl_phdr_info* info, std::size_t, void* found) -> int {
-    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (path.substr(path.rfind('/') + 1).starts_with("libcupti.so"))
-      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
-    return 0;
-  };
-  dl_iterate_phdr(is_cupti, &names);
+  char loaded[PATH_MAX];
+  if (find_loaded_library(loaded)) names.emplace_back(loaded);
   for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"})
     names.emplace_back(name);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -16763,18 +20417,20 @@ KPROF_DETAIL_END
 
 // What kprof does when CUPTI calls it at the begin and end of a CUDA call, or when a context, a
 // stream or a graph's node is made or destroyed. That is on the program's threads, and CUPTI's
-// locks may be held: nothing here waits for a lock under which kprof calls CUPTI.
+// locks may be held: nothing here waits for a lock under which kprof calls CUPTI. CUPTI has no room
+// for an exception: nothing here throws, and what there is no memory for is counted.
 
 // <kprof/collect/capturing_streams.hpp>
 #ifndef KPROF_COLLECT_CAPTURING_STREAMS_HPP
 #define KPROF_COLLECT_CAPTURING_STREAMS_HPP
 
 // The captures that are under way. CUPTI's callbacks report each begin and end; while there are
-// any, kprof must not wait for a device.
+// any, kprof must not wait for a device. A capture for which there is no memory is only counted.
 
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -16794,27 +20450,28 @@ constexpr bool ends_capture(int cuda_result) noexcept {
 class capturing_streams {
  public:
   /// This thread begins to capture the stream.
-  void begin(void* stream) {
+  void begin(void* stream) noexcept {
     const capture c = of(stream);
     const std::lock_guard lock(mutex_);
-    all_.push_back(c);
+    if (!attempt([&] { all_.push_back(c); })) ++without_entry_;
   }
   /// This thread ends the capture of the stream, or its begin has failed. The stream may be
   /// captured already when a begin fails, so that only one of equal entries goes.
-  void end(void* stream) {
+  void end(void* stream) noexcept {
     const capture c = of(stream);
     const std::lock_guard lock(mutex_);
     const auto found = std::find(all_.begin(), all_.end(), c);
     if (found != all_.end()) all_.erase(found);
+    else if (without_entry_ != 0) --without_entry_;
   }
   /// The stream is destroyed, and its captures with it.
-  void destroyed(void* stream) {
+  void destroyed(void* stream) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(all_, [&](const capture& c) { return c.stream == stream && !c.per_thread; });
   }
-  bool any() {
+  bool any() noexcept {
     const std::lock_guard lock(mutex_);
-    return !all_.empty();
+    return !all_.empty() || without_entry_ != 0;
   }
 
  private:
@@ -16837,8 +20494,9 @@ class capturing_streams {
     return {nullptr, true, pthread_self()};
   }
 
-  std::mutex mutex_;  // guards all_
+  std::mutex mutex_;  // guards the two below
   std::vector<capture> all_;
+  std::size_t without_entry_ = 0;  // captures for which there was no memory
 };
 
 }  // namespace detail::cupti
@@ -17035,7 +20693,6 @@ KPROF_DETAIL_END
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail::cupti {
@@ -17043,9 +20700,10 @@ namespace detail::cupti {
 /// What lies before a buffer's records.
 struct alignas(64) buffer {
   buffer* next = nullptr;
-  std::size_t size = 0;    // bytes
-  std::size_t filled = 0;  // of these, with records
-  bool spare = false;      // beyond the limit: its records are only counted
+  buffer* made_before = nullptr;  // the list of all buffers
+  std::size_t size = 0;           // bytes
+  std::size_t filled = 0;         // of these, with records
+  bool spare = false;             // beyond the limit: its records are only counted
 
   std::uint8_t* records() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
@@ -17069,9 +20727,9 @@ class buffer_pool {
     const std::lock_guard lock(mutex_);
     if (buffer* b = free_) {
       free_ = b->next;
-      const std::size_t size = b->size;
-      *b = buffer{};
-      b->size = size;
+      b->next = nullptr;
+      b->filled = 0;
+      b->spare = false;
       return b;
     }
     const std::size_t size = held_ + size_ <= limit_ / 2 ? size_ : small_size;
@@ -17087,9 +20745,9 @@ class buffer_pool {
   /// The buffer whose records begin there; nullptr for another client's, which may come here too.
   buffer* find(std::uint8_t* records) noexcept {
     const std::lock_guard lock(mutex_);
-    for (buffer* b : all_)
-      if (b->records() == records) return b;
-    return nullptr;
+    buffer* b = latest_;
+    while (b != nullptr && b->records() != records) b = b->made_before;
+    return b;
   }
   /// Queues a buffer that CUPTI has given back, to be read.
   void queue(buffer* b) noexcept {
@@ -17147,12 +20805,15 @@ class buffer_pool {
     auto* b = new (memory) buffer;
     b->size = size;
     held_ += size;
-    all_.push_back(b);
+    b->made_before = latest_;
+    latest_ = b;
     return b;
   }
   void release(buffer* b) noexcept {
     held_ -= b->size;
-    std::erase(all_, b);
+    buffer** at = &latest_;
+    while (*at != b) at = &(*at)->made_before;
+    *at = b->made_before;
     std::free(b);
   }
 
@@ -17163,8 +20824,8 @@ class buffer_pool {
   std::atomic<std::size_t> queued_{0};
   std::atomic<std::size_t> behind_{1};  // so many queued buffers are a quarter of the limit
   std::size_t being_read_ = 0;
-  std::vector<buffer*> all_;
-  std::size_t held_ = 0;  // bytes
+  buffer* latest_ = nullptr;  // of all that were made
+  std::size_t held_ = 0;      // bytes
   std::size_t limit_ = 4 * smallest;
   std::size_t size_ = smallest;
 };
@@ -17463,8 +21124,44 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/collect/cupti_records.hpp>
 
+// <kprof/collect/own_thread.hpp>
+#ifndef KPROF_COLLECT_OWN_THREAD_HPP
+#define KPROF_COLLECT_OWN_THREAD_HPP
+
+// Starts threads of kprof's own. Every such thread is started here: none of them may run a handler
+// of the program, which may expect a thread of the program. Allocates nothing.
+
 #include <pthread.h>
 #include <signal.h>
+
+#include <cstddef>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Has a thread call run(of), detached and with every signal blocked. False where the system gives
+/// no thread.
+inline bool start_own_thread(void* (*run)(void* of), void* of) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);  // also under a small `ulimit -s`
+  // The thread inherits the mask: the program's signals go to the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const bool is_started = pthread_create(&thread, &attributes, run, of) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return is_started;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/collect/own_thread.hpp>
+
 #include <unistd.h>
 
 #include <atomic>
@@ -17504,17 +21201,11 @@ class record_reader {
     if (thread_started_) return;
     after_reading_ = after_reading;
     after_reading_of_ = of;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
-    pthread_t thread;
     const auto run = [](void* self) -> void* {
       static_cast<record_reader*>(self)->read_for_ever();
       return nullptr;
     };
-    thread_started_ = pthread_create(&thread, nullptr, run, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (thread_started_) pthread_detach(thread);
+    thread_started_ = start_own_thread(run, this);
   }
 
   // CUPTI's callbacks call these. They may hold CUPTI's locks, so that nothing here calls CUPTI but
@@ -17530,8 +21221,8 @@ class record_reader {
     }
     return b == nullptr && needs_one ? pool_.take_spare() : b;
   }
-  /// CUPTI gives a buffer back. Other clients' buffers are left alone: whoever asked for them may
-  /// still have them.
+  /// CUPTI gives a buffer back. A buffer of another client is left alone: that client may still use
+  /// it.
   void queue(std::uint8_t* records, std::size_t filled) noexcept {
     buffer* const b = pool_.find(records);
     if (b == nullptr) {
@@ -17632,7 +21323,8 @@ KPROF_DETAIL_END
 #define KPROF_COLLECT_DEVICE_WAIT_HPP
 
 // Waits until the devices have finished all launched work, since CUPTI keeps back the records of
-// work that still runs. Uses the CUDA driver, which is loaded before anything is collected.
+// work that still runs. Uses the CUDA driver, which is loaded before anything is collected. Nothing
+// here needs memory but to remember a context.
 
 // <kprof/collect/lock_within.hpp>
 #ifndef KPROF_COLLECT_LOCK_WITHIN_HPP
@@ -17673,12 +21365,13 @@ KPROF_DETAIL_END
 #endif  // <kprof/collect/lock_within.hpp>
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
@@ -17687,19 +21380,30 @@ namespace detail::cupti {
 class device_wait {
  public:
   // CUPTI's callbacks call these.
-  void add(void* context) {
+  /// False where there is no memory for it. Then no wait is for all devices any more.
+  bool add(void* context) noexcept {
     const std::lock_guard lock(mutex_);
-    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end())
-      contexts_.push_back(context);
+    if (std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end()) return true;
+    const bool added = attempt([&] { contexts_.push_back(context); });
+    if (!added) lacks_contexts_ = lacked_contexts_ = true;
+    return added;
   }
-  void remove(void* context) {
+  void remove(void* context) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase(contexts_, context);
   }
-  void forget_contexts() {
+  void forget_contexts() noexcept {
     const std::lock_guard lock(mutex_);
     contexts_.clear();
+    lacks_contexts_ = false;
   }
+  /// Whether waits are for this context too.
+  bool has(void* context) noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end();
+  }
+  /// Whether there was ever no memory for a context.
+  bool lacked_contexts() const noexcept { return lacked_contexts_; }
   /// A thread is about to capture a stream. Waiting for a device breaks captures, so the thread
   /// first lets a wait finish that is under way; but for 20 ms at most, since the device may itself
   /// be waiting for this thread.
@@ -17728,16 +21432,18 @@ class device_wait {
       std::atomic<bool> done{false};
     };
     // A thread that has been given up still writes to it, so then it is never freed.
-    auto* const j = new job{this};
+    auto* const j = new (std::nothrow) job{this};
+    if (j == nullptr) return false;
     const auto run = [](void* of) -> void* {
       auto* const its = static_cast<job*>(of);
       its->all = its->wait->for_all_devices();
       its->done = true;
       return nullptr;
     };
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, run, j) != 0) return false;
-    pthread_detach(thread);
+    if (!start_own_thread(run, j)) {
+      delete j;
+      return false;
+    }
     if (!holds_within(milliseconds, [j] { return j->done.load(); })) return false;
     const bool all = j->all;
     delete j;
@@ -17759,17 +21465,14 @@ class device_wait {
     const auto current = function<int (*)(void**)>(driver, "cuCtxGetCurrent");
     const auto wait = function<int (*)()>(driver, "cuCtxSynchronize");
     if (push == nullptr || pop == nullptr || current == nullptr || wait == nullptr) return false;
-    std::vector<void*> contexts;
-    {
-      const std::lock_guard lock(mutex_);
-      contexts = contexts_;
-    }
     // This thread's context may be older than the subscription, with no launch since.
     void* own = nullptr;
-    bool all = current(&own) != 0 || own == nullptr || wait() == 0;
-    for (void* context : contexts) {
+    bool all = (current(&own) != 0 || own == nullptr || wait() == 0) && !lacks_contexts_;
+    // From the last one on: new ones come behind it, and what is removed moves only those behind.
+    for (std::size_t i = number_of_contexts(); i-- > 0;) {
       if (capturing_.any()) return false;  // it began while this thread waited
-      if (context == own) continue;
+      void* const context = context_at(i);
+      if (context == own || context == nullptr) continue;
       if (push(context) != 0) {
         all = false;
         continue;
@@ -17781,8 +21484,20 @@ class device_wait {
     return all;
   }
 
+  std::size_t number_of_contexts() noexcept {
+    const std::lock_guard lock(mutex_);
+    return contexts_.size();
+  }
+  /// nullptr where there are fewer by now.
+  void* context_at(std::size_t i) noexcept {
+    const std::lock_guard lock(mutex_);
+    return i < contexts_.size() ? contexts_[i] : nullptr;
+  }
+
   std::mutex mutex_;  // guards contexts_
   std::vector<void*> contexts_;
+  std::atomic<bool> lacks_contexts_{false};  // there was no memory for one, since forget_contexts()
+  std::atomic<bool> lacked_contexts_{false};  // ever
   capturing_streams capturing_;
   std::mutex waiting_;  // held while a thread waits; no CUPTI call is made under it
 };
@@ -17807,17 +21522,18 @@ class callback_handler {
 
   /// Collecting begins: has CUPTI call `who` for all CUDA calls that matter.
   void enable(subscriber who) {
+    // Once: callbacks of an earlier subscription may still be under way, and look there.
+    if (!calls_are_known_) {
+      runtime_.fill(f_, runtime_api);
+      driver_.fill(f_, driver_api);
+      calls_are_known_ = true;
+    }
     ++round_;
     for (const std::uint32_t id :
          {context_created, context_destroy_starting, stream_destroy_starting, module_loaded,
           module_unload_starting, graph_node_created, graph_node_destroy_starting,
           graph_node_cloned, graph_node_updated})
       static_cast<void>(f_.enable_callback(1, who, resource, id));
-    // Once: callbacks of an earlier subscription may still be under way, and look there.
-    if (round_ == 1) {
-      runtime_.fill(f_, runtime_api);
-      driver_.fill(f_, driver_api);
-    }
     runtime_.each(
         [&](std::uint32_t id) { static_cast<void>(f_.enable_callback(1, who, runtime_api, id)); });
     driver_.each(
@@ -17878,8 +21594,9 @@ class callback_handler {
     if (!s.add(field<std::uint32_t>(data, callback_data::correlation))) ++ids_lost_;
     // A context that is older than the subscription becomes known by the launches in it.
     void* const context = field<void*>(data, callback_data::context);
-    if (context != s.context && context != nullptr) wait_.add(context);
-    s.context = context;
+    if (context == s.context) return;
+    const bool is_known = context == nullptr || wait_.add(context);
+    s.context = is_known ? context : nullptr;  // else the next launch tries again
   }
   void launched(const call_state& s) noexcept {
     if (s.what == launch_kind::graph && !graphs_were_launched_) graphs_were_launched_ = true;
@@ -17900,7 +21617,7 @@ class callback_handler {
   void resource_event(std::uint32_t id, const void* data) noexcept {
     switch (id) {
       case context_created:
-        wait_.add(field<void*>(data, resource_data::context));
+        static_cast<void>(wait_.add(field<void*>(data, resource_data::context)));
         return listener_.context_made();
       case context_destroy_starting:
         return wait_.remove(field<void*>(data, resource_data::context));
@@ -17947,6 +21664,7 @@ class callback_handler {
   device_wait& wait_;
   record_reader& reader_;
   call_table runtime_, driver_;
+  bool calls_are_known_ = false;
   std::atomic<std::uint32_t> round_{0};  // how often collecting has begun
   std::atomic<std::uint64_t> ids_lost_{0};
   std::atomic<bool> graphs_were_launched_{false};
@@ -18058,7 +21776,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
   status start(std::size_t memory) {
     if (collecting_ || ended_) return {};
     if (!failure_.ok()) return failure_;
-    failure_ = subscribe(memory);
+    if (!attempt([&] { failure_ = subscribe(memory); })) {
+      if (client_.handle() != nullptr) end_subscription();
+      return {out_of_memory};  // not final: there may be memory later
+    }
     if (!failure_.ok()) return failure_;
     reader_.start_thread(
         [](void* self) { static_cast<cupti_collector*>(self)->query_after_reading(); }, this);
@@ -18115,6 +21836,10 @@ class KPROF_DETAIL_LOCAL cupti_collector {
     if (const cupti::result r = not_ended_because_; r != cupti::success)
       out.push_back("CUPTI did not end kprof's subscription (" + cupti::name_of(r, f_) +
                     "): other tools cannot use CUPTI until the process ends");
+    if (wait_.lacked_contexts())
+      out.push_back(
+          "there was no memory to remember a CUDA context: kprof does not wait for the work in it, "
+          "whose records may be missing");
     return out;
   }
   std::size_t memory() noexcept { return reader_.memory(); }
@@ -18685,8 +22410,9 @@ KPROF_DETAIL_LOCAL inline void register_work() noexcept {
       {{"bytes_read", 10}, offsetof(work, read), 8, 0, number, nullptr, nullptr},
       {{"bytes_written", 13}, offsetof(work, written), 8, 0, number, nullptr, nullptr}};
   for (std::uint32_t set = 1; set < 4; ++set) {
-    const known* item = describe(role::nested, {"kprof.work", 10},
-                                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields});
+    const known* item =
+        describe(role::nested, {"kprof.work", 10},
+                 {{"", 0}, work_size, set, set == 2 ? fields + 1 : fields, nullptr});
     told.work_ids[set] = item == nullptr ? 0 : item->id;
   }
 }
@@ -19682,7 +23408,7 @@ class KPROF_DETAIL_LOCAL device_transcript {
                             const std::uint32_t* ids, std::uint32_t count, std::uint32_t path,
                             launch_kind what, bool ignored) {
     const std::lock_guard lock(mutex_);
-    write_path(threads, path);
+    if (!attempt([&] { write_path(threads, path); })) return end_with(ENOMEM);
     put("launch %" PRIu32 " %" PRIu64 " ", thread, when);
     for (std::uint32_t i = 0; i < count; ++i) put("%s%" PRIu32, i == 0 ? "" : ",", ids[i]);
     if (ignored) put(" ignored");
@@ -19693,7 +23419,8 @@ class KPROF_DETAIL_LOCAL device_transcript {
   }
   [[gnu::cold]] void node(recorder& threads, std::uint64_t node, captured_scope where) {
     const std::lock_guard lock(mutex_);
-    write_path(threads, where.path);
+    if (where.path == captured_scope::unknown_path) return;
+    if (!attempt([&] { write_path(threads, where.path); })) return end_with(ENOMEM);
     put("node %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", node, where.path, where.scopes_started_here);
   }
   [[gnu::cold]] void cloned(std::uint64_t node, std::uint64_t original) {
@@ -20001,7 +23728,7 @@ class KPROF_DETAIL_LOCAL device_session {
             {&now, &launched, &graph_node_made, &graph_node_copied, &graph_node_updated,
              &graph_node_destroyed, &context_made, &begin_reading, &read, &describe_device,
              &count_loss, &end_reading},
-            [] { own_device->end(); }};
+            [] { static_cast<void>(attempt([] { own_device->end(); })); }};
   }
   void set_owner(const owner_functions& owner) noexcept { owner_ = owner; }
 
@@ -20028,13 +23755,13 @@ class KPROF_DETAIL_LOCAL device_session {
     }
     transcript_.open();
     opening_ = true;
-    const status s = owner_.collector->start(owner_.listener, buffers_share(memory));
+    status s{out_of_memory};
+    static_cast<void>(
+        attempt([&] { s = owner_.collector->start(owner_.listener, buffers_share(memory)); }));
     opening_ = false;
     collecting_ = s.ok();
+    if (s) has_collected_ = true, register_exit();
     set_state(s ? owner_.collector->version() : s.message);
-    if (!s) return;
-    has_collected_ = true;
-    register_exit();
   }
   /// Ends collecting, if it is on. `reason`: what describe() says from now on.
   void collect_nothing(const char* reason) {
@@ -20359,6 +24086,55 @@ KPROF_DETAIL_END
 // then the thread restores the signal's default action and sends the signal again, which ends the
 // process with the status that it would have had.
 
+// <kprof/session/ending_signals.hpp>
+#ifndef KPROF_SESSION_ENDING_SIGNALS_HPP
+#define KPROF_SESSION_ENDING_SIGNALS_HPP
+
+// The signals by which users, terminals and batch systems end a program. Any thread, and signal
+// handlers.
+
+#include <signal.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+struct ending_signal {
+  int number;
+  const char* name;
+};
+inline constexpr ending_signal ending_signals[] = {
+    {SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+inline constexpr std::size_t ending_signal_count = sizeof ending_signals / sizeof ending_signals[0];
+
+/// The signal's place in the table; ending_signal_count where it is none of them.
+inline std::size_t place_of_ending_signal(int number) noexcept {
+  std::size_t at = 0;
+  while (at < ending_signal_count && ending_signals[at].number != number) ++at;
+  return at;
+}
+
+/// Whether the signal ends the program because nothing handles or ignores it.
+inline bool is_default_action(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
+}
+
+/// Says in the report which of the signals ended the program.
+inline void note_ending_signal(std::vector<std::string>& notes, int number) {
+  const std::size_t at = place_of_ending_signal(number);
+  if (at == ending_signal_count) return;
+  notes.push_back(std::string("ended by ") + ending_signals[at].name +
+                  "; the program ran on while this was written");
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/session/ending_signals.hpp>
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -20374,8 +24150,14 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// The signals by which users, terminals and batch systems end a program.
-inline constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+/// What end_watch's thread is woken for. Written by the one that sets is_asked, read by the thread.
+struct end_request {
+  std::atomic<bool> is_asked{false};
+  int signal = 0;            // by which the process ends; 0: by none
+  bool caller_ends = false;  // the caller waits for the outputs and ends the process itself
+};
+/// Whose a signal is. The first two last as long as end_watch::take() does.
+enum class signal_owner : int { not_known, not_known_and_it_came, kprof, program };
 
 /// In the owner of the session. Started once a process; a forked child has no such thread, and a
 /// signal ends it as if kprof were not there.
@@ -20390,9 +24172,11 @@ class KPROF_DETAIL_LOCAL end_watch {
   static bool start(writer write) noexcept {
     if (process != 0) return true;
     write_outputs = write;
-    if (!start_thread()) return false;
+    if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0 ||
+        !start_own_thread(&run, nullptr))
+      return false;
     process = getpid();
-    for (const int signal : ending_signals) take(signal);
+    for (std::size_t i = 0; i < ending_signal_count; ++i) take(i);
     previous_terminate = std::set_terminate(&on_terminate);
     return true;
   }
@@ -20402,25 +24186,21 @@ class KPROF_DETAIL_LOCAL end_watch {
     if (process != 0) process = -1;
   }
 
-  /// Whether the signal is one of those above and the program has left its action as it is, or put
-  /// it back.
+  /// Whether the signal is an ending signal and the program has left its action as it is, or put it
+  /// back.
   static bool has_default_action(int signal) noexcept {
-    for (const int s : ending_signals) {
-      struct sigaction current {};
-      if (s == signal && sigaction(s, nullptr, &current) == 0)
-        return (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL;
-    }
-    return false;
+    struct sigaction current {};
+    return place_of_ending_signal(signal) != ending_signal_count &&
+           sigaction(signal, nullptr, &current) == 0 && is_default_action(current);
   }
 
   /// Has the outputs written, and waits for that; for a process that ends now, or is about to send
-  /// itself `signal`. Returns at once in a forked child, inside kprof, and where nothing is
-  /// watched.
+  /// itself `signal`. Returns at once in a forked child, inside kprof, which kprof's own threads
+  /// always are, and where nothing is watched.
   static void write_now(int signal = 0) noexcept {
-    if (!is_watching() || inside_kprof || pthread_equal(pthread_self(), thread)) return;
+    if (!is_watching() || inside_kprof) return;
     const hold_cancellation hold;
-    int nobody = 0;
-    if (asked.compare_exchange_strong(nobody, waits_for_it - signal)) sem_post(&wake);
+    static_cast<void>(ask(signal, true));  // else another thread has asked
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += longest_seconds;
@@ -20428,45 +24208,54 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
  private:
-  /// In `asked`, less the number of the signal if there is one: a thread waits for the outputs and
-  /// ends the process itself.
-  static constexpr int waits_for_it = -1;
   /// How long writing may take: a device or a pipe may never answer.
   static constexpr int longest_seconds = 30;
 
   static bool is_watching() noexcept { return process == getpid(); }
 
-  static bool start_thread() noexcept {
-    if (sem_init(&wake, 0, 0) != 0 || sem_init(&written, 0, 0) != 0) return false;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, std::size_t{4} << 20U);
-    // The thread inherits the mask: the program's signals go to the program's threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool made = pthread_create(&thread, &attributes, &run, nullptr) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    return made;
+  /// Wakes the thread. False where it has been woken already. May be called in a signal handler.
+  static bool ask(int signal, bool caller_ends) noexcept {
+    if (asked.is_asked.exchange(true)) return false;
+    asked.signal = signal;
+    asked.caller_ends = caller_ends;
+    sem_post(&wake);
+    return true;
   }
 
-  static void take(int signal) noexcept {
-    if (!has_default_action(signal)) return;
+  /// Takes the signal, unless the program handles or ignores it: then its action is put back. To
+  /// look first would lose an action that another thread sets between looking and taking. A signal
+  /// that comes meanwhile is sent again when its owner is known.
+  static void take(std::size_t at) noexcept {
+    const int signal = ending_signals[at].number;
     struct sigaction ours {};
     ours.sa_handler = &on_signal;
     ours.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
-    sigaction(signal, &ours, nullptr);
+    struct sigaction before {};
+    if (sigaction(signal, &ours, &before) != 0) return;
+    const bool is_ours = is_default_action(before);
+    if (!is_ours) put_back(signal, before);
+    const signal_owner was =
+        owners[at].exchange(is_ours ? signal_owner::kprof : signal_owner::program);
+    if (was == signal_owner::not_known_and_it_came) send_again(signal);
+  }
+
+  static void put_back(int signal, const struct sigaction& before) noexcept {
+    struct sigaction replaced {};
+    sigaction(signal, &before, &replaced);
+    // Another thread of the program has set its own meanwhile.
+    if (replaced.sa_handler != &on_signal) sigaction(signal, &replaced, nullptr);
   }
 
   static void on_signal(int signal) noexcept {
     const int error = errno;
-    int nobody = 0;
-    // A second signal ends the program at once: whoever sends it does not want to wait.
-    if (is_watching() && asked.compare_exchange_strong(nobody, signal)) sem_post(&wake);
-    else end_by(signal);
+    const std::size_t at = place_of_ending_signal(signal);
+    signal_owner known = signal_owner::not_known;
+    if (!owners[at].compare_exchange_strong(known, signal_owner::not_known_and_it_came)) {
+      if (known == signal_owner::program) send_again(signal);
+      // A second signal ends the program at once: its sender does not want to wait.
+      if (known == signal_owner::kprof && !(is_watching() && ask(signal, false))) end_by(signal);
+    }
     errno = error;
   }
 
@@ -20486,24 +24275,22 @@ class KPROF_DETAIL_LOCAL end_watch {
     sigemptyset(&only);
     sigaddset(&only, signal);
     pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-    syscall(SYS_kill, getpid(), signal);  // libkprof.so has a kill() of its own
+    send_again(signal);
   }
+  /// By the system call: libkprof.so has a kill() of its own.
+  static void send_again(int signal) noexcept { syscall(SYS_kill, getpid(), signal); }
 
   static void* run(void*) noexcept {
     pthread_setname_np(pthread_self(), "kprof");
     const mark_inside_kprof mark;
     for (;;) {
       while (sem_wait(&wake) != 0) {}
-      const int signal = asked;
-      if (signal <= waits_for_it) {
-        write_outputs(waits_for_it - signal, nullptr);
-        asked = 0;
-        sem_post(&written);
-      } else {
-        limit_time(signal);
-        write_outputs(signal, &end_by);
-        asked = 0;
-      }
+      const int signal = asked.signal;
+      const bool caller_ends = asked.caller_ends;
+      if (!caller_ends) limit_time(signal);
+      write_outputs(signal, caller_ends ? nullptr : &end_by);
+      asked.is_asked = false;
+      if (caller_ends) sem_post(&written);
     }
   }
 
@@ -20521,10 +24308,10 @@ class KPROF_DETAIL_LOCAL end_watch {
   }
 
   static inline constinit std::atomic<pid_t> process{0};  // that is watched
-  static inline constinit std::atomic<int> asked{0};      // signal, or see waits_for_it; 0: nobody
+  static inline constinit end_request asked{};
+  static inline constinit std::atomic<signal_owner> owners[ending_signal_count]{};
   static inline sem_t wake{};
   static inline sem_t written{};
-  static inline pthread_t thread{};
   static inline writer write_outputs = nullptr;
   static inline std::terminate_handler previous_terminate = nullptr;
 };
@@ -20718,11 +24505,7 @@ KPROF_DETAIL_END
 // The outputs at the end of the program are written once, although exit(), a signal and
 // std::terminate() may end it at the same time.
 
-#include <signal.h>
-
 #include <mutex>
-#include <string>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -20752,11 +24535,6 @@ class exit_writing {
   bool has_written_ = false;
 };
 
-inline void note_ending_signal(std::vector<std::string>& notes, int signal) {
-  const char* const name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-  notes.push_back(std::string("ended by ") + name + "; the program ran on while this was written");
-}
-
 }  // namespace detail
 KPROF_DETAIL_END
 
@@ -20769,19 +24547,43 @@ KPROF_DETAIL_END
 // Tells of modules whose guards another build of kprof made, so that nothing of them is recorded.
 // Included by the session.
 
+#include <cstddef>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// The paths of these modules, each with a 0 at its end. They are measured first and copied into
+/// memory that is there: the loader's lock is held while its list is walked.
+inline std::string paths_of_other_builds() {
+  const auto size_of = [](const char* path) noexcept {
+    return path == nullptr ? 1 : std::strlen(path) + 1;
+  };
+  std::size_t size = 0;
+  for_each_other_module([&](const char* path) noexcept { size += size_of(path); });
+  std::string paths(size, '\0');
+  std::size_t used = 0;
+  for_each_other_module([&](const char* path) noexcept {
+    const std::size_t more = size_of(path);
+    if (more > paths.size() - used) return;  // it has been loaded since, and is for the next time
+    if (path != nullptr) std::memcpy(paths.data() + used, path, more);
+    used += more;
+  });
+  paths.resize(used);
+  return paths;
+}
+
 /// Notes the modules that are loaded now, each once.
 inline void tell_other_builds(session_notes& notes) {
-  for_each_other_module([&notes](const char* path) {
-    const std::string name = path == nullptr || *path == '\0' ? "the program" : path;
-    notes.add(printable(name, 300) +
+  const std::string paths = paths_of_other_builds();
+  for (std::size_t at = 0; at < paths.size(); at = paths.find('\0', at) + 1) {
+    const std::string_view path = paths.c_str() + at;
+    notes.add((path.empty() ? "the program" : printable(path, 300)) +
               " has guards of another build of kprof, which are not recorded; build it with the "
               "headers that the session is built with");
-  });
+  }
 }
 
 }  // namespace detail
@@ -21322,14 +25124,12 @@ KPROF_DETAIL_LOCAL inline const owner_functions* find_session(std::string& why) 
 /// cancelled meanwhile.
 template <class Use>
 KPROF_DETAIL_LOCAL status with_session(Use use) {
-  status out;
   const hold_cancellation hold;
-  const bool had_memory = attempt([&] {
+  return within_memory([&] {
     std::string why;
     const owner_functions* const s = find_session(why);
-    out = s == nullptr ? status{why} : use(*s);
+    return s == nullptr ? status{why} : use(*s);
   });
-  return had_memory ? out : status{out_of_memory};
 }
 
 }  // namespace detail
