@@ -19,7 +19,7 @@ namespace detail {
 
 /// A text as what is around its numbers, and these. Digits behind a letter are part of a word, as
 /// in "f32".
-struct numbered_text {
+struct text_with_numbers {
   struct number {
     double value = 0;
     std::string_view text;
@@ -27,7 +27,7 @@ struct numbered_text {
   std::vector<std::string_view> around;  // one more than numbers
   std::vector<number> numbers;
 
-  explicit numbered_text(std::string_view text) {
+  explicit text_with_numbers(std::string_view text) {
     std::size_t begin = 0;
     for (std::size_t i = 0; i < text.size();) {
       const std::size_t end = number_end(text, i);
@@ -81,13 +81,13 @@ class text_range {
   /// False where the text differs in more than its numbers: then there is no range.
   bool add(std::string_view text) {
     if (text == first_) return true;
-    const numbered_text parts(text);
+    const text_with_numbers parts(text);
     if (least_.empty()) start();
     if (parts.around.size() != around_.size()) return false;
     for (std::size_t i = 0; i < around_.size(); ++i)
       if (parts.around[i] != around_[i]) return false;
     for (std::size_t i = 0; i < least_.size(); ++i) {
-      const numbered_text::number& n = parts.numbers[i];
+      const text_with_numbers::number& n = parts.numbers[i];
       if (n.value < least_[i].value) least_[i] = {n.value, std::string{n.text}};
       if (n.value > most_[i].value) most_[i] = {n.value, std::string{n.text}};
     }
@@ -111,9 +111,9 @@ class text_range {
     std::string text;
   };
   void start() {
-    const numbered_text parts(first_);
+    const text_with_numbers parts(first_);
     around_.assign(parts.around.begin(), parts.around.end());
-    for (const numbered_text::number& n : parts.numbers)
+    for (const text_with_numbers::number& n : parts.numbers)
       least_.push_back({n.value, std::string{n.text}});
     most_ = least_;
   }
