@@ -323,7 +323,7 @@ TEST_CASE("grouping.the_lists_of_KPROF_take_commas") {
     return s.value.report;
   };
   CHECK(report("report(by=op,M,N,tree=off)").by.text() == "op+M+N");
-  CHECK_FALSE(report("report(by=op,M,N,tree=off)").tree);
+  CHECK(report("report(by=op,M,N,tree=off)").tree == false);
   CHECK(report("report(fold=K,Skv)").fold == std::vector<std::string>{"K", "Skv"});
   CHECK(report("report(fold=K, Skv , ascii)").ascii == true);
   CHECK(report("report(columns=operator,calls,by=layer+pass)").by ==
