@@ -75,3 +75,26 @@ void bad(const Any& params) {
 #endif
 }
 #endif
+
+// What a guard declares is no part of a coroutine's frame that another file could see otherwise.
+#if defined(__cpp_impl_coroutine) && !defined(__CUDACC__)
+#include <coroutine>
+#pragma GCC diagnostic error "-Wsubobject-linkage"
+#line 1 "a_header.hpp"  // g++ warns of that in headers alone
+struct Task {
+  struct promise_type {
+    Task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+};
+Task good_coroutine(int n) {
+  {
+    KPROF_OP(Op, {n});
+    KPROF_REGION("step");
+  }
+  co_await std::suspend_always{};
+}
+#endif
