@@ -2509,10 +2509,11 @@ KPROF_DETAIL_END
 
 // What a macro begins with: the second declaration needs the name that the first one declares.
 // After an `if` without braces the first one alone would depend on the `if`, and the rest would
-// guard the rest of the block. So that is an error, which shows the name.
+// guard the rest of the block. So that is an error, which shows the name. A type: g++ 12 puts an
+// enumerator into the frame of a coroutine and warns of that.
 #define KPROF_DETAIL_NEEDS_BRACES(name, is_right) \
-  enum : bool { name = (is_right) };              \
-  static_assert(name)
+  using name = char;                              \
+  static_assert(sizeof(name) == 1 && (is_right))
 // Never evaluated. In a call, a list that does not fit is no matching function; here the compiler
 // names the field and the operator. What is evaluated stays a call, which copies no parameters.
 #define KPROF_DETAIL_NAME_MISTAKES(Op, ...) \

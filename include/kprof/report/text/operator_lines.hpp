@@ -9,6 +9,7 @@
 #include <kprof/model/summary.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
+#include <kprof/report/text/grid.hpp>
 #include <kprof/report/text/hidden_rows.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
