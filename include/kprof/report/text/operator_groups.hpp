@@ -139,8 +139,8 @@ class operator_groups {
     std::size_t lines = 0;
     for (const operator_group& g : groups) {
       if (by_operator && weight_of(g.sum) < least) continue;
-      const std::size_t small = small_rows(g, least);
-      lines += g.rows.size() == 1 ? 1 : 1 + g.rows.size() - (small > 1 ? small : 0);
+      const std::size_t tiny = small_rows(g, least);
+      lines += g.rows.size() == 1 ? 1 : 1 + g.rows.size() - (tiny > 1 ? tiny : 0);
     }
     return lines;
   }
@@ -209,16 +209,16 @@ class operator_groups {
   }
   template <class IsSmall>
   static void put_small_rows_last(operator_group& g, IsSmall is_small) {
-    std::vector<operator_row> rows, small;
+    std::vector<operator_row> rows, tiny;
     std::vector<std::vector<std::uint32_t>> sets, small_sets;
     for (std::size_t i = 0; i < g.rows.size(); ++i) {
       const bool last = is_small(g.rows[i]);
       if (last) g.folded.add(g.rows[i]);
-      (last ? small : rows).push_back(std::move(g.rows[i]));
+      (last ? tiny : rows).push_back(std::move(g.rows[i]));
       (last ? small_sets : sets).push_back(std::move(g.sets[i]));
     }
     g.shown = rows.size();
-    std::move(small.begin(), small.end(), std::back_inserter(rows));
+    std::move(tiny.begin(), tiny.end(), std::back_inserter(rows));
     std::move(small_sets.begin(), small_sets.end(), std::back_inserter(sets));
     g.rows = std::move(rows);
     g.sets = std::move(sets);
