@@ -83,6 +83,10 @@ struct scope_node {
   double self_ns = 0;  ///< total less the time in child scopes of the same thread
   double min_ns = 0;
   double max_ns = 0;
+  /// The call that ended first, and when that was since the session's start. Negative: not known,
+  /// as no call has finished or a file lacks it.
+  double first_ns = -1;
+  double first_end_ns = -1;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock
 };
 

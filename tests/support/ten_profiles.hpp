@@ -91,6 +91,8 @@ inline void replace_measured(kprof::profile& p) {
     n.self_ns = n.total_ns / 2;
     n.min_ns = n.calls > 0 ? 50 : 0;
     n.max_ns = n.calls > 0 ? 538 : 0;
+    n.first_ns = n.calls > 0 ? 50 : -1;
+    n.first_end_ns = n.calls > 0 ? 700 : -1;
     n.open_ns = 1e3 * static_cast<double>(n.open);
   }
   for (std::size_t i = 0; i < p.timeline.size(); ++i) {

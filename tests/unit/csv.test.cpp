@@ -127,7 +127,8 @@ TEST_CASE("csv.the_header_names_columns_and_units") {
       text ==
       "operator,parameters,call_site,thread,dtype,pass,key,sets,calls,replays,open,open_time [ns],"
       "device [ns],device_share,device_total [ns],kernels,copies,gap [ns],self [ns],share,"
-      "total [ns],mean [ns],median [ns],p99 [ns],min [ns],max [ns],gflops [GFLOP/s],gbs [GB/s],"
+      "total [ns],mean [ns],median [ns],p99 [ns],min [ns],max [ns],first [ns],gflops [GFLOP/s],gbs "
+      "[GB/s],"
       "intensity [FLOP/B],flops [FLOP],bytes [B],not known\r\n");
 }
 

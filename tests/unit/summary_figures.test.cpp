@@ -130,6 +130,22 @@ TEST_CASE("summary.durations_are_in_nanoseconds_and_within_the_extremes") {
     }
 }
 
+TEST_CASE("summary.the_first_call_of_a_row_is_the_one_of_its_nodes_that_ended_first") {
+  profile_builder b;
+  const auto main = b.thread("main", 1), worker = b.thread("worker", 2);
+  const auto here = b.op(main, "A"), there = b.op(worker, "A");
+  b.calls(here, 9, 10).calls(here, 1, 500).calls(there, 1, 700).calls(b.op(main, "B"), 1, 5);
+  CHECK(row_of(b.done(), "A").first_ns.why == absence::not_noted);
+  b.p.nodes[here].first_ns = 500, b.p.nodes[here].first_end_ns = 2000;
+  CHECK(row_of(b.done(), "A").first_ns.why == absence::not_noted);  // one node lacks it
+  b.p.nodes[there].first_ns = 700, b.p.nodes[there].first_end_ns = 1000;
+  CHECK(row_of(b.done(), "A").first_ns.value == 700);
+  b.p.nodes[there].first_end_ns = 3000;
+  CHECK(row_of(b.done(), "A").first_ns.value == 500);
+  b.p.nodes[here].first_ns = 0;  // shorter than the shortest, as only a damaged file has it
+  CHECK(row_of(b.done(), "A").first_ns.value == 10);
+}
+
 TEST_CASE("summary.a_row_has_a_dtype_if_all_its_calls_have_the_same") {
   profile_builder b;
   const auto main = b.thread("main", 1);

@@ -13,6 +13,7 @@
 #include <kprof/profile.hpp>
 #include <kprof/record/recorder.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -107,7 +108,8 @@ class operator_numbers {
 };
 
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
-                          operator_numbers& operators, double ns_per_tick) {
+                          operator_numbers& operators, const timebase& time) {
+  const double ns_per_tick = time.ns_per_tick();
   scope_node out;
   const payload p = tree.payload_of(n);
   if (n.site != 0) {
@@ -141,6 +143,10 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
   out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  if (n.calls != 0) {
+    out.first_ns = static_cast<double>(n.first) * ns_per_tick;
+    out.first_end_ns = std::max(0.0, time.since_start_ns(n.first_end));
+  }
   out.durations = n.durations;
   return out;
 }
@@ -168,7 +174,7 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
   out.threads.push_back({log.counts.merged_threads != 0 ? 0 : log.thread_id, log.thread_name,
                          log.ended, log.counts.merged_threads});
   for (const tree_node& n : log.tree.nodes()) {
-    scope_node node = to_node(n, log.tree, sites, operators, ns_per_tick);
+    scope_node node = to_node(n, log.tree, sites, operators, at.time);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
     if (node.kind == scope_kind::op && !node.merged && !node.work.valid)

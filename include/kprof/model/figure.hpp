@@ -15,6 +15,7 @@ enum class absence : std::uint8_t {
   none,             ///< it is known
   no_calls,         ///< no call has finished
   graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_noted,        ///< the profile does not have it: a program with an older kprof saved it
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen

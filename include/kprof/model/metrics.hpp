@@ -210,6 +210,14 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::metric_value<&operator_row::max_ns>,
      .meaning = "the longest call"},
+    {.id = "first",
+     .label = "first",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::first_ns>,
+     .meaning = "the call that ended first: what is done only once, such as set-up and page faults "
+                "in new memory, is in it"},
     {.id = "gflops",
      .label = "GFLOP/s",
      .unit = detail::units::giga_flop_per_s,
@@ -277,6 +285,7 @@ inline const char* explain(absence why) noexcept {
     case absence::no_calls: return "no call has finished";
     case absence::graphs_only:
       return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_noted: return "not in the file: an older kprof saved it";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:

@@ -83,6 +83,7 @@ struct operator_row {
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   /// Of a call's duration; median and p99 within 0.8 %.
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure first_ns;      ///< of the call that ended first, in all threads
   figure flops, bytes;  ///< of the calls in total_ns, summed
   /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
   std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
@@ -188,6 +189,8 @@ struct row_sum {
   const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
+  double first_ns = -1, first_end_ns = HUGE_VAL;
+  bool lacks_first = false;  // some node does not have it
   double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
@@ -229,6 +232,8 @@ struct row_sum {
     if (n.calls > 0) {
       min_ns = std::min(min_ns, not_negative(n.min_ns));
       max_ns = std::max(max_ns, not_negative(n.max_ns));
+      lacks_first = lacks_first || !(n.first_ns >= 0);
+      if (n.first_end_ns < first_end_ns) first_ns = n.first_ns, first_end_ns = n.first_end_ns;
     }
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
@@ -312,6 +317,7 @@ struct row_sum {
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
+    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
     if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
     if (lacks_bytes && (row.operators == 1 || !any_bytes))
       no_bytes = std::max(no_bytes, absence::no_bytes);

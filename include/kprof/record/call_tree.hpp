@@ -111,12 +111,9 @@ class call_tree {
   }
 
   /// Counts one finished call.
-  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks) {
-    ++n.calls;
-    n.total += ticks;
-    n.self += self_ticks;
-    if (ticks < n.shortest) n.shortest = ticks;
-    if (ticks > n.longest) n.longest = ticks;
+  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
+                                     std::uint64_t end) {
+    n.count(ticks, self_ticks, end);
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
@@ -137,13 +134,7 @@ class call_tree {
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
-      to.calls += from.calls;
-      to.total += from.total;
-      to.self += from.self;
-      to.captured += from.captured;
-      to.device_calls += from.device_calls;
-      if (from.shortest < to.shortest) to.shortest = from.shortest;
-      if (from.longest > to.longest) to.longest = from.longest;
+      to.add_counts(from);
       imprecise_ +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }

@@ -86,7 +86,7 @@ class KPROF_DETAIL_LOCAL log_folding {
     }
     at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
-    tree.finish(*called.node, ticks, ticks);
+    tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
     return end_word & ~end_bit;
@@ -144,7 +144,7 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (stack.empty()) return;
     const open_frame& f = stack.back();
     const std::uint64_t ticks = elapsed(f.start, now);
-    if (!f.adopted) count_finished(f, ticks);
+    if (!f.adopted) count_finished(f, ticks, now);
     // What was launched under an adopted context is another thread's scope's.
     const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
     const bool launched = f.launched && !f.adopted;
@@ -153,9 +153,9 @@ class KPROF_DETAIL_LOCAL log_folding {
     stack.back().child_ticks += child_ticks;
     stack.back().launched |= launched;
   }
-  void count_finished(const open_frame& f, std::uint64_t ticks) {
+  void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0);
+    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;

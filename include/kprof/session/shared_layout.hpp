@@ -80,7 +80,8 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
-                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(durations))
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),

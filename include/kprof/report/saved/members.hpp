@@ -77,6 +77,7 @@ inline constexpr auto members_of<scope_node> = std::tuple{
     saved<&scope_node::open>("open"),          saved<&scope_node::open_ns>("open_ns"),
     saved<&scope_node::total_ns>("total_ns"),  saved<&scope_node::self_ns>("self_ns"),
     saved<&scope_node::min_ns>("min_ns"),      saved<&scope_node::max_ns>("max_ns"),
+    saved<&scope_node::first_ns>("first_ns"),  saved<&scope_node::first_end_ns>("first_end_ns"),
     saved<&scope_node::durations>("durations")};
 
 template <>

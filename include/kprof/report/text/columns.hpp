@@ -99,6 +99,7 @@ inline constexpr column columns[] = {
     make_column("p99", look::time, 0, 0),
     make_column("min", look::time, 15, 20),
     make_column("max", look::time, 14, 19),
+    make_column("first", look::time, 0, 0),
     make_column("gflops", look::rate, 8, 6),
     make_column("gbs", look::rate, 10, 7),
     make_column("intensity", look::ratio, 13, 10),

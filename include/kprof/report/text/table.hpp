@@ -10,11 +10,13 @@
 #include <kprof/profile.hpp>
 #include <kprof/report/text/columns.hpp>
 #include <kprof/report/text/concerned_names.hpp>
+#include <kprof/report/text/first_calls.hpp>
 #include <kprof/report/text/hidden_rows.hpp>
 #include <kprof/report/text/lines.hpp>
 #include <kprof/report/text/operator_grid.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
+#include <kprof/report/text/row_description.hpp>
 #include <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
-[[gnu::cold]] inline void print_row_notes(page& out, const profile& p,
+[[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
                                           const std::vector<const column*>& shown) {
   std::vector<const operator_row*> rows;
@@ -43,17 +45,15 @@ namespace detail {
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
         absence::untimed, absence::no_launch, absence::no_time, absence::not_replayed,
-        absence::graphs_only, absence::no_calls})
+        absence::not_noted, absence::graphs_only, absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
-              [&](std::size_t i) {
-                return rows[i]->mean_ns.known() && rows[i]->median_ns.known() &&
-                       rows[i]->calls > 2 && rows[i]->mean_ns.value > 3 * rows[i]->median_ns.value;
-              });
+              [&](std::size_t i) { return has_long_calls(*rows[i]); });
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
@@ -116,7 +116,7 @@ namespace detail {
       table.add_total("filtered out " + filtered_by(out, plan), chosen.filtered);
     table.print(out);
     out.space();
-    print_row_notes(out, p, chosen, table.shown);
+    print_row_notes(out, p, plan, chosen, table.shown);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// needs: guards
+// What folding notes of single calls and threads, with a clock that the test moves.
+
+#include "attribution_engine.hpp"
+#include "catch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace {
+
+/// Nanoseconds, as the test sets them; for the thread that runs.
+struct set_clock {
+  static inline std::atomic<std::uint64_t> time{0};
+  static std::uint64_t now() noexcept { return time; }
+};
+using scopes = scope_functions<set_clock, false>;
+
+void at(std::uint64_t time) { set_clock::time = time; }
+
+scope_token begin_at(std::uint64_t time, std::int64_t n) {
+  at(time);
+  const Op params{n};
+  return scopes::api().begin_any(op_site, &params, sizeof params);
+}
+void end_at(std::uint64_t time, scope_token t) {
+  at(time);
+  scopes::api().end(t);
+}
+/// The profile of a session that began at 0, at `now`.
+kprof::profile profile_at(engine& e, std::uint64_t now) {
+  timebase time;
+  time.reset({0, 0, 0});
+  return build_profile(e.threads, nullptr, {time, now, false});
+}
+void call(std::int64_t n, std::uint64_t from, std::uint64_t to) { end_at(to, begin_at(from, n)); }
+
+}  // namespace
+
+TEST_CASE("thread_times.the_first_call_of_a_node_is_kept") {
+  engine e;
+  call(1, 100, 900);
+  call(1, 1000, 1010);
+  call(2, 2000, 2005);
+  const scope_token outer = begin_at(3000, 1);
+  call(3, 3010, 3060);
+  call(3, 3100, 3110);
+  end_at(3200, outer);
+  const kprof::profile p = profile_at(e, 10'000);
+  CHECK(only(p, "Op n=1").first_ns == 800);
+  CHECK(only(p, "Op n=1").first_end_ns == 900);
+  CHECK(only(p, "Op n=2").first_ns == 5);
+  CHECK(only(p, "Op n=1/Op n=3").first_ns == 50);
+  CHECK(p.nodes[0].first_ns < 0);  // a root is no call
+}
+
+TEST_CASE("thread_times.the_first_call_of_many_threads_is_the_one_that_ended_first") {
+  engine e;
+  call(1, 10'000, 10'700);
+  // More than are kept apart, so that totals are merged; a later thread has the earlier call.
+  for (std::uint64_t i = 0; i < 70; ++i)
+    std::thread([i] { call(1, 9000 - 100 * i, 9000 - 100 * i + 10 + i); }).join();
+  const kprof::profile p = profile_at(e, 20'000);
+  double earliest = 1e9, merged = 0;
+  for (const auto* n : find_all(p, "Op n=1")) {
+    earliest = std::min(earliest, n->first_end_ns);
+    if (const auto threads = static_cast<double>(p.threads[n->thread].merged); threads > 0) {
+      merged = threads;
+      CHECK(n->first_end_ns == 9000 - 100 * (threads - 1) + 10 + threads - 1);
+      CHECK(n->first_ns == 10 + threads - 1);
+    }
+  }
+  CHECK(merged > 1);
+  CHECK(earliest == 9000 - 6900 + 79);
+}
