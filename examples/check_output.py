@@ -23,8 +23,8 @@ WHERE_THERE_IS_ROOM = {
     *("dev total", "gap", "copies", "kernels"),
 }
 VARIES = re.compile(
-    r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |Complete: |"
-    r"  (timeline|own cost|memory|clock|sync|collector) "
+    r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
+    r"Complete: |  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
     r"^((?:Operators|Call tree|Kernels|Copies|device:|outside|cut|first) [^\n]*)\n {2}(?=\S)",
