@@ -35,33 +35,19 @@ int main() {
 }
 
 // Output:
-// kprof · 01_first_report · 218 ms · 1 thread on 2 CPUs
+// kprof · 01_first_report · 440 ms · 1 thread on 2 CPUs
 //
 // Operators, sorted by self; all f32
 //
-// operator  parameters    calls    self             share   total   median     mean  GFLOP/s  GB/s
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// Saxpy     2 rows           40  206 ms  ████████  100.0%  206 ms  45.2 µs  5.16 ms     3.27  19.6
-//             n=16777216     20  206 ms  ████████   99.8%  206 ms  10.0 ms  10.3 ms     3.26  19.6
-//             n=65536        20  428 µs              0.2%  428 µs  19.8 µs  21.4 µs     6.13  36.8
-// ────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators               40  206 ms            100.0%
+// operator  parameters    calls    self             share   total   median     mean  GFLOP/s   GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// Saxpy     2 rows           40  419 ms  ████████  100.0%  419 ms  34.9 µs  10.5 ms     1.61   9.65
+//             n=16777216     20  419 ms  ████████   99.9%  419 ms  20.1 ms  20.9 ms     1.60   9.62
+//             n=65536        20  434 µs              0.1%  434 µs  19.8 µs  21.7 µs     6.04  36.2
+// ─────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators               40  419 ms            100.0%
 //
 // not shown at width 100: FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 206 ms in all scopes
-//
-// scope                       calls   total  share    self     mean
-// ─────────────────────────────────────────────────────────────────
-// Saxpy(n=16777216 type=f32)     20  206 ms  99.8%  206 ms  10.3 ms
-// Saxpy(n=65536 type=f32)        20  428 µs   0.2%  428 µs  21.4 µs
-//
-// Completeness
-//   scopes    40 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
-//             scope, closed elsewhere, invalid or merged
-//   timeline  all 40 scopes, 218 ms
-//   own cost  19.0 ns a scope, 761 ns in all (<0.1% of wall time); folding 29.1 µs; an empty scope
-//             shows 10.0 ns
-//   memory    33.9 KiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, calibrated twice
-//   version   kprof 0.1.0
+// Complete: nothing was lost of 40 scopes; kprof 0.1.0 took 25.9 µs (<0.1% of wall time). More:
+//   KPROF='report(tree,legend,details)'.

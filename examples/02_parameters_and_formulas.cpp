@@ -71,26 +71,31 @@ int main() {
   result += reduce({.kind = reduction::max, .shape = {4096, -1}, .layer = "logits"}, x);
   kprof::report_options options;
   options.columns = {"operator", "parameters", "calls", "self", "gflops", "gbs"};
-  options.tree = false;
   kprof::report(options);
   return result > 0 ? 0 : 1;
 }
 
 // Output:
-// kprof · 02_parameters_and_formulas · 83.5 ms · 1 thread on 2 CPUs
+// kprof · 02_parameters_and_formulas · 111 ms · 1 thread on 2 CPUs
 //
 // Operators, sorted by self; all f32
 //
-// operator  parameters                                        calls     self  GFLOP/s   GB/s
-// ──────────────────────────────────────────────────────────────────────────────────────────
-// Reduce    3 rows                                               10  82.2 ms      n/a    n/a
-//             shape=4096×1024 layer=mean                          6  60.9 ms    0.413   1.66
-//             kind=max shape=4096×1024 layer=softmax              3  14.9 ms    0.844   3.38
-//             invalid: kind=max shape=[4096,-1] layer=logits      1  6.39 ms      n/a    n/a
-// Fill      n=4194304                                             1  1.15 ms      n/a  14.6
-// ──────────────────────────────────────────────────────────────────────────────────────────
-// in operators                                                   11  83.3 ms
+// operator  parameters                                        calls     self  GFLOP/s  GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────
+// Reduce    3 rows                                               10  99.7 ms      n/a   n/a
+//             shape=4096×1024 layer=mean                          6  66.1 ms    0.381  1.53
+//             kind=max shape=4096×1024 layer=softmax              3  19.0 ms    0.661  2.65
+//             invalid: kind=max shape=[4096,-1] layer=logits      1  14.6 ms      n/a   n/a
+// Fill      n=4194304                                             1  10.8 ms      n/a  1.55
+// ─────────────────────────────────────────────────────────────────────────────────────────
+// in operators                                                   11   110 ms
 //
 // n/a, no flops() declared: Fill
 // n/a, invalid parameters, or a formula that gives no number for them: Reduce (1 of 3 rows)
-// ...
+//
+// Completeness
+//   scopes    11 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
+//             scope, closed elsewhere or merged
+// ! 1 invalid: calls whose parameters fail valid(), or whose formula overflowed or went negative;
+//     their rows say `invalid` and have no rates. Correct the parameters or the formula.
+//   version   kprof 0.1.0

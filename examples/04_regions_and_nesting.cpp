@@ -60,25 +60,27 @@ int main() {
     }
   }
   kprof::report_options options;
-  options.table = false;  // the call tree only
+  options.table = false;  // the call tree instead
   kprof::report(options);
 }
 
 // Output:
-// kprof · 04_regions_and_nesting · 53.1 ms · 1 thread on 2 CPUs
+// kprof · 04_regions_and_nesting · 22.8 ms · 1 thread on 2 CPUs
 //
-// Call tree, sorted by total; share is total, of 53.0 ms in all scopes
+// Call tree, sorted by total; share is total, of 22.7 ms in all scopes
 //
 // scope                                              calls    total   share     self     mean
 // ───────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  53.0 ms  100.0%  16.2 µs  10.6 ms
-// ├─ layer 0                                             5  44.8 ms   84.5%  10.2 µs  8.96 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  44.8 ms   84.5%   428 µs  8.96 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  39.0 ms   73.6%  39.0 ms  7.80 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  5.35 ms   10.1%  5.35 ms  1.07 ms
-// └─ layer 1                                             5  8.20 ms   15.5%  4.08 µs  1.64 ms
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  8.19 ms   15.5%  74.0 µs  1.64 ms
-//       ├─ Matmul(M=64 N=64 K=128)                       5  5.48 ms   10.3%  5.48 ms  1.10 ms
-//       └─ Matmul(M=64 N=128 K=128)                      5  2.64 ms    5.0%  2.64 ms   527 µs
-// load                                                   1  9.63 µs   <0.1%  9.63 µs  9.63 µs
-// ...
+// forward                                                5  22.7 ms  100.0%  3.30 µs  4.54 ms
+// ├─ layer 0                                             5  19.3 ms   85.1%  6.90 µs  3.86 ms
+// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  19.3 ms   85.0%   301 µs  3.86 ms
+// │     ├─ Matmul(M=64 N=512 K=128)                      5  10.5 ms   46.1%  10.5 ms  2.09 ms
+// │     └─ Matmul(M=64 N=64 K=512)                       5  8.55 ms   37.6%  8.55 ms  1.71 ms
+// └─ layer 1                                             5  3.38 ms   14.9%   781 ns   677 µs
+//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  3.38 ms   14.9%  43.8 µs   676 µs
+//       ├─ Matmul(M=64 N=128 K=128)                      5  2.24 ms    9.8%  2.24 ms   447 µs
+//       └─ Matmul(M=64 N=64 K=128)                       5  1.10 ms    4.9%  1.10 ms   221 µs
+// load                                                   1  7.57 µs   <0.1%  7.57 µs  7.57 µs
+//
+// Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 32.9 µs (0.1% of wall time). More:
+//   KPROF='report(legend,details)'.

@@ -50,23 +50,26 @@ int main() {
 }
 
 // Output:
-// kprof · 05_threads_and_context · 9.78 ms · 3 threads on 2 CPUs
+// kprof · 05_threads_and_context · 15.2 ms · 3 threads on 2 CPUs
 //
 // Operators, sorted by self
 //
-// operator  parameters           calls     self            share  median    mean  GFLOP/s  GB/s
-// ─────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576                8  2.32 ms  ████████  19.4%  289 µs  291 µs     3.61  28.9
-// ─────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       8  2.32 ms            19.4%
-// in regions, outside operators         9.64 ms            80.6%
+// operator  parameters           calls     self            share  median     mean  GFLOP/s  GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576                8  16.7 ms  ████████  52.4%  571 µs  2.08 ms    0.504  4.03
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                       8  16.7 ms            52.4%
+// in regions, outside operators         15.1 ms            47.6%
 //
+// mean above 3 times the median, a few calls take most of the time: Scale
 // not shown at width 100: total, FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 12.0 ms in all scopes
+// Call tree, sorted by total; share is total, of 31.8 ms in all scopes
 //
 // scope                calls    total  share     self     mean
 // ────────────────────────────────────────────────────────────
-// batch                    1  9.64 ms  80.6%  9.64 ms  9.64 ms
-// └─ Scale(n=1048576)      8  2.32 ms  19.4%  2.32 ms   291 µs
-// ...
+// batch                    1  15.1 ms  47.6%  15.1 ms  15.1 ms
+// └─ Scale(n=1048576)      8  16.7 ms  52.4%  16.7 ms  2.08 ms
+//
+// Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 25.5 µs (0.2% of wall time, all threads
+//   summed). More: KPROF='report(legend,details)'.

@@ -152,7 +152,8 @@ int main() {
     right = try_gemm<half>(TensorGemm{.M = 1024, .N = 1024, .K = 1024}) && right;
     right = try_rows(4096, 1024) && right;
   }
-  kprof::report();
+  // every section, also those that come unasked only where they say something new
+  kprof::report({.tree = true, .kernels = true, .copies = true, .details = true});
   return right ? 0 : 1;
 }
 

@@ -170,6 +170,7 @@ int main() {
   bool right = true;
   if (!kernels_compute()) std::fprintf(stderr, "no GPU: cuBLAS has nothing to run on\n");
   else if (have_gpu()) right = run();
-  kprof::report();
+  // every section, also those that come unasked only where they say something new
+  kprof::report({.tree = true, .kernels = true, .copies = true, .details = true});
   return right ? 0 : 1;
 }

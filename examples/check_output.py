@@ -27,7 +27,8 @@ VARIES = re.compile(
     r"Complete: |  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
-    r"^((?:Operators|Call tree|Kernels|Copies|device:|outside|cut|first) [^\n]*)\n {2}(?=\S)",
+    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first) [^\n]*)\n {2}"
+    r"(?=\S)",
     re.MULTILINE,
 )
 
@@ -125,9 +126,7 @@ def main():
     whole = not expected.rstrip().endswith("\n...")
     if accept:
         if not whole:
-            end = (
-                "\nCompleteness\n" if "\nCall tree" in expected else "\n(?:Call tree|Completeness)"
-            )
+            end = "\nComplete" if "\nCall tree" in expected else "\n(?:Call tree|Complete)"
             output = re.split(end, output)[0].rstrip() + "\n..."
         with open(source, "w", encoding="utf-8") as file:
             file.write(

@@ -28,7 +28,7 @@ def check(what, holds, output=""):
 
 
 def start(program, way, begins=b"ready\n", **variables):
-    environment = dict(os.environ, KPROF="report")
+    environment = dict(os.environ, KPROF="report(details)")
     environment.update(variables)
     silent_end, keyboard = os.pipe()
     run = subprocess.Popen(

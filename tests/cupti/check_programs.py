@@ -158,7 +158,7 @@ expect(
 
 # ---- the end of a process
 
-r = run("exits", kprof="report(width=120)")
+r = run("exits", kprof="report(width=120,details)")
 check(
     "a program that asks for nothing is reported in full at its end",
     r.returncode == 7
@@ -167,13 +167,13 @@ check(
     and r.stderr == "",
     r,
 )
-r = run("exits", kprof="report(width=120)", VERSION=130000, HANG=1)
+r = run("exits", kprof="report(width=120,details)", VERSION=130000, HANG=1)
 check(
     "a program with the CUPTI of CUDA 13.0 ends, and its report tells of the CUPTI",
     r.returncode == 7 and "3 launches = 3 attributed" in r.stdout and "may crash when" in r.stdout,
     r,
 )
-r = run("leaves_with_threads", kprof="report(width=120)")
+r = run("leaves_with_threads", kprof="report(width=120,details)")
 check(
     "exit() from a thread",
     r.returncode == 7 and "1,000 launches = 1,000 attributed" in r.stdout and r.stderr == "",

@@ -57,7 +57,8 @@ MODE(exits) { launch(1, 3); }
 /// handlers.
 MODE(ends_before_its_work) {
   static_cast<void>(cudaFree(nullptr));
-  static_cast<void>(kprof::start({.report = {.width = 120}, .outputs = {{"report"}}}));
+  static_cast<void>(
+      kprof::start({.report = {.width = 120, .details = true}, .outputs = {{"report"}}}));
   launch(1, 3);
   device_hangs = true;
 }

@@ -96,7 +96,8 @@ def shapes(folder):
             (600 + before, 600 + before),
         )
     for once, scopes in (([], 600), (["once"], 1)):
-        report = start([build / "overhead", "10", "500", "plain", *once], KPROF="report").stdout
+        command = [build / "overhead", "10", "500", "plain", *once]
+        report = start(command, KPROF="report(details)").stdout
         check(
             f"there is a guard around each launch, or one: {scopes}",
             f"  scopes    {scopes} recorded" in report,

@@ -99,12 +99,12 @@ check(
     r,
 )
 
-r = run(plain, kprof="report(width=60,ascii,tree=off)")
+r = run(plain, kprof="report(width=60,ascii,tree)")
 check(
     "options reach the report",
     r.stdout.isascii()
     and max(map(len, r.stdout.splitlines())) <= 60
-    and "Call tree" not in r.stdout,
+    and "Call tree" in r.stdout,
     r,
 )
 
@@ -171,7 +171,7 @@ r = run(plain, "report", stdout=write_end)
 os.close(write_end)
 check("a broken pipe does not kill the program", r.returncode == 5 and "status:" in r.stderr, r)
 
-r = run(late, kprof="report")
+r = run(late, kprof="report(tree)")
 reports = r.stdout.count("Complete")
 check("a thread may outlive main, reports work from atexit", r.returncode == 7 and reports == 2, r)
 for scope in ("before main", "main", "at exit", "Step"):

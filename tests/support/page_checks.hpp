@@ -124,7 +124,7 @@ inline bool is_fold(std::string_view text) {
 }
 /// Whether the line begins another part of the page.
 inline bool begins_part(const std::string& line) {
-  for (const char* const title : {"Call tree", "Kernels", "Copies", "Completeness", "Nothing was",
+  for (const char* const title : {"Call tree", "Kernels", "Copies", "Complete", "Nothing was",
                                   "Notes", "Threads", "Steps", "! "})
     if (line.rfind(title, 0) == 0) return true;
   return false;

@@ -58,10 +58,15 @@ inline std::string section(const std::string& page, const std::string& title) {
   return page.substr(begin, end - begin);
 }
 
-/// Every section, whether or not it comes unasked.
-inline kprof::report_options at_width(int width) {
+/// What is shown unasked.
+inline kprof::report_options plain_at_width(int width) {
   kprof::report_options options;
   options.width = width;
+  return options;
+}
+/// Every section, whether or not it comes unasked.
+inline kprof::report_options at_width(int width) {
+  kprof::report_options options = plain_at_width(width);
   options.tree = options.kernels = options.copies = true;
   options.details = true;
   return options;

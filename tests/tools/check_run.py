@@ -140,12 +140,14 @@ def wait_until_open(r, path):
 
 
 def check_settings(program, folder):
-    r = kprof_run("report(tree=off)", "--", program, "0", "2")
-    check("settings of the command line", shows_calls(r, 2) and "Call tree" not in r.stdout, r)
+    r = kprof_run("report(tree)", "--", program, "0", "2")
+    check("settings of the command line", shows_calls(r, 2) and "Call tree" in r.stdout, r)
     r = kprof_run("memory=2MiB", "--", program, "0", "2")
-    check("settings without an output report too", shows_calls(r, 2) and "2.00 MiB" in r.stdout, r)
-    r = kprof_run("--", program, "0", "2", KPROF="report(tree=off)")
-    check("KPROF holds without settings", shows_calls(r, 2) and "Call tree" not in r.stdout, r)
+    check("settings without an output report too", shows_calls(r, 2), r)
+    r = kprof_run("memory=2MiB,report(details)", "--", program, "0", "2")
+    check("settings beside an output hold", shows_calls(r, 2) and "2.00 MiB" in r.stdout, r)
+    r = kprof_run("--", program, "0", "2", KPROF="report(tree)")
+    check("KPROF holds without settings", shows_calls(r, 2) and "Call tree" in r.stdout, r)
     r = kprof_run("off", "--", program, "4", "2")
     check("off prints nothing", r.returncode == 4 and r.stdout == r.stderr == "", r)
     path = os.path.join(folder, "run.txt")

@@ -4,6 +4,7 @@
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/device_builder.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/golden.hpp"
 #include "../support/report_page.hpp"
@@ -133,6 +134,53 @@ TEST_CASE("report.pages_of_a_device_are_as_accepted") {
   kprof_test::add_surroundings(no_scopes);
   kprof_test::add_device(no_scopes);
   check_golden("report_device_no_scopes.txt", page_of(no_scopes, at_width(100)));
+}
+
+TEST_CASE("report.sections_come_unasked_where_they_say_more_than_the_operators") {
+  const auto sections = [](double in_region_ns, double copy_ns, double region_kernel_ns) {
+    kprof_test::device_builder b;
+    const auto step = b.region(b.thread("main", 1), "step"), gemm = b.op(step, "Gemm", "n=2");
+    b.calls(step, 1, 900 + in_region_ns).calls(gemm, 1, 900);
+    if (copy_ns + region_kernel_ns > 0) {
+      b.kernel(gemm, "k", 1, 1000);
+      b.copy(gemm, kprof::copy_direction::host_to_device, 1, copy_ns, 1 << 20);
+      b.kernel(step, "k", 1, region_kernel_ns);
+    }
+    const kprof::profile run = b.done();
+    report_options options = kprof_test::plain_at_width(100);
+    std::string found;
+    for (const bool table : {true, false}) {
+      options.table = table;
+      const std::string page = page_of(run, options);
+      for (const char* title : {"Operators", "Call tree", "Kernels", "Copies"})
+        found += has(page, std::string{"\n"} + title) ? title[0] : '-';
+    }
+    return found;
+  };
+  CHECK(sections(90, 0, 0) == "O----C--");
+  CHECK(sections(110, 0, 0) == "OC---C--");
+  CHECK(sections(9000, 100, 1) == "O----C--");
+  CHECK(sections(9000, 200, 1) == "O--C-C-C");
+  CHECK(sections(90, 0, 50) == "O-K--CK-");
+  CHECK(sections(90, 0, 200) == "OCK--CK-");
+}
+
+TEST_CASE("report.one_sentence_stands_for_completeness_where_nothing_was_lost") {
+  const auto page = [](const kprof::profile& p) {
+    return page_of(p, kprof_test::plain_at_width(200));
+  };
+  kprof::profile p = kprof_test::sample_profile();
+  CHECK(has(page(p), "\nComplete: nothing was lost of "));
+  CHECK(has(page(p), "; " + kprof::detail::kprof_version() + " took "));
+  CHECK_FALSE(has(page(p), "Completeness"));
+  p.cost.scope_ns = 0;
+  CHECK(has(page(p), "took n/a: not measured in this process. More: "));
+  p.complete.dropped = 1;
+  CHECK(has(page(p), "\nCompleteness\n"));
+  CHECK(has(page(p), "\n! 1 dropped: "));
+  CHECK_FALSE(has(page(p), "  timeline "));
+  CHECK_FALSE(has(page(p), "nothing was lost"));
+  CHECK(has(page({}), "\n" + kprof::detail::kprof_version() + " recorded nothing.\n"));
 }
 
 TEST_CASE("report.no_line_is_wider_than_asked") {

@@ -40,18 +40,18 @@ struct report_options {
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
   bool table = true;            ///< show the operator table
-  /// Show the call tree. No value: where it says more than the operators, since there are none or
-  /// 10 % of the time is outside them.
-  std::optional<bool> tree = true;
+  /// Show the call tree. No value: where it says more than the operators, since their table is not
+  /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
+  std::optional<bool> tree{};
   /// Show the table of kernels, if the run has any. No value: where operators do not explain 1 % of
   /// the device's time.
-  std::optional<bool> kernels = true;
+  std::optional<bool> kernels{};
   /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
   /// the device's time.
-  std::optional<bool> copies = true;
-  /// Show kprof's account of what was seen, what it cost and of the clock, also where nothing was
-  /// lost.
-  bool details = true;
+  std::optional<bool> copies{};
+  /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
+  /// sentence stands for it where nothing was lost, and what was lost where something was.
+  bool details = false;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
   /// Bold and dim lines, by the escape sequences of terminals. Unset: where the report goes to a

@@ -130,21 +130,29 @@ inline bool is_complete(const profile& p) {
 
 /// One sentence where nothing is missing, and what else there is to see.
 [[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
+  if (p.complete.recorded == 0 && p.device.complete.records == 0)
+    return out.line(kprof_version() + " recorded nothing.");
   std::string text =
       "Complete: nothing was lost of " + counted(p.complete.recorded, "scope", "scopes");
   if (uses_device(p))
     text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
+  text += "; " + kprof_version() + " took ";
   if (p.cost.scope_ns > 0) {
     const double took_ns =
         p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
-    text += "; " + kprof_version() + " took " + out.time(took_ns);
-    if (p.wall_ns > 0) text += " (" + format_share(took_ns / p.wall_ns) + " of wall time)";
+    text += out.time(took_ns);
+    if (p.wall_ns > 0)
+      text += " (" + format_share(took_ns / p.wall_ns) + " of wall time" +
+              (p.threads.size() > 1 ? ", all threads summed)" : ")");
+  } else {
+    text += "n/a: not measured in this process";
   }
   text += ". More: KPROF='report(";
   if (!plan.tree) text += "tree,";
   if (plan.device && !plan.kernels) text += "kernels,";
-  text += "details)', legend, by=op.";
-  out.paragraph("", text, 2);
+  if (plan.device && !plan.copies) text += "copies,";
+  if (!plan.options.legend) text += "legend,";
+  out.paragraph("", text + "details)'.", 2);
 }
 
 [[gnu::cold]] inline void print_footer(page& out, const profile& p, const text_plan& plan) {

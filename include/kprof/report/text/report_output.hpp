@@ -85,21 +85,22 @@ inline constexpr option report_option_table[] = {
     {.name = "tree",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
-     .meaning = "show the call tree; `auto`: where it says more than the operators, since there "
-                "are none or 10 % of the time is outside them",
+     .fallback = "auto",
+     .meaning = "show the call tree; `auto`: where it says more than the operators, since their "
+                "table is off, there are none, or 10 % of the time is outside them: of the "
+                "device's time, if any",
      .store = &store_member<&report_options::tree>},
     {.name = "kernels",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
+     .fallback = "auto",
      .meaning = "show the table of kernels, if any ran; `auto`: where operators do not explain "
                 "1 % of the device's time",
      .store = &store_member<&report_options::kernels>},
     {.name = "copies",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
+     .fallback = "auto",
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
@@ -110,9 +111,9 @@ inline constexpr option report_option_table[] = {
      .store = &store_member<&report_options::full_names>},
     {.name = "details",
      .kind = option_kind::flag,
-     .fallback = "on",
-     .meaning = "show the account of what was seen, what kprof took and of its clock also where "
-                "nothing was lost",
+     .fallback = "off",
+     .meaning = "show the whole account of what was seen, of kprof's own cost and of its clock; "
+                "else one sentence stands for it where nothing was lost",
      .store = &store_member<&report_options::details>},
     {.name = "color",
      .kind = option_kind::choice,

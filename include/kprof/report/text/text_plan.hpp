@@ -94,7 +94,9 @@ struct text_plan {
       if (node != scope_node::none && operators[node] != scope_node::none) explained_ns += ns;
       if (w.task != device_task::kernel) copies_ns += ns;
     }
-    tree = options.tree.value_or(operators_ns <= 0.9 * all_self_ns);
+    const bool operators_say_most =
+        device ? explained_ns > 0.9 * all_device_ns : operators_ns > 0.9 * all_self_ns;
+    tree = options.tree.value_or(!options.table || !operators_say_most);
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
