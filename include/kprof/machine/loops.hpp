@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MACHINE_LOOPS_HPP
+#define KPROF_MACHINE_LOOPS_HPP
+
+// The loops that measure this processor. Included by measure_cpu.hpp. Any thread.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/machine/loop.hpp>
+#if defined(__x86_64__)
+#include <kprof/machine/x86_arithmetic.hpp>
+#include <kprof/machine/x86_features.hpp>
+#include <kprof/machine/x86_memory.hpp>
+#endif
+
+#include <cstdint>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The loops that this processor runs, for each type the one with the highest peak.
+struct processor_loops {
+  std::vector<arithmetic_loop> arithmetic;
+  memory_loop memory;                      // read is null where there is none
+  void (*clocks)(std::uint64_t rounds);    // null where there is none
+  double clocks_per_round = 0;
+};
+
+#if defined(__x86_64__)
+inline processor_loops find_loops() {
+  const x86_features has = find_x86_features();
+  constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
+  processor_loops found{{}, {x86_bytes_per_round, &read_sse2, &triad_sse2}, &count_clocks,
+                        static_cast<double>(clocks_per_round)};
+  auto& loops = found.arithmetic;
+  if (has.avx512) {
+    loops.push_back({dtype::f64, "AVX-512 FMA", chains * 8 * two, &fma_f64_avx512});
+    loops.push_back({dtype::f32, "AVX-512 FMA", chains * 16 * two, &fma_f32_avx512});
+    found.memory = {x86_bytes_per_round, &read_avx512, &triad_avx512};
+  } else if (has.fma) {
+    loops.push_back({dtype::f64, "AVX2 FMA", chains * 4 * two, &fma_f64_avx2});
+    loops.push_back({dtype::f32, "AVX2 FMA", chains * 8 * two, &fma_f32_avx2});
+    found.memory = {x86_bytes_per_round, &read_avx, &triad_avx};
+  } else {
+    loops.push_back({dtype::f64, "SSE2", chains * 2, &mul_add_f64_sse2});
+    loops.push_back({dtype::f32, "SSE2", chains * 4, &mul_add_f32_sse2});
+  }
+  if (has.avx512_fp16)
+    loops.push_back({dtype::f16, "AVX-512 FP16", chains * 32 * two, &fma_f16_avx512});
+  constexpr double tiles = 8, products = 16 * 16 * 32;  // of a round; of a tile
+  if (has.amx_bf16 && x86_may_use_tiles())
+    loops.push_back({dtype::bf16, "AMX", tiles * products * two, &tile_dot_bf16});
+  else if (has.avx512_bf16)
+    loops.push_back({dtype::bf16, "AVX-512 BF16", chains * 32 * two, &dot_bf16_avx512});
+  if (has.amx_int8 && x86_may_use_tiles())
+    loops.push_back({dtype::int8, "AMX", tiles * 2 * products * two, &tile_dot_int8});
+  else if (has.avx512_vnni)
+    loops.push_back({dtype::int8, "AVX-512 VNNI", chains * 64 * two, &dot_int8_avx512});
+  else if (has.avx_vnni)
+    loops.push_back({dtype::int8, "AVX-VNNI", chains * 32 * two, &dot_int8_avx});
+  return found;
+}
+#else
+inline processor_loops find_loops() { return {}; }
+#endif
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MACHINE_USABLE_CPUS_HPP
+#define KPROF_MACHINE_USABLE_CPUS_HPP
+
+// What of this machine the process may use: CPUs, their caches, memory. Read from the system's own
+// files; what these do not say stays 0. Included by measure_cpu.hpp. Any thread.
+
+#include <kprof/build_options.hpp>
+#include <kprof/machine/system_file.hpp>
+
+#include <sched.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A data cache of one CPU.
+struct data_cache {
+  unsigned level = 0;
+  std::uint64_t bytes = 0;
+  unsigned sharers = 1;  // CPUs, of those that the process may use
+};
+
+struct usable_cpus_of_machine {
+  std::string model;             // as the system names the processor
+  std::vector<int> cpus;         // that the process may run on
+  double quota = 0;              // CPUs' worth of time that its control group gets; 0: no limit
+  std::vector<data_cache> data;  // of the first CPU, by level
+  std::uint64_t free_bytes = 0;  // memory that can be had without harm
+
+  /// As many threads as run at a time.
+  unsigned threads() const noexcept {
+    const auto all = static_cast<unsigned>(cpus.size());
+    if (quota <= 0 || quota >= all) return all == 0 ? 1 : all;
+    return quota < 1 ? 1 : static_cast<unsigned>(quota);
+  }
+};
+
+inline std::vector<int> cpus_of_affinity() {
+  std::vector<int> found;
+  // The kernel's set may be larger than cpu_set_t: it refuses one that is too small.
+  for (int room = CPU_SETSIZE; room <= 1 << 16; room *= 2) {
+    cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(room));
+    if (set == nullptr) return found;
+    const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
+    const bool is_known = sched_getaffinity(0, size, set) == 0;
+    for (int cpu = 0; is_known && cpu < room; ++cpu)
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) found.push_back(cpu);
+    CPU_FREE(set);
+    if (is_known) break;
+  }
+  return found;
+}
+
+/// The numbers in a list such as "0-3,8", as the kernel writes sets of CPUs; what is no list gives
+/// none.
+inline std::vector<int> cpu_list(std::string_view text) {
+  std::vector<int> found;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t dash = part.find('-');
+    const auto first = whole_number(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : whole_number(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= (1U << 16U)) return {};
+    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) found.push_back(static_cast<int>(cpu));
+    text.remove_prefix(part.size() == text.size() ? text.size() : part.size() + 1);
+  }
+  return found;
+}
+
+/// A size as "32K" or "8M" of bytes; 0 where it is none.
+inline std::uint64_t size_with_letter(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty() && (text.back() == 'K' || text.back() == 'M')) {
+    shift = text.back() == 'K' ? 10 : 20;
+    text.remove_suffix(1);
+  }
+  const auto number = whole_number(text);
+  return number && *number < (std::uint64_t{1} << 40U) ? *number << shift : 0;
+}
+
+/// The quota in cpu.max of control groups' version 2: "max 100000", or microseconds of CPU time in
+/// so many microseconds. 0: none, or the text says nothing.
+inline double quota_in(std::string_view cpu_max) {
+  const std::size_t space = cpu_max.find(' ');
+  if (space == cpu_max.npos) return 0;
+  const auto time = whole_number(cpu_max.substr(0, space));
+  const auto of = whole_number(cpu_max.substr(space + 1));
+  return time && of && *of > 0 ? static_cast<double>(*time) / static_cast<double>(*of) : 0;
+}
+
+/// The folder of a controller's group of this process, below `mount`; and each folder above it has
+/// limits too. Version 2 has one line "0::/path", version 1 lines such as "4:cpu,cpuacct:/path".
+inline std::string own_group(std::string_view proc_cgroup, std::string_view controller) {
+  while (!proc_cgroup.empty()) {
+    const std::string_view line = proc_cgroup.substr(0, proc_cgroup.find('\n'));
+    proc_cgroup.remove_prefix(line.size() == proc_cgroup.size() ? line.size() : line.size() + 1);
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
+    if (second == line.npos) continue;
+    const std::string names = ',' + std::string(line.substr(first + 1, second - first - 1)) + ',';
+    if (names.find(',' + std::string(controller) + ',') != names.npos)
+      return std::string(line.substr(second + 1));
+  }
+  return {};
+}
+
+/// The smaller of two limits of which 0 is none.
+inline double smaller_limit(double a, double b) {
+  if (a <= 0 || b <= 0) return a <= 0 ? b : a;
+  return a < b ? a : b;
+}
+
+/// The smallest quota of the process's group and those around it.
+inline double own_quota() {
+  const std::string groups = system_file("/proc/self/cgroup");
+  double smallest = 0;
+  std::string group = own_group(groups, "");
+  for (bool is_root = false; !is_root; group.resize(group.rfind('/'))) {
+    is_root = group.size() <= 1 || group.rfind('/') == group.npos;
+    const std::string folder = "/sys/fs/cgroup" + (is_root ? std::string{} : group);
+    smallest = smaller_limit(smallest, quota_in(system_file(folder + "/cpu.max")));
+    if (is_root) break;
+  }
+  std::string old = own_group(groups, "cpu");
+  for (bool is_root = false; !is_root; old.resize(old.rfind('/'))) {
+    is_root = old.size() <= 1 || old.rfind('/') == old.npos;
+    const std::string folder = "/sys/fs/cgroup/cpu" + (is_root ? std::string{} : old);
+    const std::string time = system_file(folder + "/cpu.cfs_quota_us");
+    const std::string of = system_file(folder + "/cpu.cfs_period_us");
+    smallest = smaller_limit(smallest, quota_in(time + ' ' + of));
+    if (is_root) break;
+  }
+  return smallest;
+}
+
+/// The data caches of a CPU, by level; `usable` are the CPUs that count as sharers.
+inline std::vector<data_cache> data_caches(int cpu, const std::vector<int>& usable) {
+  std::map<unsigned, data_cache> found;
+  for (int i = 0; i < 16; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                               "/cache/index" + std::to_string(i) + '/';
+    const auto level = whole_number(system_file(folder + "level"));
+    const std::string type = system_file(folder + "type");
+    const std::uint64_t bytes = size_with_letter(system_file(folder + "size"));
+    if (!level) break;
+    if (type == "Instruction" || bytes == 0) continue;
+    unsigned sharers = 0;
+    for (const int other : cpu_list(system_file(folder + "shared_cpu_list")))
+      for (const int own : usable) sharers += other == own ? 1U : 0U;
+    const auto number = static_cast<unsigned>(*level);
+    found[number] = {number, bytes, sharers == 0 ? 1 : sharers};
+  }
+  std::vector<data_cache> caches;
+  for (const auto& [level, cache] : found) caches.push_back(cache);
+  return caches;
+}
+
+/// The value of a line such as "model name\t: AMD EPYC" or "MemAvailable:   123 kB".
+inline std::string line_of(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos || line.substr(0, name.size()) != name) continue;
+    if (line.substr(name.size(), colon - name.size()).find_first_not_of(" \t") != line.npos)
+      continue;
+    const std::size_t first = line.find_first_not_of(" \t", colon + 1);
+    return first == line.npos ? std::string{} : std::string(line.substr(first));
+  }
+  return {};
+}
+
+inline std::uint64_t kib_of_line(std::string_view text, std::string_view name) {
+  std::string value = line_of(text, name);
+  value.resize(value.find(' ') == value.npos ? value.size() : value.find(' '));
+  const auto number = whole_number(value);
+  return number && *number < (std::uint64_t{1} << 50U) ? *number * 1024 : 0;
+}
+
+inline usable_cpus_of_machine find_usable_cpus() {
+  usable_cpus_of_machine found;
+  const std::string cpuinfo = system_file("/proc/cpuinfo");
+  found.model = line_of(cpuinfo, "model name");
+  if (found.model.empty()) {  // arm64 has numbers only
+    const std::string maker = line_of(cpuinfo, "CPU implementer");
+    if (!maker.empty()) found.model = "implementer " + maker + " part " + line_of(cpuinfo, "CPU part");
+  }
+  found.cpus = cpus_of_affinity();
+  found.quota = own_quota();
+  if (!found.cpus.empty()) found.data = data_caches(found.cpus.front(), found.cpus);
+  found.free_bytes = kib_of_line(system_file("/proc/meminfo"), "MemAvailable");
+  const std::string group = "/sys/fs/cgroup" + own_group(system_file("/proc/self/cgroup"), "");
+  const auto most = whole_number(system_file(group + "/memory.max"));
+  const auto used = whole_number(system_file(group + "/memory.current"));
+  if (most && used) {
+    const std::uint64_t left = *most > *used ? *most - *used : 0;
+    if (left < found.free_bytes) found.free_bytes = left;
+  }
+  return found;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
