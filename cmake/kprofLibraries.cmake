@@ -64,6 +64,7 @@ if(KPROF_BUILD_TOOLS)
   find_package(CLI11 2.1 QUIET)
   if(CLI11_FOUND)
     add_executable(kprof_tool ${PROJECT_SOURCE_DIR}/tools/kprof.cpp
+                   ${PROJECT_SOURCE_DIR}/tools/ceilings.cpp
                    ${PROJECT_SOURCE_DIR}/tools/launch.cpp)
     add_executable(kprof::tool ALIAS kprof_tool)
     set_target_properties(kprof_tool PROPERTIES EXPORT_NAME tool OUTPUT_NAME kprof)

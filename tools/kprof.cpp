@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The program kprof. `kprof run` starts a program with the session preloaded, so that a program
-// that only has guards (guard.hpp, nothing linked) gets its report.
+// that only has guards (guard.hpp, nothing linked) gets its report. `kprof ceilings` prints what
+// this machine reaches.
 
+#include "ceilings.hpp"
 #include "launch.hpp"
 
+#include <kprof/ceilings.hpp>
 #include <kprof/kprof.hpp>
 #include <kprof/session/preloaded.hpp>
 #include <kprof/write/printable.hpp>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,6 +72,20 @@ int run(const std::string& settings, const std::vector<std::string>& command) {
   return complain(cannot_run, program.path + " cannot be started: " + std::strerror(errno));
 }
 
+int print_ceilings() {
+  const auto begin = std::chrono::steady_clock::now();
+  const kprof::cpu_ceilings found = kprof::measure_ceilings();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const std::string text = kprof_tool::ceilings_table(found, took.count());
+  const bool is_written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!is_written) {
+    std::fprintf(stderr, "kprof ceilings: cannot write the table: %s\n", std::strerror(errno));
+    return 1;
+  }
+  return found.arithmetic.empty() ? 1 : 0;
+}
+
 int command_line(int argc, char** argv) {
   CLI::App app{"kprof: profiles the operators of C++ and CUDA programs"};
   app.require_subcommand(1);
@@ -84,11 +102,15 @@ int command_line(int argc, char** argv) {
       "  kprof run -- ./program arguments\n"
       "  kprof run 'report(path=run.txt,top=10)' -- python3 train.py");
 
+  const CLI::App* const measures = app.add_subcommand(
+      "ceilings", "Measure what this machine's processors reach: operations and bytes a second");
+
   // What follows "--" is the program's: no option in it is kprof's.
   int own = 1;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   for (int i = own + 1; i < argc; ++i) command.emplace_back(argv[i]);
   CLI11_PARSE(app, own, argv);
+  if (measures->parsed()) return print_ceilings();
   if (command.empty())
     return complain(2, "name the program after --: kprof run -- ./program arguments");
   return run(settings, command);

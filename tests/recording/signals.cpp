@@ -88,7 +88,7 @@ int main(int argc, char**) {
   setitimer(ITIMER_REAL, &often, nullptr);
 
   std::uint64_t done = 1;
-  // A machine that delivers few signals a second, or has little time for this program, takes longer.
+  // A machine that delivers few signals a second, or has little time for this, takes longer.
   const auto begin = std::chrono::steady_clock::now();
   const auto end = begin + std::chrono::seconds(argc > 1 ? 30 : 4), latest = end + 60s;
   for (auto now = begin; now < end || (in_handlers <= 1000 && now < latest);

@@ -241,8 +241,25 @@ def check_mistakes(program, folder):
     check("--help shows an example", "kprof run -- ./program" in r.stdout, r)
 
 
+def check_ceilings():
+    r = run(kprof, "ceilings")
+    lines = r.stdout.splitlines()
+    check("ceilings: exit status", r.returncode == 0 and r.stderr == "", r)
+    check("ceilings: the first line says how long it took", "measured in" in lines[0], r)
+    for name in ("f64", "f32"):
+        rows = [line.split() for line in lines if line.startswith(name + " ")]
+        numbers = [w for w in rows[0][1:] if w.replace(".", "").isdigit()] if rows else []
+        check(f"ceilings: {name}", len(numbers) >= 1 and float(numbers[0]) > 0, r)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([kprof, "ceilings"], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=60, env=environment())
+    check("ceilings: a full disk", done.returncode == 1 and "No space left" in done.stderr, done)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     check_programs()
+    if os.uname().machine == "x86_64":
+        check_ceilings()
     for module in libraries:
         check_second_signal(module, scratch)
     check_settings(programs[0], scratch)

@@ -22,16 +22,18 @@ namespace detail {
 /// The loops that this processor runs, for each type the one with the highest peak.
 struct processor_loops {
   std::vector<arithmetic_loop> arithmetic;
-  memory_loop memory;                      // read is null where there is none
-  void (*clocks)(std::uint64_t rounds);    // null where there is none
+  memory_loop memory;                    // read is null where there is none
+  void (*clocks)(std::uint64_t rounds);  // null where there is none
   double clocks_per_round = 0;
 };
 
 #if defined(__x86_64__)
-inline processor_loops find_loops() {
-  const x86_features has = find_x86_features();
+/// The loops of a processor with these features.
+inline processor_loops loops_with(const x86_features& has) {
   constexpr double chains = 28, two = 2;  // instructions of a round; a product and a sum each
-  processor_loops found{{}, {x86_bytes_per_round, &read_sse2, &triad_sse2}, &count_clocks,
+  processor_loops found{{},
+                        {x86_bytes_per_round, &read_sse2, &triad_sse2},
+                        &count_clocks,
                         static_cast<double>(clocks_per_round)};
   auto& loops = found.arithmetic;
   if (has.avx512) {
@@ -49,11 +51,10 @@ inline processor_loops find_loops() {
   if (has.avx512_fp16)
     loops.push_back({dtype::f16, "AVX-512 FP16", chains * 32 * two, &fma_f16_avx512});
   constexpr double tiles = 8, products = 16 * 16 * 32;  // of a round; of a tile
-  if (has.amx_bf16 && x86_may_use_tiles())
-    loops.push_back({dtype::bf16, "AMX", tiles * products * two, &tile_dot_bf16});
+  if (has.amx_bf16) loops.push_back({dtype::bf16, "AMX", tiles * products * two, &tile_dot_bf16});
   else if (has.avx512_bf16)
     loops.push_back({dtype::bf16, "AVX-512 BF16", chains * 32 * two, &dot_bf16_avx512});
-  if (has.amx_int8 && x86_may_use_tiles())
+  if (has.amx_int8)
     loops.push_back({dtype::int8, "AMX", tiles * 2 * products * two, &tile_dot_int8});
   else if (has.avx512_vnni)
     loops.push_back({dtype::int8, "AVX-512 VNNI", chains * 64 * two, &dot_int8_avx512});
@@ -61,6 +62,8 @@ inline processor_loops find_loops() {
     loops.push_back({dtype::int8, "AVX-VNNI", chains * 32 * two, &dot_int8_avx});
   return found;
 }
+
+inline processor_loops find_loops() { return loops_with(find_x86_features()); }
 #else
 inline processor_loops find_loops() { return {}; }
 #endif

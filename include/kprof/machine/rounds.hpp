@@ -56,7 +56,7 @@ inline std::int64_t undisturbed_ns(const std::vector<round_part>& parts) noexcep
 
 /// What the rounds of one piece of work came to.
 struct best_round {
-  std::int64_t ns = 0;  // of the quickest; 0: none came to its end
+  std::int64_t ns = 0;        // of the quickest; 0: none came to its end
   bool was_disturbed = true;  // every round: the rate is at least this
 };
 

@@ -190,7 +190,8 @@ inline usable_cpus_of_machine find_usable_cpus() {
   found.model = line_of(cpuinfo, "model name");
   if (found.model.empty()) {  // arm64 has numbers only
     const std::string maker = line_of(cpuinfo, "CPU implementer");
-    if (!maker.empty()) found.model = "implementer " + maker + " part " + line_of(cpuinfo, "CPU part");
+    if (!maker.empty())
+      found.model = "implementer " + maker + " part " + line_of(cpuinfo, "CPU part");
   }
   found.cpus = cpus_of_affinity();
   found.quota = own_quota();

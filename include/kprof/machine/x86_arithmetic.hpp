@@ -33,21 +33,21 @@ struct alignas(64) x86_f64_operands {
 };
 inline constexpr x86_f64_operands f64_operands{{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}};
 
-#define KPROF_DETAIL_CLOBBERED                                                                \
-  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",    \
+#define KPROF_DETAIL_CLOBBERED                                                             \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory"
 // An instruction for each chain: on registers 2 to 8, and on 9 to 15.
-#define KPROF_DETAIL_FIRST_7(instruction, r)                                            \
-  instruction r "2\n\t" instruction r "3\n\t" instruction r "4\n\t" instruction r       \
-              "5\n\t" instruction r "6\n\t" instruction r "7\n\t" instruction r "8\n\t"
-#define KPROF_DETAIL_LAST_7(instruction, r)                                                   \
-  instruction r "9\n\t" instruction r "10\n\t" instruction r "11\n\t" instruction r           \
-              "12\n\t" instruction r "13\n\t" instruction r "14\n\t" instruction r "15\n\t"
+#define KPROF_DETAIL_FIRST_7(instruction, r)                                      \
+  instruction r "2\n\t" instruction r "3\n\t" instruction r "4\n\t" instruction r \
+                "5\n\t" instruction r "6\n\t" instruction r "7\n\t" instruction r "8\n\t"
+#define KPROF_DETAIL_LAST_7(instruction, r)                                         \
+  instruction r "9\n\t" instruction r "10\n\t" instruction r "11\n\t" instruction r \
+                "12\n\t" instruction r "13\n\t" instruction r "14\n\t" instruction r "15\n\t"
 #define KPROF_DETAIL_14(instruction, r) \
   KPROF_DETAIL_FIRST_7(instruction, r) KPROF_DETAIL_LAST_7(instruction, r)
 // A function whose round has 28 instructions, two of each chain.
-#define KPROF_DETAIL_CHAINS(name, operands, load, r, clear, instruction, end)                  \
-  inline void name(std::uint64_t rounds) {                                                    \
+#define KPROF_DETAIL_CHAINS(name, operands, load, r, clear, instruction, end)                   \
+  inline void name(std::uint64_t rounds) {                                                      \
     asm volatile(load " (%[from]), " r "0\n\t" load " (%[from]), " r "1\n\t" KPROF_DETAIL_14( \
                      clear, r) ".p2align 5\n\t"                                               \
                                "1:\n\t" KPROF_DETAIL_14(instruction, r)                       \
@@ -55,7 +55,7 @@ inline constexpr x86_f64_operands f64_operands{{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.
                                                      "jnz 1b\n\t" end                         \
                  : [left] "+r"(rounds)                                                        \
                  : [from] "r"(&(operands))                                                    \
-                 : KPROF_DETAIL_CLOBBERED);                                                   \
+                 : KPROF_DETAIL_CLOBBERED); \
   }
 
 // clang-format off
@@ -79,8 +79,8 @@ KPROF_DETAIL_CHAINS(dot_int8_avx, int8_operands, "vmovups", "%%ymm",
 // clang-format on
 
 // Without fused multiplication and addition: seven chains multiply by 1 and seven add 1/2.
-#define KPROF_DETAIL_MULTIPLY_AND_ADD(name, operands, load, r, multiply, add, neutral, end)         \
-  inline void name(std::uint64_t rounds) {                                                     \
+#define KPROF_DETAIL_MULTIPLY_AND_ADD(name, operands, load, r, multiply, add, neutral, end)       \
+  inline void name(std::uint64_t rounds) {                                                        \
     asm volatile(load " (%[ones]), " r "0\n\t" load " (%[from]), " r "1\n\t" KPROF_DETAIL_14(   \
                      load " (%[ones]), ", r) ".p2align 5\n\t"                                   \
                                             "1:\n\t" KPROF_DETAIL_FIRST_7(multiply, r)         \
@@ -88,16 +88,12 @@ KPROF_DETAIL_CHAINS(dot_int8_avx, int8_operands, "vmovups", "%%ymm",
                          KPROF_DETAIL_LAST_7(add, r) "dec %[left]\n\t"                         \
                                                      "jnz 1b\n\t" end                          \
                  : [left] "+r"(rounds)                                                         \
-                 : [from] "r"(&(operands)), [ones] "r"(&(neutral))                                  \
-                 : KPROF_DETAIL_CLOBBERED);                                                    \
+                 : [from] "r"(&(operands)), [ones] "r"(&(neutral))                            \
+                 : KPROF_DETAIL_CLOBBERED); \
   }
 
-inline constexpr struct alignas(16) {
-  float values[4];
-} f32_ones{{1, 1, 1, 1}};
-inline constexpr struct alignas(16) {
-  double values[2];
-} f64_ones{{1, 1}};
+inline constexpr struct alignas(16) { float values[4]; } f32_ones{{1, 1, 1, 1}};
+inline constexpr struct alignas(16) { double values[2]; } f64_ones{{1, 1}};
 // clang-format off
 KPROF_DETAIL_MULTIPLY_AND_ADD(mul_add_f32_sse2, f32_operands, "movups", "%%xmm",
                               "mulps %%xmm0, ", "addps %%xmm1, ", f32_ones, "")
@@ -114,24 +110,24 @@ struct alignas(64) x86_tile_shape {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
 };
 inline constexpr x86_tile_shape six_full_tiles{};
-#define KPROF_DETAIL_TILES(name, instruction)                                                  \
-  inline void name(std::uint64_t rounds) {                                                     \
-    asm volatile(                                                                              \
-        "ldtilecfg (%[shape])\n\t"                                                             \
-        "tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3\n\t"         \
-        "tilezero %%tmm4\n\ttilezero %%tmm5\n\t"                                               \
-        ".p2align 5\n\t"                                                                       \
-        "1:\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction                         \
-        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction    \
-        " %%tmm5, %%tmm4, %%tmm3\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction    \
-        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction    \
-        " %%tmm5, %%tmm4, %%tmm3\n\t"                                                          \
-        "dec %[left]\n\t"                                                                      \
-        "jnz 1b\n\t"                                                                           \
-        "tilerelease"                                                                          \
-        : [left] "+r"(rounds)                                                                  \
-        : [shape] "r"(&six_full_tiles)                                                         \
-        : "cc", "memory");                                                                     \
+#define KPROF_DETAIL_TILES(name, instruction)                                               \
+  inline void name(std::uint64_t rounds) {                                                  \
+    asm volatile(                                                                           \
+        "ldtilecfg (%[shape])\n\t"                                                          \
+        "tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3\n\t"      \
+        "tilezero %%tmm4\n\ttilezero %%tmm5\n\t"                                            \
+        ".p2align 5\n\t"                                                                    \
+        "1:\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction                      \
+        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm3\n\t" instruction " %%tmm5, %%tmm4, %%tmm0\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm1\n\t" instruction " %%tmm5, %%tmm4, %%tmm2\n\t" instruction \
+        " %%tmm5, %%tmm4, %%tmm3\n\t"                                                       \
+        "dec %[left]\n\t"                                                                   \
+        "jnz 1b\n\t"                                                                        \
+        "tilerelease"                                                                       \
+        : [left] "+r"(rounds)                                                               \
+        : [shape] "r"(&six_full_tiles)                                                      \
+        : "cc", "memory");                                                                  \
   }
 KPROF_DETAIL_TILES(tile_dot_bf16, "tdpbf16ps")
 KPROF_DETAIL_TILES(tile_dot_int8, "tdpbssd")

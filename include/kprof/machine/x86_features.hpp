@@ -59,7 +59,7 @@ inline x86_features find_x86_features() noexcept {
   found.avx512 = (kept & zmm) == zmm && has(b, 16) && has(b, 17);  // F and DQ
   found.avx512_vnni = found.avx512 && has(c, 11);
   found.avx512_fp16 = found.avx512 && has(d, 23);
-  const bool has_tiles = (kept & tiles) == tiles && has(d, 24);
+  const bool has_tiles = (kept & tiles) == tiles && has(d, 24) && x86_may_use_tiles();
   found.amx_bf16 = has_tiles && has(d, 22);
   found.amx_int8 = has_tiles && has(d, 25);
   if (leaves > 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) {

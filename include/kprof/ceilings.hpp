@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_CEILINGS_HPP
+#define KPROF_CEILINGS_HPP
+
+// What this machine reaches at most. Include it to measure that; kprof.hpp does not.
+
+#include <kprof/build_options.hpp>
+#include <kprof/machine/measure_cpu.hpp>
+#include <kprof/profile/ceilings.hpp>
+
+KPROF_DETAIL_BEGIN
+
+/// Measures the arithmetic rates and bandwidths of the processors that this process may use: its
+/// affinity and its control group's quota are respected. Takes up to a second, on threads of its
+/// own, and up to an eighth of the free memory meanwhile; the program's other threads should rest.
+/// Rounds in which a thread was preempted do not count, so that the rates hold on a loaded machine
+/// too. What cannot be measured is 0 and has its reason in `notes`. Throws std::bad_alloc.
+[[gnu::cold]] inline cpu_ceilings measure_ceilings() { return detail::cpu_measurement{}.take(); }
+
+KPROF_DETAIL_END
+
+#endif

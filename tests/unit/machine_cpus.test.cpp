@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What the system says of the processors, the choice among rounds, and a whole measurement.
+
+#include <kprof/ceilings.hpp>
+
+#include "catch.hpp"
+
+#include <sched.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace kprof::detail;
+
+TEST_CASE("machine_cpus.lists_of_cpus") {
+  CHECK(cpu_list("0") == std::vector<int>{0});
+  CHECK(cpu_list("0-3,8") == std::vector<int>{0, 1, 2, 3, 8});
+  CHECK(cpu_list("").empty());
+  for (const char* wrong : {"a", "0-", "-3", "3-1", "0,,1", "0-99999999", "1 2"})
+    CHECK(cpu_list(wrong).empty());
+}
+
+TEST_CASE("machine_cpus.sizes_and_quotas") {
+  CHECK(size_with_letter("32K") == 32768);
+  CHECK(size_with_letter("8M") == std::uint64_t{8} << 20U);
+  CHECK(size_with_letter("512") == 512);
+  for (const char* wrong : {"", "K", "1G", "-1K", "1.5M", "99999999999999999999"})
+    CHECK(size_with_letter(wrong) == 0);
+  CHECK(quota_in("150000 100000") == 1.5);
+  for (const char* none : {"max 100000", "", "-1 100000", "100000", "100000 0", "x y"})
+    CHECK(quota_in(none) == 0);
+  CHECK(smaller_limit(0, 2) == 2);
+  CHECK(smaller_limit(3, 0) == 3);
+  CHECK(smaller_limit(3, 2) == 2);
+  CHECK(smaller_limit(0, 0) == 0);
+}
+
+TEST_CASE("machine_cpus.groups_of_a_process") {
+  const std::string both = "4:cpu,cpuacct:/batch/job 7\n1:name=systemd:/x\n0::/user.slice/a";
+  CHECK(own_group(both, "") == "/user.slice/a");
+  CHECK(own_group(both, "cpu") == "/batch/job 7");
+  CHECK(own_group(both, "memory").empty());
+  CHECK(own_group("nonsense\n::\n", "cpu").empty());
+}
+
+TEST_CASE("machine_cpus.lines_of_the_system_s_files") {
+  const char* text =
+      "model\t\t: 17\nmodel name\t: AMD EPYC 9B14\nempty\t:\nMemAvailable:   1024 kB";
+  CHECK(line_of(text, "model name") == "AMD EPYC 9B14");
+  CHECK(line_of(text, "model") == "17");
+  CHECK(line_of(text, "empty").empty());
+  CHECK(line_of(text, "absent").empty());
+  CHECK(kib_of_line(text, "MemAvailable") == 1024 * 1024);
+  CHECK(kib_of_line(text, "model name") == 0);
+}
+
+TEST_CASE("machine_cpus.threads_are_those_that_run_at_a_time") {
+  usable_cpus_of_machine m;
+  CHECK(m.threads() == 1);
+  m.cpus = {0, 1, 2, 3};
+  CHECK(m.threads() == 4);
+  m.quota = 2.5;
+  CHECK(m.threads() == 2);
+  m.quota = 0.5;
+  CHECK(m.threads() == 1);
+  m.quota = 8;
+  CHECK(m.threads() == 4);
+}
+
+TEST_CASE("machine_cpus.memory_is_beyond_the_caches_or_says_so") {
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+  const data_cache shared{3, 32 * mib, 2};
+  const auto wide = measuring_memory::wish_for(shared, 2, 16 * 1024 * mib);
+  CHECK(wide.of_first == 128 * mib);
+  CHECK(wide.of_others == 64 * mib);
+  CHECK(wide.is_beyond_caches);
+  const auto narrow = measuring_memory::wish_for(shared, 2, 8 * 96 * mib);  // half of what it wants
+  CHECK(narrow.of_first == 64 * mib);
+  CHECK(narrow.of_others == 32 * mib);
+  CHECK(narrow.is_beyond_caches);
+  const auto little = measuring_memory::wish_for(shared, 2, 8 * 90 * mib);
+  CHECK_FALSE(little.is_beyond_caches);
+  const auto none = measuring_memory::wish_for({}, 1, 0);
+  CHECK_FALSE(none.is_beyond_caches);
+  CHECK(none.of_first == 8 * mib);
+  const auto large = measuring_memory::wish_for({3, 1024 * mib, 1}, 4, 4096 * 1024 * mib);
+  CHECK(large.of_first + 3 * large.of_others <= 2048 * mib);
+}
+
+TEST_CASE("machine_cpus.parts_of_an_array_follow_one_another") {
+  measuring_memory memory(2, {std::size_t{8} << 20U, std::size_t{8} << 20U, true});
+  REQUIRE(memory.is_there());
+  memory.touch(0);
+  const std::size_t part = std::size_t{3} << 20U;
+  CHECK(memory.next(0, part) == memory.of(0));
+  CHECK(memory.next(0, part) == memory.of(0) + part);
+  CHECK(memory.next(0, part) == memory.of(0));  // the rest is less than a part
+  CHECK(memory.next(1, part) == memory.of(1));
+  CHECK(memory.holds(std::size_t{8} << 20U, 512));
+  CHECK_FALSE(memory.holds((std::size_t{8} << 20U) + 1, 512));
+  CHECK_FALSE(memory.holds(1500, 512));
+}
+
+TEST_CASE("machine_cpus.a_round_counts_where_no_thread_was_preempted") {
+  CHECK(undisturbed_ns({}) == 0);
+  CHECK(undisturbed_ns({{0, 1000, 970}}) == 1000);
+  CHECK(undisturbed_ns({{0, 1000, 969}}) == 0);
+  CHECK(undisturbed_ns({{1000, 1000, 0}}) == 0);
+  // two threads: together for 90 % of the time, or not
+  CHECK(undisturbed_ns({{0, 950, 950}, {50, 1000, 950}}) == 1000);
+  CHECK(undisturbed_ns({{0, 949, 949}, {50, 1000, 950}}) == 0);
+  CHECK(undisturbed_ns({{0, 1000, 1000}, {0, 1000, 500}}) == 0);
+}
+
+TEST_CASE("machine_cpus.the_quickest_undisturbed_round_is_the_ceiling") {
+  const best_round best = best_of({{{0, 500, 100}}, {{0, 900, 900}}, {{0, 800, 800}}});
+  CHECK(best.ns == 800);
+  CHECK_FALSE(best.was_disturbed);
+  // none was undisturbed: from the first begin to the last end of the quickest, as a lower bound
+  const best_round low = best_of({{{0, 700, 100}, {10, 600, 10}}, {{50, 650, 20}, {60, 700, 20}}});
+  CHECK(low.ns == 650);
+  CHECK(low.was_disturbed);
+  CHECK(best_of({}).ns == 0);
+  CHECK(best_of({{}}).ns == 0);
+}
+
+TEST_CASE("machine_cpus.threads_run_each_round_once") {
+  round_threads threads({}, 3);
+  REQUIRE(threads.size() == 3);
+  std::vector<int> runs(3, 0);
+  const round_threads::work count = [&](unsigned t) { ++runs[t]; };
+  for (int i = 0; i < 20; ++i) {
+    CHECK(threads.run(3, count).size() == 3);
+    CHECK(threads.run(1, count).size() == 1);
+    const auto parts = threads.run(2, count);
+    CHECK(parts[0].end_ns >= parts[0].begin_ns);
+  }
+  CHECK(runs == std::vector<int>{60, 40, 20});
+}
+
+TEST_CASE("machine_cpus.a_measurement_finds_every_rate_or_says_why_not") {
+  cpu_set_t set;
+  REQUIRE(sched_getaffinity(0, sizeof set, &set) == 0);
+  const kprof::cpu_ceilings found = kprof::measure_ceilings();
+  CHECK(found.threads >= 1);
+  CHECK(found.threads <= static_cast<unsigned>(CPU_COUNT(&set)));
+  CHECK_FALSE(found.model.empty());
+#if defined(__x86_64__)
+  CHECK(found.arithmetic.size() >= 2);
+  CHECK(found.clock_hz > 0);
+  CHECK(found.memory.size() + found.notes.size() >= 1);
+#endif
+  for (const auto& a : found.arithmetic) {
+    CHECK(a.operations.one_thread > 0);
+    CHECK(a.operations.all_threads > 0);
+  }
+  for (const auto& m : found.memory) {
+    CHECK(m.read.one_thread > 0);
+    CHECK(m.read.all_threads > 0);
+    CHECK(m.triad.one_thread > 0);
+    CHECK(m.triad.all_threads > 0);
+    CHECK((m.bytes == 0) == (m.level == "DRAM"));
+  }
+  // The program keeps its own CPUs.
+  cpu_set_t after;
+  REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
+  CHECK(CPU_EQUAL(&set, &after));
+}
