@@ -19,7 +19,8 @@ import sys
 MARK = "// Output:"
 NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {
-    *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B", "GFLOP/s"),
+    *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B"),
+    *("GFLOP/s", "TFLOP/s", "TB/s"),
     *("dev total", "gap", "copies", "kernels"),
 }
 VARIES = re.compile(
@@ -27,8 +28,8 @@ VARIES = re.compile(
     r"Complete: |  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
-    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first) [^\n]*)\n {2}"
-    r"(?=\S)",
+    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof) [^\n]*)\n"
+    r" {2}(?=\S)",
     re.MULTILINE,
 )
 

@@ -165,6 +165,30 @@ TEST_CASE("report.sections_come_unasked_where_they_say_more_than_the_operators")
   CHECK(sections(90, 0, 200) == "OCK--CK-");
 }
 
+TEST_CASE("report.totals_count_nested_work_once_and_their_units_step_up") {
+  const auto page = [](std::uint64_t flops) {
+    kprof_test::profile_builder b;
+    const auto outer = b.op(b.thread("main", 1), "Layer", "n=1"),
+               inner = b.op(outer, "Gemm", "n=2");
+    b.calls(outer, 10, 600).calls(inner, 10, 400);
+    b.work(outer, flops, 600, 600).work(inner, flops, 300, 300);
+    kprof::profile p = b.done();
+    p.wall_ns = 12'000, p.paused_ns = 2'000;
+    report_options options = kprof_test::plain_at_width(100);
+    options.columns = {"operator", "gflops", "gbs", "flops", "bytes", "self"};
+    return page_of(p, options);
+  };
+  using kprof_test::words;
+  CHECK(words(line_with(page(3'000'000), "in operators")) ==
+        "in operators 5,000 2.00 30.0 M 12.0 k 6.00 \u00B5s");
+  CHECK(has(page(3'000'000), " \u00B7 30.0 MFLOP at 3.00 TFLOP/s"));
+  CHECK(has(page(3'000'000), "  GFLOP/s  GB/s  "));
+  CHECK(words(line_with(page(9'000'000), "in operators")).starts_with("in operators 15.0 2.00 90"));
+  CHECK(has(words(page(9'000'000)), "Gemm 22.5 "));
+  CHECK(has(page(9'000'000), "  TFLOP/s  GB/s  "));
+  CHECK(has(page(0), " \u00B7 12.0 kB at 1.20 GB/s"));
+}
+
 TEST_CASE("report.one_sentence_stands_for_completeness_where_nothing_was_lost") {
   const auto page = [](const kprof::profile& p) {
     return page_of(p, kprof_test::plain_at_width(200));

@@ -73,7 +73,7 @@ TEST_CASE("device_report.important_columns_come_first") {
   const std::string narrow =
       line_with(page_of(kprof_test::transformer_profile(), ascii_at_width(100)), "operator ");
   for (const char* header :
-       {"parameters", "calls", "device", "dev share", "kernels", "self", "GFLOP/s", "GB/s"})
+       {"parameters", "calls", "device", "dev share", "kernels", "self", "TFLOP/s", "GB/s"})
     CHECK(has(narrow, header));
   const std::string kernels =
       line_with(section(page_of(kprof_test::transformer_profile(), ascii_at_width(100)), "Kernels"),

@@ -79,6 +79,12 @@ inline std::string format_si(double x) {
   return format_scaled(x, units);
 }
 
+/// An amount or a rate in its unit with a decimal prefix: "512 FLOP", "2.10 GFLOP/s".
+inline std::string format_si(double x, const char* unit) {
+  const std::string number = format_si(x);
+  return number + (number.find(' ') == std::string::npos ? " " : "") + unit;
+}
+
 /// Memory: "512 B", "12.0 MiB".
 inline std::string format_memory(std::uint64_t bytes) {
   static constexpr scaled_unit units[] = {{1, " B"},

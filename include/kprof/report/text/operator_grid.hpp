@@ -83,19 +83,24 @@ class operator_grid {
                             [&](const operator_row& row) { return beside(row); });
   }
 
-  /// A line below a rule, of a sum over the whole table or of what is not in it.
-  void add_total(std::string name, const hidden_rows& sum) {
-    totals_.push_back({.sum = &sum, .name = std::move(name), .look = {.span = 2}});
+  /// A line below a rule, of a sum over the whole table or of what is not in it. `work`: FLOPs,
+  /// bytes and rates of it.
+  void add_total(std::string name, const hidden_rows& sum, const operator_row* work = nullptr) {
+    totals_.push_back({.sum = &sum, .work = work, .name = std::move(name), .look = {.span = 2}});
   }
 
   [[gnu::cold]] void print(page& out) {
     if (!totals_.empty()) totals_.front().look.rule_before = true;
     std::vector<operator_line> lines = lines_.lines;
     lines.insert(lines.end(), totals_.begin(), totals_.end());
-    for (const column* c : shown) cells_.columns.push_back(grid_column_of(*c));
+    for (const column* c : shown) {
+      cells_.columns.push_back(grid_column_of(*c));
+      if (is_in_tera(*c, lines)) cells_.columns.back().header.replace(0, 1, "T");
+    }
     for (const operator_line& line : lines) {
       auto& row = cells_.rows.emplace_back();
-      for (const column* c : shown) row.push_back(cell_of(*c, line));
+      for (std::size_t i = 0; i < shown.size(); ++i)
+        row.push_back(cell_of(*shown[i], line, cells_.columns[i].header != shown[i]->header));
       cells_.looks.push_back(line.look);
     }
     std::size_t texts = 0;
@@ -154,6 +159,9 @@ class operator_grid {
   }
 
   static bool is_text(const column& c) noexcept { return c.as <= look::bar; }
+  static bool is_work(const column& c) noexcept {
+    return c.as == look::rate || c.as == look::ratio || c.as == look::si;
+  }
 
   /// What the rows are described by.
   std::string description_header() const {
@@ -171,7 +179,20 @@ class operator_grid {
             .is_printable = c.as == look::parameters || c.as == look::bar};
   }
 
-  std::string cell_of(const column& c, const operator_line& line) const {
+  /// The row whose rates a line has, or none.
+  static const operator_row* rated(const operator_line& line) noexcept {
+    return line.row != nullptr ? line.row : line.work;
+  }
+  /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits.
+  static bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+    return c.as == look::rate &&
+           std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
+             const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
+             return f.known() && f.value >= 1e13;
+           });
+  }
+
+  std::string cell_of(const column& c, const operator_line& line, bool tera) const {
     if (c.as == look::name) return line.name;
     if (c.as == look::parameters) return {};
     if (c.as == look::bar) {
@@ -179,6 +200,10 @@ class operator_grid {
                            : plan_.device      ? line.row->device_share
                                                : line.row->share;
       return bar_of(share, largest_, bar_width, out_.ascii());
+    }
+    if (is_work(c) && rated(line) != nullptr) {
+      const figure f = c.number->of(*rated(line));
+      return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
     }
     return line.row != nullptr ? cell(c, *line.row, p_, out_) : sum_cell(c, *line.sum, plan_, out_);
   }

@@ -52,6 +52,7 @@ class operator_groups {
   double folded_below = 0;                // rows of less weight are folded; 0: none is
   hidden_rows filtered;
   hidden_rows all;          // rows of the table, folded ones too
+  operator_row total;       // their work as one row, in which no call counts twice
   bool by_operator = true;  // no row has calls of several operators
 
   [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
@@ -62,6 +63,7 @@ class operator_groups {
         filtered.add(row);
     std::vector<operator_row> rows = rows_of(plan.by);
     for (const operator_row& row : rows) all.add(row);
+    total = operator_total(p, [&](const scope_node& n) { return is_kept(n); });
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
     gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {

@@ -31,9 +31,10 @@ namespace detail {
 struct operator_line {
   const operator_row* row = nullptr;  // its numbers; else those of `sum`
   const hidden_rows* sum = nullptr;
-  std::string name{};         // in the column of operators
-  std::string description{};  // where it is no row that telling_lines describes
-  std::size_t indent = 0;     // of the description
+  const operator_row* work = nullptr;  // FLOPs, bytes and rates of the sum, if they are one
+  std::string name{};                  // in the column of operators
+  std::string description{};           // where it is no row that telling_lines describes
+  std::size_t indent = 0;              // of the description
   row_look look{};
   // Of a row: which of the descriptions of its operator, and which row there.
   std::size_t group = none, place = 0;

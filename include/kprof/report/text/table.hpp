@@ -106,7 +106,7 @@ namespace detail {
     out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
   } else {
     operator_grid table(out, p, plan, chosen);
-    table.add_total("in operators", chosen.all);
+    table.add_total("in operators", chosen.all, &chosen.total);
     // The operator that handed a path to another thread has its row by thread elsewhere.
     if (regions.self_ns > plan.all_self_ns * 1e-9)
       table.add_total(plan.by.has(group_key::thread) ? "in regions, outside own operators"
