@@ -25,7 +25,7 @@ WHERE_THERE_IS_ROOM = {
 }
 VARIES = re.compile(
     r"not shown at width|cut at width|short, so partly|mean above|first call far|device: |\u2026 |"
-    r"Complete: |  (timeline|own cost|memory|clock|sync|collector) "
+    r"Complete: |outside all scopes|  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
     r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof) [^\n]*)\n"

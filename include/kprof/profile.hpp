@@ -96,6 +96,12 @@ struct thread_info {
   bool ended = false;
   /// How many ended threads this entry stands for; 0 for a single thread.
   std::uint64_t merged = 0;
+  /// When it opened its first scope, since the session's start; of several, the first of them.
+  double begin_ns = 0;
+  /// From then until it ended, or the profile was made; of several, summed. 0: not known, a file
+  /// lacks it.
+  double wall_ns = 0;
+  double in_scopes_ns = 0;  ///< of that, the time in scopes, open ones too
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,

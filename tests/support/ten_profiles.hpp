@@ -75,6 +75,9 @@ inline void replace_measured(kprof::profile& p) {
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     p.threads[i].id = 4711 + i;
     p.threads[i].name = i == 0 ? "main" : "worker";
+    p.threads[i].begin_ns = 1e3 * static_cast<double>(i);
+    p.threads[i].wall_ns = 5e6;
+    p.threads[i].in_scopes_ns = 4e6;
   }
   p.complete.recorded = p.complete.merged = 0;
   for (kprof::scope_node& n : p.nodes) {

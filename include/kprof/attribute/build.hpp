@@ -166,13 +166,33 @@ inline void add_missing_launches(profile& out, const thread_log& log, std::uint3
   }
 }
 
+/// The thread of a log, or the threads whose totals it has.
+inline thread_info to_thread(const thread_log& log, const moment& at) {
+  const double ns_per_tick = at.time.ns_per_tick();
+  const bool is_merged = log.counts.merged_threads != 0;
+  thread_info out;
+  out.id = is_merged ? 0 : log.thread_id;
+  out.name = log.thread_name;
+  out.ended = log.ended;
+  out.merged = log.counts.merged_threads;
+  // A recording may have been stopped before the thread ended.
+  const std::uint64_t end = log.ended ? std::min(log.end, at.now) : at.now,
+                      ran = is_merged         ? log.counts.merged_ticks
+                            : end > log.begin ? end - log.begin
+                                              : 0;
+  out.begin_ns = std::max(0.0, at.time.since_start_ns(log.begin));
+  out.wall_ns = static_cast<double>(ran) * ns_per_tick;
+  out.in_scopes_ns =
+      static_cast<double>(std::min(ran, log.ticks_in_scopes(is_merged ? 0 : end))) * ns_per_tick;
+  return out;
+}
+
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
                        operator_numbers& operators, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.counts.merged_threads != 0 ? 0 : log.thread_id, log.thread_name,
-                         log.ended, log.counts.merged_threads});
+  out.threads.push_back(to_thread(log, at));
   for (const tree_node& n : log.tree.nodes()) {
     scope_node node = to_node(n, log.tree, sites, operators, at.time);
     node.thread = thread;

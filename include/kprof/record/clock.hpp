@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -64,6 +65,11 @@ struct system_clock {
   static constexpr const char* name = "clock_gettime";
   static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
 };
+
+/// The clock that this process records with, for what is timed beside scopes. The session sets it
+/// before its first recording.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::uint64_t (*)() noexcept> recording_clock{
+    &system_clock::now};
 
 /// One moment on three clocks.
 struct calibration_point {

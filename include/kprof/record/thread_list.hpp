@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/record/chunk_pool.hpp>
+#include <kprof/record/clock.hpp>
 #include <kprof/record/thread_log.hpp>
 #include <kprof/write/attempt.hpp>
 
@@ -59,6 +60,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       log = make();
     }
     log->ended = false;
+    log->begin = recording_clock.load()();
     log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
     char name[16] = {};  // which a string holds without memory
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
@@ -73,6 +75,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::lock_guard own(log.mutex());
       log.stop_writing(*pool_);
       log.ended = true;
+      log.end = recording_clock.load()();
     }
     running_.fetch_sub(1, std::memory_order_relaxed);
     merge_ended_threads();
@@ -172,6 +175,8 @@ class KPROF_DETAIL_LOCAL thread_list {
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
       others.counts.add(from.counts);
+      others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
+      if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
       ++others.counts.merged_threads;
     }

@@ -157,7 +157,22 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
     counts = {};
+    begin = now;
     static_cast<void>(take_finished());
+  }
+
+  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
+  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
+    std::uint64_t ticks = 0;
+    for (const tree_node& n : tree.nodes()) ticks += n.self;
+    bool in_scope = false;
+    for (const open_frame& f : stack) {
+      if (!in_scope && f.adopted) continue;
+      if (!in_scope) ticks += elapsed(f.start, now);
+      in_scope = true;
+      ticks -= f.child_ticks;  // they are in the tree
+    }
+    return ticks;
   }
 
   /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
@@ -196,6 +211,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
+  // In ticks: when the thread was first seen, or the recording began if that was later; and when it
+  // ended.
+  std::uint64_t begin = 0, end = 0;
   std::uint32_t drops_until_search = 0;  // of abandoned scopes; for the thread itself
   int end_rounds = 0;                    // of the destructors of the thread's keys, the same
   thread_log* next_free = nullptr;

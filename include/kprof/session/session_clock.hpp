@@ -31,6 +31,7 @@ class session_clock {
     else if (counter != uses_counter())
       notes.add("the clock cannot change between recordings of a process; it stays " +
                 std::string(name()));
+    recording_clock = uses_counter() ? &counter_clock::now : &system_clock::now;
   }
   bool uses_counter() const noexcept { return uses_counter_.load(std::memory_order_relaxed); }
 

@@ -82,8 +82,13 @@ inline constexpr auto members_of<scope_node> = std::tuple{
 
 template <>
 inline constexpr auto members_of<thread_info> =
-    std::tuple{saved<&thread_info::id>("id"), saved<&thread_info::name>("name"),
-               saved<&thread_info::ended>("ended"), saved<&thread_info::merged>("merged")};
+    std::tuple{saved<&thread_info::id>("id"),
+               saved<&thread_info::name>("name"),
+               saved<&thread_info::ended>("ended"),
+               saved<&thread_info::merged>("merged"),
+               saved<&thread_info::begin_ns>("begin_ns"),
+               saved<&thread_info::wall_ns>("wall_ns"),
+               saved<&thread_info::in_scopes_ns>("in_scopes_ns")};
 
 template <>
 inline constexpr auto members_of<clock_info> =

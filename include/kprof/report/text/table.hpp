@@ -18,6 +18,7 @@
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/row_description.hpp>
 #include <kprof/report/text/text_plan.hpp>
+#include <kprof/report/text/thread_lines.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -122,6 +123,7 @@ namespace detail {
     print_cut(out, table.cut, table.whole_width);
   }
   print_outside(out, p, plan);
+  print_threads(out, p, plan);
 }
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {

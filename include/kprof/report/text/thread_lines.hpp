@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_THREAD_LINES_HPP
+#define KPROF_REPORT_TEXT_THREAD_LINES_HPP
+
+// The lines of the text report that say how long threads ran outside all scopes, which no table
+// accounts for. Included by table.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/table/dimensions.hpp>
+#include <kprof/report/text/format.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The time of one thread or several.
+struct thread_time {
+  std::string name;
+  double wall_ns = 0, in_scopes_ns = 0;
+  std::uint64_t count = 1;
+
+  double outside_ns() const noexcept { return not_negative(wall_ns - in_scopes_ns); }
+
+  /// "outside all scopes: 700 ms, 4.3% of main 4711 (wall 16.3 s, in scopes 15.6 s)"
+  [[gnu::cold]] void print(page& out, bool has_pauses) const {
+    out.paragraph("",
+                  "outside all scopes: " + out.time(outside_ns()) + ", " +
+                      format_share(share_of(outside_ns(), wall_ns)) + " of " + name + " (wall " +
+                      out.time(wall_ns) + ", in scopes " + out.time(in_scopes_ns) +
+                      (has_pauses ? "; pauses count as outside)" : ")"),
+                  2);
+  }
+};
+
+/// A line for each thread that spent more than 2 % of its time and 1 % of the run's outside all
+/// scopes, at most three, those with the most such time; with details, for any three. Then a line
+/// that sums the others.
+[[gnu::cold]] inline void print_threads(page& out, const profile& p, const text_plan& plan) {
+  std::vector<thread_time> threads;
+  thread_time rest;
+  rest.count = 0;
+  for (std::uint32_t i = 0; i < p.threads.size(); ++i)
+    if (p.threads[i].wall_ns > 0)
+      threads.push_back({printable(thread_name(p, i), 40, out.ascii()), p.threads[i].wall_ns,
+                         not_negative(p.threads[i].in_scopes_ns),
+                         std::max<std::uint64_t>(1, p.threads[i].merged)});
+  std::stable_sort(threads.begin(), threads.end(), [](const thread_time& a, const thread_time& b) {
+    return a.outside_ns() > b.outside_ns();
+  });
+  std::size_t shown = 0;
+  while (shown < std::min<std::size_t>(threads.size(), 3) &&
+         (plan.options.details || (threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
+                                   threads[shown].outside_ns() > 0.01 * p.wall_ns)))
+    threads[shown++].print(out, p.paused_ns > 0);
+  if (shown == 0) return;
+  for (std::size_t i = shown; i < threads.size(); ++i) {
+    rest.count += threads[i].count;
+    rest.wall_ns += threads[i].wall_ns;
+    rest.in_scopes_ns += threads[i].in_scopes_ns;
+  }
+  if (rest.count == 0) return;
+  rest.name = counted(rest.count, "more thread", "more threads");
+  rest.print(out, p.paused_ns > 0);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
