@@ -123,7 +123,7 @@ namespace detail {
     print_cut(out, table.cut, table.whole_width);
   }
   print_outside(out, p, plan);
-  print_threads(out, p, plan);
+  print_threads(out, p);
 }
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {

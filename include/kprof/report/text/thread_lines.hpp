@@ -12,7 +12,6 @@
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/text/format.hpp>
 #include <kprof/report/text/page.hpp>
-#include <kprof/report/text/text_plan.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -43,9 +42,8 @@ struct thread_time {
 };
 
 /// A line for each thread that spent more than 2 % of its time and 1 % of the run's outside all
-/// scopes, at most three, those with the most such time; with details, for any three. Then a line
-/// that sums the others.
-[[gnu::cold]] inline void print_threads(page& out, const profile& p, const text_plan& plan) {
+/// scopes, at most three, those with the most such time; then a line that sums the others.
+[[gnu::cold]] inline void print_threads(page& out, const profile& p) {
   std::vector<thread_time> threads;
   thread_time rest;
   rest.count = 0;
@@ -59,8 +57,8 @@ struct thread_time {
   });
   std::size_t shown = 0;
   while (shown < std::min<std::size_t>(threads.size(), 3) &&
-         (plan.options.details || (threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
-                                   threads[shown].outside_ns() > 0.01 * p.wall_ns)))
+         threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
+         threads[shown].outside_ns() > 0.01 * p.wall_ns)
     threads[shown++].print(out, p.paused_ns > 0);
   if (shown == 0) return;
   for (std::size_t i = shown; i < threads.size(); ++i) {
