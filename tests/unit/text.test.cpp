@@ -346,39 +346,3 @@ TEST_CASE("report.the_width_that_is_said_to_be_enough_is_enough") {
       }
   CHECK(tried > 50);
 }
-
-TEST_CASE("report.time_outside_all_scopes_is_told_by_thread") {
-  kprof::profile p = kprof_test::sample_profile();
-  const auto thread = [&](const char* name, double wall_ns, double in_scopes_ns) {
-    kprof::thread_info t;
-    t.id = 7, t.name = name, t.wall_ns = wall_ns, t.in_scopes_ns = in_scopes_ns;
-    p.threads.push_back(t);
-  };
-  const auto told = [&](const report_options& options) {
-    std::string lines;
-    for (const std::string& line : kprof_test::lines_of(page_of(p, options)))
-      if (line.starts_with("outside all scopes: ")) lines += line.substr(20) + '\n';
-    return lines;
-  };
-  REQUIRE(p.wall_ns == Approx(5.03e9));
-  const report_options wide = at_width(120);
-  CHECK(told(wide).empty());  // the sample's threads have no times
-  thread("little", 4e9, 3.95e9);
-  CHECK(told(wide).empty());
-  thread("reader", 5e9, 4.3e9);
-  CHECK(told(wide) ==
-        "700 ms, 14.0% of reader 7 (wall 5.00 s, in scopes 4.30 s)\n"
-        "50.0 ms, 1.3% of 1 more thread (wall 4.00 s, in scopes 3.95 s)\n");
-  p.paused_ns = 1e9;
-  CHECK(has(told(wide), "reader 7 (wall 5.00 s, in scopes 4.30 s; pauses count as outside)\n"));
-  p.paused_ns = 0;
-  p.threads.pop_back();
-  for (const char* name : {"a", "b\x1b", "c", "d"}) thread(name, 2e9, 1e9);
-  p.threads.back().merged = 12, p.threads.back().wall_ns = 1.5e9;
-  p.threads[2].in_scopes_ns = 9e9;  // more than it ran, as only a damaged file has it
-  CHECK(told(wide) ==
-        "1.00 s, 50.0% of a 7 (wall 2.00 s, in scopes 1.00 s)\n"
-        "1.00 s, 50.0% of b\\x1b 7 (wall 2.00 s, in scopes 1.00 s)\n"
-        "1.00 s, 50.0% of c 7 (wall 2.00 s, in scopes 1.00 s)\n"
-        "0 ns, 0% of 13 more threads (wall 5.50 s, in scopes 10.0 s)\n");
-}

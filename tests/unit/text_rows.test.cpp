@@ -170,39 +170,6 @@ TEST_CASE("report.rows_and_what_is_not_shown_add_up_to_all_scopes") {
   }
 }
 
-TEST_CASE("report.a_slow_first_call_is_told_apart") {
-  kprof_test::profile_builder b;
-  const auto main = b.thread("main", 1);
-  const auto slow = b.op(main, "AdamW", "n=30357504"), steady = b.op(main, "Gemm", "M=1"),
-             little = b.op(main, "Gemm", "M=2"), both = b.op(main, "Copy"),
-             rare = b.op(main, "Rare", "n=1");
-  const auto first_of = [&](std::uint32_t node, double ns) {
-    b.calls(node, 1, ns);
-    b.p.nodes[node].first_ns = ns;
-    b.p.nodes[node].first_end_ns = 0;
-  };
-  first_of(slow, 517e6), b.calls(slow, 9, 24e6);
-  first_of(steady, 40e6), b.calls(steady, 9, 24e6);
-  // Five times the median, and less than 1 % of the row's time.
-  first_of(little, 6e6), b.calls(little, 1000, 1e6);
-  // A slow first call does not account for one that is as slow later.
-  first_of(both, 400e6), b.calls(both, 8, 1e6).calls(both, 1, 400e6);
-  first_of(rare, 9e3), b.calls(rare, 5, 1e3);  // less than a thousandth of the run
-  const std::string page = page_of(b.done(), at_width(200));
-  CHECK(line_with(page, "first call far above the median: ") ==
-        "first call far above the median: AdamW (first 517 ms, then 24.0 ms), Copy (first 400 ms, "
-        "then 1.00 ms)");
-  CHECK(line_with(page, "mean above 3 times the median") ==
-        "mean above 3 times the median, a few calls take most of the time: Copy");
-  first_of(b.op(main, "AdamW", "n=1"), 100e6);
-  b.calls(static_cast<std::uint32_t>(b.p.nodes.size() - 1), 9, 1e6);
-  CHECK(has(line_with(page_of(b.done(), at_width(200)), "first call far above"),
-            "AdamW n=30357504 (first 517 ms, then 24.0 ms), Copy (first 400 ms, then 1.00 ms), "
-            "AdamW n=1 (first 100 ms, then 1.00 ms)"));
-  for (kprof::scope_node& n : b.p.nodes) n.first_ns = n.first_end_ns = -1;
-  CHECK_FALSE(has(page_of(b.done(), at_width(200)), "first call"));
-}
-
 TEST_CASE("report.wrong_options_are_errors_that_list_what_is_valid") {
   report_options options;
   options.sort = "gigaflops\x1b";
