@@ -11,7 +11,7 @@
 #                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
 #                                       PyPI
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
-#                                       libFuzzer under address and undefined; an hour or two
+#                                       libFuzzer under address and undefined; half an hour
 #
 # KPROF_TEST_BUILD=<folder> is where it builds (default: build), KPROF_TEST_JOBS=<n> how much at a
 # time.
@@ -80,7 +80,7 @@ build_configuration() {
            options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
     fuzz) preset=asan-clang options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
           options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_TEST_FUZZ=1000000)
-          options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -fsanitize=fuzzer-no-link")
+          options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -fsanitize=fuzzer-no-link")
           targets=(--target fuzz_all) ;;
   esac
   mkdir -p "$folder"

@@ -130,7 +130,12 @@ class replay {
   }
 
  private:
+#ifdef KPROF_LIBFUZZER
+  // All of it is looked through when a recording begins, which it does with every input.
+  static constexpr std::size_t memory = std::size_t{1} << 20U;
+#else
   static constexpr std::size_t memory = std::size_t{64} << 20U;
+#endif
 
   static unsigned long long number(std::uint64_t n) { return n; }
 
