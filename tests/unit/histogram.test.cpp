@@ -130,3 +130,12 @@ TEST_CASE("histogram.refused_memory_counts_at_the_nearest_value_it_has") {
   CHECK(other.merge(h, refused) == 1000 % 16);
   CHECK(other.count() == 1001);
 }
+
+TEST_CASE("histogram.the_largest_count_has_quantiles") {
+  histogram h;
+  h.restore(3, 1ULL << 62U);
+  h.restore(9, ~0ULL - (1ULL << 62U));
+  CHECK(h.count() == ~0ULL);
+  CHECK(h.quantile(0.2) == 3);
+  CHECK(h.quantile(1) == 9);
+}

@@ -125,7 +125,8 @@ class histogram {
     const std::uint64_t n = count();
     if (n == 0) return 0;
     const double exact_rank = q * static_cast<double>(n);
-    auto rank = static_cast<std::uint64_t>(exact_rank);
+    // A count of 2^64 - 1, as a file may have, is 2^64 as a double.
+    auto rank = exact_rank < 0x1p64 ? static_cast<std::uint64_t>(exact_rank) : n;
     if (static_cast<double>(rank) < exact_rank) ++rank;
     rank = std::clamp<std::uint64_t>(rank, 1, n);
     std::uint16_t sorted[gather] = {};
