@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Outputs to files, pipes and devices, and of children of a fork: check_files.py WRITER"""
+"""Outputs to files, pipes and devices, and of children of a fork:
+check_files.py WRITER [--no-forks]
+"""
 
 import os
 import pathlib
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True
 from writer import check, end, run
 
 program = sys.argv[1]
+forks = "--no-forks" not in sys.argv
 OUTPUTS = ("report", "csv", "save")
 
 
@@ -136,6 +139,10 @@ with Folder() as here:
 
 
 # ---- children of a fork
+
+if not forks:
+    end()
+
 
 def has_own(text, forked):
     return "Complete" in text and ("forked from process" in text) == forked

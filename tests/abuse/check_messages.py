@@ -79,7 +79,7 @@ check("and a report's path", escaped in r.err and r.err.count("\n") == 1, r)
 r = run(program, "work", KPROF=hostile)
 check("and a setting", escaped in r.err and r.err.count("\n") == 1, r)
 
-printed = subprocess.run([code_points], capture_output=True, text=True, timeout=60).stdout
+printed = subprocess.run([code_points], capture_output=True, text=True, timeout=200).stdout
 check("each character is looked at", len(printed) == 0x110000 and "?" not in printed, printed[:99])
 # Those that Unicode calls ignorable by default, of its file DerivedCoreProperties.txt.
 IGNORABLE = (

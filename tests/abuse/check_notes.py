@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Damages the notes of a library in many ways, and lets a program that records open it and have it
-preloaded: check_notes.py PROGRAM LIBRARY
+preloaded: check_notes.py PROGRAM LIBRARY [--not-preloaded]
 
 Whatever is wrong with the library, the program records and ends well. The library's own scopes are
 in the report where the damage leaves its record to be found.
@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-program, library = sys.argv[1:]
+program, library = sys.argv[1:3]
+ways = (False,) if sys.argv[3:] == ["--not-preloaded"] else (False, True)
 original = pathlib.Path(library).read_bytes()
 PT_LOAD, PT_NOTE = 1, 4
 FIELDS = ("type", "flags", "offset", "vaddr", "paddr", "filesz", "memsz", "align")
@@ -315,7 +316,7 @@ with tempfile.TemporaryDirectory() as folder:
         change(elf)
         path = pathlib.Path(folder) / f"{name}.so"
         path.write_bytes(elf.bytes)
-        for preload in (False, True):
+        for preload in ways:
             run(name, path, preload)
 print(f"{len(DAMAGES)} damages, {len(failures)} failures")
 sys.exit(1 if failures else 0)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Transcripts to files and pipes that fail: check_transcript.py TRANSCRIBED CUPTI REPLAY"""
+"""Transcripts to files and pipes that fail:
+check_transcript.py TRANSCRIBED CUPTI REPLAY [--no-forks]
+"""
 
 import os
 import pathlib
@@ -12,7 +14,8 @@ import threading
 sys.dont_write_bytecode = True
 from writer import check, end, run
 
-program, cupti, replay = sys.argv[1:]
+program, cupti, replay = sys.argv[1:4]
+hows = ("plain",) if "--no-forks" in sys.argv else ("plain", "fork")
 
 
 def transcribe(folder, how, path="run.txt", **more):
@@ -27,7 +30,7 @@ def lines(text, word):
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     transcript = folder / "run.txt"
-    for how in ("plain", "fork"):
+    for how in hows:
         r = transcribe(name, how)
         text = transcript.read_text()
         check(

@@ -19,6 +19,9 @@ add_test(NAME abuse.cupti_without_a_driver
                  $<TARGET_FILE:abuse_with_cupti> $<TARGET_FILE:abuse_crashing_cupti>
                  $<TARGET_FILE_DIR:abuse_driver> $<TARGET_FILE:abuse_tool_of_driver>)
 set_tests_properties(abuse.cupti_without_a_driver PROPERTIES TIMEOUT 120)
+if(NOT sanitized EQUAL -1)
+  return()   # NVIDIA's libraries, of which 13.2 overflows the stack, say nothing new there
+endif()
 set(fetch "")
 if(KPROF_TEST_REAL_CUPTI)
   set(fetch --fetch)

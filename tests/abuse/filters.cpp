@@ -18,7 +18,11 @@
 
 namespace {
 
+#ifdef KPROF_TEST_SANITIZED
+constexpr double most_seconds = 5;
+#else
 constexpr double most_seconds = 0.5;
+#endif
 constexpr long most_kib = 400'000;  // of the process
 
 std::mt19937_64 random_bits(20240607);
