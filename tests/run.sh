@@ -9,7 +9,8 @@
 #                                       counter, 0.55 GB from PyPI
 #   tests/run.sh abuse                  nor is this: what tests/abuse does to a process, in full,
 #                                       also with NVIDIA's libcupti of ten versions, 0.13 GB from
-#                                       PyPI
+#                                       PyPI; abuse-asan and abuse-tsan: the same under address and
+#                                       undefined, and under thread
 #   tests/run.sh fuzz                   nor is this: 10^6 inputs for each target of tests/fuzz, by
 #                                       libFuzzer under address and undefined; half an hour
 #
@@ -78,6 +79,10 @@ build_configuration() {
     torch) preset=ci-gcc options+=(-DKPROF_TEST_TORCH=ON) targets=(--target torch_catalogue) ;;
     abuse) preset=ci-gcc options+=(-DKPROF_TEST_REAL_CUPTI=ON) targets=(--target abuse_all)
            options+=(-DKPROF_TEST_ENDING_SIGNALS=500) ;;
+    abuse-*) preset=asan-clang targets=(--target abuse_all)
+             [ "$name" = abuse-asan ] || preset=tsan-gcc
+             options+=(-DKPROF_TEST_ABUSE_SANITIZED=ON -DKPROF_NVCC= -DKPROF_TEST_NVCC=)
+             options+=(-DKPROF_BUILD_EXAMPLES=OFF -DKPROF_BUILD_TOOLS=OFF) ;;
     fuzz) preset=asan-clang options+=(-DKPROF_NVCC= -DKPROF_TEST_NVCC= -DKPROF_BUILD_EXAMPLES=OFF)
           options+=(-DKPROF_BUILD_TOOLS=OFF -DKPROF_TEST_FUZZ=1000000)
           options+=(-DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -fsanitize=fuzzer-no-link")
@@ -99,7 +104,7 @@ test_configuration() {
   local options=()
   case $1 in
     torch) options+=(-R '^torch\.' --verbose) ;;   # verbose: the test says what it compared
-    abuse) options+=(-R '^abuse\.' --verbose) ;;
+    abuse*) options+=(-R '^abuse\.' --verbose) ;;
     fuzz) options+=(-R '^fuzz\.') ;;
     # A sanitizer keeps its own books of what is loaded, so that no library comes back at the
     # address it had.

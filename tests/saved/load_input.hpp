@@ -32,7 +32,8 @@ inline kprof::report_options options_for(std::size_t size) {
   out.full_names = size % 7 == 0;
   out.top = size % 11;
   if (size % 2 == 0)
-    for (const kprof::detail::column& c : kprof::detail::columns) out.columns.emplace_back(c.id);
+    for (const kprof::detail::column& c : kprof::detail::columns)
+      if (c.as != kprof::detail::look::bar) out.columns.emplace_back(c.id);
   return out;
 }
 
