@@ -314,15 +314,3 @@ TEST_CASE("report.what_others_ran_for_a_thread_is_outside_its_operators") {
         "in regions, outside own operators 100 ns 10.0%");
   CHECK_FALSE(has(page_of(p, options), "no call has finished"));
 }
-
-TEST_CASE("report.the_largest_count_of_calls_is_printed") {
-  kprof_test::profile_builder b;
-  const auto main = b.thread("main", 1), op = b.op(main, "Largest");
-  b.calls(op, 1, 1e3);
-  kprof::profile run = b.done();
-  run.nodes[op].calls = ~std::uint64_t{0};
-  report_options options = at_width(100);
-  options.tree = false;
-  options.columns = {"operator", "calls"};
-  CHECK(has(line_with(page_of(run, options), "Largest"), "18.4 E"));
-}

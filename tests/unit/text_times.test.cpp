@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the text report says of first calls and of threads.
+// What the text report says of first calls, of threads and of the largest count.
 
 #include <kprof/report/text.hpp>
 
@@ -84,4 +84,15 @@ TEST_CASE("report.time_outside_all_scopes_is_told_by_thread") {
         "1.00 s, 50.0% of b\\x1b 7 (wall 2.00 s, in scopes 1.00 s)\n"
         "1.00 s, 50.0% of c 7 (wall 2.00 s, in scopes 1.00 s)\n"
         "0 ns, 0% of 13 more threads (wall 5.50 s, in scopes 10.0 s)\n");
+}
+
+TEST_CASE("report.the_largest_count_of_calls_is_printed") {
+  kprof_test::profile_builder b;
+  const auto main = b.thread("main", 1), op = b.op(main, "Largest");
+  b.calls(op, 1, 1e3);
+  kprof::profile run = b.done();
+  run.nodes[op].calls = ~std::uint64_t{0};
+  report_options options = at_width(100);
+  options.columns = {"operator", "calls"};
+  CHECK(has(line_with(page_of(run, options), "Largest"), "18.4 E"));
 }
