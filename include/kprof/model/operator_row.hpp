@@ -212,13 +212,13 @@ struct row_sum {
   }
   void enter(const scope_node& n) noexcept {
     ++active;
-    active_flops += says_flops(n) ? 1 : 0;
-    active_bytes += says_bytes(n) ? 1 : 0;
+    active_flops += says_flops(n) ? 1U : 0U;
+    active_bytes += says_bytes(n) ? 1U : 0U;
   }
   void leave(const scope_node& n) noexcept {
     --active;
-    active_flops -= says_flops(n) ? 1 : 0;
-    active_bytes -= says_bytes(n) ? 1 : 0;
+    active_flops -= says_flops(n) ? 1U : 0U;
+    active_bytes -= says_bytes(n) ? 1U : 0U;
   }
 
   void add(const scope_node& n, const counted_call& counted) {

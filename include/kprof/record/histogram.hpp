@@ -76,7 +76,7 @@ class histogram {
       if (other.begin()[i] != 0 && !count_at(other.first_ + i, other.begin()[i], may_grow))
         moved += other.begin()[i];
     for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
-      moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+      moved += count_at(other.gathered_[i], 1, may_grow) ? 0U : 1U;
     return moved;
   }
   void merge(const histogram& other) {
@@ -162,7 +162,7 @@ class histogram {
       if (gathered_[i] - first_ < size_) {
         ++counts[gathered_[i] - first_];
       } else {
-        moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+        moved += count_at(gathered_[i], 1, may_grow) ? 0U : 1U;
         counts = begin();
       }
     }
