@@ -11,7 +11,7 @@
 #include <vector>
 
 struct Saxpy {  // an operator is its parameter struct
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
   constexpr kprof::traffic bytes() const {
@@ -21,7 +21,7 @@ struct Saxpy {  // an operator is its parameter struct
 static_assert(Saxpy{.n = 1 << 20}.flops() == 2'097'152);  // formulas are tested by the compiler
 
 void saxpy(float a, const std::vector<float>& x, std::vector<float>& y) {
-  KPROF_OP(Saxpy, {.n = std::ssize(x)});  // until the end of the block
+  KPROF_OP(Saxpy, {.n = x.size()});  // until the end of the block
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
 }
 

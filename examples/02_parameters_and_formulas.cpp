@@ -40,7 +40,7 @@ static_assert(!Reduce{.shape = {40, 0}}.valid());
 
 /// A formula that is not declared is reported as n/a, never as 0. This one has traffic only.
 struct Fill {
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   constexpr kprof::traffic bytes() const {
     return {.read = 0, .written = kprof::count{n} * size_of(kprof::dtype::f32)};
   }
@@ -60,7 +60,7 @@ float reduce(const Reduce& params, const std::vector<float>& x) {
 int main() {
   std::vector<float> x(4096 * 1024);
   {
-    KPROF_OP(Fill, {.n = std::ssize(x)});
+    KPROF_OP(Fill, {.n = x.size()});
     std::fill(x.begin(), x.end(), 0.5F);
   }
   float result = 0;

@@ -14,7 +14,7 @@
 #include <vector>
 
 struct Scale {
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   constexpr kprof::count flops() const { return n; }
   constexpr kprof::traffic bytes() const {
     return {.read = 4 * kprof::count{n}, .written = 4 * kprof::count{n}};
@@ -42,7 +42,7 @@ int main() {
   {
     KPROF_REGION("batch");
     parallel_for(2, parts.size(), [&](std::size_t i) {
-      KPROF_OP(Scale, {.n = std::ssize(parts[i])});
+      KPROF_OP(Scale, {.n = parts[i].size()});
       for (float& value : parts[i]) value *= 2.0F;
     });
   }

@@ -13,7 +13,7 @@ struct Params {
 };
 
 struct Saxpy {
-  std::int64_t n = 0;
+  kprof::extent n = 0;
   kprof::dtype type = kprof::dtype::f32;
   constexpr kprof::count flops() const { return kprof::count{2} * n; }
 };
@@ -66,7 +66,7 @@ struct arguments {
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
 }
 [[gnu::noinline]] void saxpy(float a, const std::vector<float>& x, std::vector<float>& y) {
-  KPROF_OP(Saxpy, {.n = std::ssize(x)});
+  KPROF_OP(Saxpy, {.n = x.size()});
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
 }
 

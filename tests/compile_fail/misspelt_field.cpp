@@ -12,6 +12,9 @@ struct Blur {
   std::int64_t width = 0, height = 0;
   double sigma = 1;
 };
+struct Sized {
+  kprof::extent n = 0;
+};
 struct Derived : Blur {};
 struct Convertible {
   operator Blur() const { return {}; }
@@ -30,6 +33,9 @@ void good(std::int64_t n, const Blur& lvalue, const Derived& derived, const Conv
   KPROF_OP(Blur, Blur{n, n});
   KPROF_OP(Blur, {n, n});
   KPROF_OP(Blur, {.width = n, .sigma = 2});
+  const std::size_t size = sizeof(Blur) * static_cast<std::size_t>(n);
+  KPROF_OP(Sized, {.n = size});
+  KPROF_OP(Blur, {.width = kprof::extent{size}});
   KPROF_OP(Blur, {.width = ++n, .height = [&] { return n; }()});
   const auto [width, height, sigma] = lvalue;
   KPROF_OP(Blur, {.width = width, .height = height, .sigma = sigma});

@@ -55,7 +55,7 @@ bool is_refused(const Op& op) {
 /// For static_assert: an operator of element type `type` has numbers by default, in class `Unit`,
 /// and is no constant with a negative field, with no element type, or with a field so large that
 /// its bytes exceed 64 bits.
-template <kprof::arithmetic_unit Unit, class Op, std::int64_t Op::*... Fields>
+template <kprof::arithmetic_unit Unit, class Op, kprof::extent Op::*... Fields>
 consteval bool refuses_senseless() {
   const bool negative = (!is_constant([] {
                           Op op;

@@ -156,7 +156,7 @@ done walk(const Sdpa& op) {
 }
 
 template <class Op>
-Op with_size(std::int64_t Op::*field, std::int64_t value) {
+Op with_size(kprof::extent Op::*field, std::int64_t value) {
   Op op{};
   op.*field = value;
   return op;

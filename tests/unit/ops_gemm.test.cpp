@@ -227,13 +227,13 @@ TEST_CASE("ops_gemm.operands_a_stride_apart_count_what_they_touch") {
     GemmStridedBatched g{.M = draw(1, 5), .N = draw(1, 5), .K = draw(1, 5), .batch = draw(1, 5)};
     // One behind another, with a gap, shared by all, or row by row in turns, as the heads of an
     // attention lie.
-    const auto lay = [&](std::int64_t& stride, std::int64_t rows, std::int64_t cols, bool shared) {
+    const auto lay = [&](kprof::extent& stride, std::int64_t rows, std::int64_t cols, bool shared) {
       const std::int64_t how = draw(0, shared ? 3 : 2), row = how == 2 ? g.batch * cols : cols;
       stride = how == 0   ? GemmStridedBatched::dense
                : how == 1 ? rows * cols + draw(0, 3)
                : how == 2 ? cols
                           : 0;
-      return touched(g.batch, rows, cols, how == 0 ? rows * cols : stride, row);
+      return touched(g.batch, rows, cols, how == 0 ? rows * cols : std::int64_t{stride}, row);
     };
     const std::uint64_t a = lay(g.strideA, g.M, g.K, true), b = lay(g.strideB, g.K, g.N, true),
                         c = lay(g.strideC, g.M, g.N, false);

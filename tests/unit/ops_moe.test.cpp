@@ -56,7 +56,7 @@ static_assert(!is_constant([] { return MoeRouter{.experts = 0}.flops(); }) &&
               !is_constant([] { return MoeRouter{.tokens = most, .hidden = 3}.flops(); }));
 
 template <class Op>
-Op with_size(std::int64_t Op::*field, std::int64_t value) {
+Op with_size(kprof::extent Op::*field, std::int64_t value) {
   Op op{};
   op.*field = value;
   return op;

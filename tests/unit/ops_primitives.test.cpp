@@ -165,7 +165,7 @@ void walk(std::size_t n, dtype type, std::uint64_t mul, std::uint64_t add) {
 }
 
 template <class Op>
-void walk_extremes(std::int64_t Op::*field, std::int64_t lowest) {
+void walk_extremes(kprof::extent Op::*field, std::int64_t lowest) {
   for (const std::int64_t value : {smallest, smallest + 1, std::int64_t{-1}, std::int64_t{0},
                                    std::int64_t{1}, biggest - 1, biggest}) {
     Op op;

@@ -115,8 +115,8 @@ product multiply(const std::vector<std::vector<bool>>& a, std::int64_t K, std::i
 }
 
 template <class Op>
-void walk_extremes(Op op, std::int64_t Op::*first, std::int64_t Op::*second,
-                   std::int64_t Op::*third) {
+void walk_extremes(Op op, kprof::extent Op::*first, kprof::extent Op::*second,
+                   kprof::extent Op::*third) {
   const std::int64_t values[] = {smallest, smallest + 1,          -1,          0,      1,
                                  2,        std::int64_t{1} << 32, biggest - 1, biggest};
   for (const std::int64_t a : values)

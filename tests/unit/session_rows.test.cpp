@@ -3,6 +3,9 @@
 // Which calls share a row, and what the formulas say of it.
 
 #include <kprof/kprof.hpp>
+#include <kprof/model/summary.hpp>
+#include <kprof/ops/gemm.hpp>
+#include <kprof/report/write.hpp>
 
 #include "catch.hpp"
 #include "find.hpp"
@@ -50,6 +53,19 @@ struct Conv {
   Epilogue n;
 };
 }  // namespace other_fields
+
+namespace integers {
+struct Sized {
+  std::int64_t n = 0;
+  constexpr kprof::count flops() const { return 2; }
+};
+}  // namespace integers
+namespace extents {
+struct Sized {
+  kprof::extent n = 0;
+  constexpr kprof::count flops() const { return 2; }
+};
+}  // namespace extents
 
 // The division by zero is meant: it ends a program like any other fault.
 #if defined(__clang__)
@@ -132,6 +148,37 @@ TEST_CASE("session_rows.operators_of_one_name_keep_their_own_formulas_and_fields
   CHECK(only(p, "Conv n=7").work.flops == 14);
   CHECK(only(p, "Conv (2) n=7").work.flops == 7000);
   CHECK(calls(p, "Conv (3) n={scale=2.5}") == 1);
+}
+
+TEST_CASE("session_rows.sizes_are_integers_and_those_that_do_not_fit_are_invalid") {
+  REQUIRE(kprof::start());
+  const std::string seven(7, ' ');
+  { KPROF_OP(integers::Sized, {.n = 7}); }
+  { KPROF_OP(extents::Sized, {.n = seven.size()}); }
+  { KPROF_OP(extents::Sized, {.n = std::string::npos}); }
+  { KPROF_OP(kprof::ops::Gemm, {.M = seven.size(), .N = std::string::npos}); }
+  const kprof::profile p = kprof::snapshot();
+  INFO(all_paths(p));
+  const kprof::scope_node size = only(p, "Sized (2) n=7"),
+                          wrong = only(p, "Sized (2) n=-9223372036854775808");
+  CHECK(size.work.valid);
+  CHECK(size.work.flops == 2);
+  CHECK(size.values == only(p, "Sized n=7").values);
+  CHECK_FALSE(wrong.work.valid);
+  CHECK(wrong.work.flops == 0);
+  CHECK(wrong.calls == 1);
+
+  std::uint64_t sevens = 0, invalid = 0;
+  for (const auto& row : kprof::operator_table(p, kprof::grouping::field("n")))
+    if (row.operators == 2) sevens += row.calls;
+  for (const auto& row : kprof::operator_table(p)) invalid += row.invalid_calls;
+  CHECK(sevens == 2);
+  CHECK(invalid == 2);
+  for (const auto& row : kprof::operator_table(p, kprof::grouping::field("M")))
+    if (row.name == "Gemm") CHECK(row.values[0].text == "7");
+  std::string page;
+  REQUIRE(kprof::write_text(p, {.width = 100}, page));
+  CHECK(page.find("n/a, invalid parameters") != std::string::npos);
 }
 
 TEST_CASE("session_rows.the_text_of_a_call_is_made_once_for_each_new_node") {

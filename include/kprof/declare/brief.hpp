@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
+#include <kprof/declare/extent.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -57,6 +58,7 @@ class brief_text {
     const bool negative = std::is_signed_v<T> && static_cast<std::int64_t>(number) < 0;
     return put(negative ? "-" : "").digits(negative ? ~bits + 1 : bits);
   }
+  constexpr brief_text& put(extent number) noexcept { return put(std::int64_t{number}); }
   /// Four significant digits or more: 0.125, 1.5e-6, 50304.
   constexpr brief_text& put(double number) noexcept {
     if (number < 0) return put("-").put(-number);

@@ -6,6 +6,7 @@
 // Included by op.hpp. Everything is constexpr, nothing allocates, any thread may use it.
 
 #include <kprof/build_options.hpp>
+#include <kprof/declare/extent.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -91,13 +92,20 @@ class count {
  public:
   constexpr count() noexcept = default;
   template <class T>
-    requires std::is_integral_v<T>
+    requires(std::is_integral_v<T> && !std::is_signed_v<T>)
+  constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {}
+  template <class T>
+    requires(std::is_integral_v<T>&& std::is_signed_v<T>)
   constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {
-    if constexpr (std::is_signed_v<T>) {
-      if (value < 0) {
-        detail::formula_has_a_negative_count();
-        value_ = invalid_;
-      }
+    if (value < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
+    }
+  }
+  constexpr count(extent value) noexcept : value_(static_cast<std::uint64_t>(value.value_)) {
+    if (value.value_ < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
     }
   }
 
@@ -109,7 +117,7 @@ class count {
   constexpr std::uint64_t value() const noexcept { return value_; }
 
   friend constexpr count operator+(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (a.value_ >= invalid_ - b.value_) {
       detail::formula_overflows_64_bits();
       return invalid();
@@ -117,7 +125,7 @@ class count {
     return raw(a.value_ + b.value_);
   }
   friend constexpr count operator-(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (a.value_ < b.value_) {
       detail::formula_has_a_negative_count();
       return invalid();
@@ -125,7 +133,7 @@ class count {
     return raw(a.value_ - b.value_);
   }
   friend constexpr count operator*(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) {
       detail::formula_overflows_64_bits();
       return invalid();
@@ -133,7 +141,7 @@ class count {
     return raw(a.value_ * b.value_);
   }
   friend constexpr count operator/(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (b.value_ == 0) {
       detail::formula_divides_by_zero();
       return invalid();

@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/descriptor.hpp>
+#include <kprof/declare/extent.hpp>
 #include <kprof/declare/field_pointer.hpp>
 #include <kprof/declare/fixed_string.hpp>
 
@@ -185,6 +186,7 @@ template <class F>
 constexpr field_kind kind_of() noexcept {
   if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
   else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
+  else if constexpr (std::is_same_v<F, extent>) return field_kind::signed_integer;
   else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
   else if constexpr (std::is_integral_v<F>)
     return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
@@ -195,7 +197,8 @@ constexpr field_kind kind_of() noexcept {
 template <class F>
 inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> ||
                                     std::is_same_v<F, double> || std::is_same_v<F, long double>) ||
-                                   std::is_enum_v<F>)&&sizeof(F) <= 16 &&
+                                   std::is_enum_v<F> ||
+                                   std::is_same_v<F, extent>)&&sizeof(F) <= 16 &&
                                   !(std::is_integral_v<F> && sizeof(F) > 8);
 
 struct reflection_probe {

@@ -174,12 +174,40 @@ constexpr count as_count(T value, bool& valid) noexcept {
   return value;
 }
 
+/// Whether a parameter, or one inside it, is an integer that did not fit. Operators without such
+/// parameters are not searched: networks of them are evaluated by the compiler, in so many steps.
+template <class F>
+constexpr bool holds_extent() noexcept {
+  using element = typename array_of<F>::element;
+  if constexpr (kind_of<element>() != field_kind::aggregate) return std::is_same_v<element, extent>;
+  else return []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (holds_extent<typename field_list<element>::template type<Index>>() || ...);
+    }
+  (std::make_index_sequence<field_list<element>::size>{});
+}
+template <class F>
+constexpr bool is_out_of_range(const F& field) noexcept {
+  if constexpr (std::is_same_v<F, extent>) return field == extent::out_of_range;
+  else if constexpr (!holds_extent<F>()) return false;
+  else if constexpr (array_of<F>::is_array) {
+    bool any = false;
+    for (std::size_t i = 0; i < sizeof(F) / sizeof(field[0]); ++i) any |= is_out_of_range(field[i]);
+    return any;
+  } else return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      if constexpr (lists_fields<F>)
+        return (is_out_of_range(field.*field_list<F>::template member<Index>::value) || ...);
+      else return (is_out_of_range(*field_pointer<Index, sizeof...(Index)>(field)) || ...);
+    }
+  (std::make_index_sequence<field_list<F>::size>{});
+}
+
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
 constexpr work evaluate(const T& p) noexcept {
   work out{};
-  bool valid = true;
-  if constexpr (has_valid<T>) valid = call_valid(p);
+  // In a constant expression an extent out of range has not compiled.
+  bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
+  if constexpr (has_valid<T>) valid = valid && call_valid(p);
   out.has_flops = has_flops<T>;
   out.has_bytes = has_bytes<T>;
   if (valid) {

@@ -63,9 +63,9 @@ namespace ops {
 ///   three
 struct Activation {
   activation act = activation::relu;  ///< the function
-  std::int64_t numel = 1;
-  std::int64_t weights = 0;  ///< of prelu, read in both directions; their gradient is written by
-                             ///< bprop. 0: not counted
+  extent numel = 1;
+  extent weights = 0;  ///< of prelu, read in both directions; their gradient is written by
+                       ///< bprop. 0: not counted
   bool tanh_approximation = false;  ///< of gelu: 0.5 x (1 + tanh(...)), else by erf
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
@@ -116,7 +116,7 @@ template <activation Function>
 struct named_activation {
   static constexpr const char* name = detail::cost_of(Function).name;
 
-  std::int64_t numel = 1;
+  extent numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -168,7 +168,7 @@ using Prelu = named_activation<activation::prelu>;
 /// source: Activation's, and one for each product
 struct Glu {
   activation act = activation::sigmoid;  ///< the gate's function; none: the product alone
-  std::int64_t rows = 1, F = 1;          ///< rows; elements of a row of y, half of those of x
+  extent rows = 1, F = 1;                ///< rows; elements of a row of y, half of those of x
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -209,7 +209,7 @@ struct named_glu {
                                       : Function == activation::gelu ? "Geglu"
                                                                      : "Reglu";
 
-  std::int64_t rows = 1, F = 1;
+  extent rows = 1, F = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 

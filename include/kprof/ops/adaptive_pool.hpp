@@ -24,8 +24,8 @@ namespace ops {
 /// source: AvgPool3d's, over PyTorch's windows
 /// others: DeepSpeed and fvcore count one for each element of x
 struct AdaptiveAvgPool3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< as in MaxPool3d
-  std::int64_t Z = 1, P = 1, Q = 1;                ///< depth of y; height of y; width of y
+  extent N = 1, C = 1, D = 1, H = 1, W = 1;  ///< as in MaxPool3d
+  extent Z = 1, P = 1, Q = 1;                ///< depth of y; height of y; width of y
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -59,8 +59,8 @@ struct AdaptiveAvgPool3d {
 /// AdaptiveAvgPool3d without depth.
 /// like: AdaptiveAvgPool3d
 struct AdaptiveAvgPool2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t P = 1, Q = 1;
+  extent N = 1, C = 1, H = 1, W = 1;
+  extent P = 1, Q = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -78,8 +78,8 @@ struct AdaptiveAvgPool2d {
 /// AdaptiveAvgPool3d along W alone.
 /// like: AdaptiveAvgPool3d
 struct AdaptiveAvgPool1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t Q = 1;
+  extent N = 1, C = 1, W = 1;
+  extent Q = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 

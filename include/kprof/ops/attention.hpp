@@ -88,18 +88,18 @@ namespace ops {
 struct Sdpa {
   static constexpr std::int64_t unlimited = -1;
 
-  std::int64_t B = 1;            ///< sequences
-  std::int64_t Hq = 1, Hkv = 0;  ///< heads of queries; heads of keys and values, 0: as Hq
-  std::int64_t Sq = 1, Sk = 1;   ///< queries of a sequence; keys of a sequence
-  std::int64_t D = 64, Dv = 0;   ///< elements of a head of queries and keys; of a head of values,
-                                 ///< 0: as D
+  extent B = 1;            ///< sequences
+  extent Hq = 1, Hkv = 0;  ///< heads of queries; heads of keys and values, 0: as Hq
+  extent Sq = 1, Sk = 1;   ///< queries of a sequence; keys of a sequence
+  extent D = 64, Dv = 0;   ///< elements of a head of queries and keys; of a head of values,
+                           ///< 0: as D
   attention_mask mask = attention_mask::none;  ///< causal: query i sees keys up to its place, i +
                                                ///< Sk - Sq; none, sliding_window: those about it,
                                                ///< or all
-  std::int64_t window_left = unlimited, window_right = unlimited;  ///< keys seen before a query's
-                                                                   ///< place, -1: all; keys seen
-                                                                   ///< behind it, -1: all
-  bool lse = false;                                                ///< fprop writes the logsumexp
+  extent window_left = unlimited, window_right = unlimited;  ///< keys seen before a query's
+                                                             ///< place, -1: all; keys seen
+                                                             ///< behind it, -1: all
+  bool lse = false;                                          ///< fprop writes the logsumexp
   ops::pass pass = ops::pass::fprop;
   attention_backward backward = attention_backward::flash;  ///< of bprop: flash computes the
                                                             ///< scores again, stored_P does not
@@ -171,8 +171,9 @@ struct Sdpa {
   }
   /// Entries of one head's scores that the mask leaves.
   constexpr std::int64_t pairs() const {
-    const std::int64_t left = mask == attention_mask::causal ? unlimited : window_left,
-                       right = mask == attention_mask::causal ? 0 : window_right;
+    const std::int64_t left =
+                           mask == attention_mask::causal ? unlimited : std::int64_t{window_left},
+                       right = mask == attention_mask::causal ? 0 : std::int64_t{window_right};
     const std::int64_t all = detail::max_extent, first = Sk - Sq;
     const std::int64_t up_to =
         right == unlimited
@@ -200,13 +201,13 @@ struct Sdpa {
 /// where: value_size = Dv or D
 /// source: Sdpa's, of one query
 struct DecodeAttention {
-  std::int64_t B = 1;
-  std::int64_t Hq = 1, Hkv = 0;    ///< heads of queries; heads of keys and values, 0: as Hq
-  std::int64_t Sk = 1;             ///< tokens in a sequence's cache, the new one among them
-  std::int64_t D = 64, Dv = 0;     ///< elements of a head of queries and keys; of a head of values,
+  extent B = 1;
+  extent Hq = 1, Hkv = 0;          ///< heads of queries; heads of keys and values, 0: as Hq
+  extent Sk = 1;                   ///< tokens in a sequence's cache, the new one among them
+  extent D = 64, Dv = 0;           ///< elements of a head of queries and keys; of a head of values,
                                    ///< 0: as D
   bool append = false;             ///< the new key and value are written to the cache
-  std::int64_t page_size = 0;      ///< in tokens; 0: the cache is not paged
+  extent page_size = 0;            ///< in tokens; 0: the cache is not paged
   dtype type = dtype::f16;         ///< of q and o
   dtype dtypeKV = dtype::unknown;  ///< of the caches; unknown: as `type`
 
@@ -258,11 +259,11 @@ using DecodeAttn = DecodeAttention;
 /// where: table = [page_size != 0] 4 B ceil(Sk / page_size)
 /// source: CUTLASS example 77
 struct MlaDecode {
-  std::int64_t B = 1, H = 128;   ///< sequences; heads of queries
-  std::int64_t Sk = 1;           ///< tokens in a sequence's cache, the new one among them
-  std::int64_t L = 512, R = 64;  ///< latent elements of a token; rotary elements of a token
-  bool append = false;           ///< the new token is written to the cache
-  std::int64_t page_size = 0;    ///< in tokens; 0: the cache is not paged
+  extent B = 1, H = 128;   ///< sequences; heads of queries
+  extent Sk = 1;           ///< tokens in a sequence's cache, the new one among them
+  extent L = 512, R = 64;  ///< latent elements of a token; rotary elements of a token
+  bool append = false;     ///< the new token is written to the cache
+  extent page_size = 0;    ///< in tokens; 0: the cache is not paged
   dtype type = dtype::bf16;
 
   constexpr bool valid() const {
@@ -299,9 +300,9 @@ struct MlaDecode {
 /// written: bytes(B S H D, type)
 /// source: the rotation's primitives, 4 products and 2 sums for each pair of elements
 struct Rope {
-  std::int64_t B = 1, S = 1;  ///< sequences; tokens of a sequence
-  std::int64_t H = 1;   ///< heads, those of queries and keys together where one call rotates both
-  std::int64_t D = 64;  ///< elements of a head that are rotated; even
+  extent B = 1, S = 1;  ///< sequences; tokens of a sequence
+  extent H = 1;         ///< heads, those of queries and keys together where one call rotates both
+  extent D = 64;        ///< elements of a head that are rotated; even
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f16;
   dtype dtypeTable = dtype::f32;  ///< of sines and cosines

@@ -22,7 +22,7 @@ namespace ops {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Axpy {
-  std::int64_t n = 1;  ///< elements of x and y
+  extent n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -45,7 +45,7 @@ struct Axpy {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n - 1
 struct Dot {
-  std::int64_t n = 1;  ///< elements of x and y
+  extent n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -67,7 +67,7 @@ struct Dot {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n - 1
 struct Nrm2 {
-  std::int64_t n = 1;  ///< elements of x
+  extent n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -89,7 +89,7 @@ struct Nrm2 {
 /// source: the rule that a sum of n elements costs n, as RAJAPerf and likwid have it
 /// others: BLAS++ counts n - 1; rocBLAS 2 n
 struct Asum {
-  std::int64_t n = 1;  ///< elements of x
+  extent n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -111,7 +111,7 @@ struct Asum {
 /// source: BLAS++ flops.hh
 /// others: BLAS++ counts 6 n of complex types
 struct Scal {
-  std::int64_t n = 1;  ///< elements of x
+  extent n = 1;  ///< elements of x
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -133,7 +133,7 @@ struct Scal {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct CopyVector {
-  std::int64_t n = 1;  ///< elements of x and y
+  extent n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -153,7 +153,7 @@ struct CopyVector {
 /// written: 2 bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Swap {
-  std::int64_t n = 1;  ///< elements of x and y
+  extent n = 1;  ///< elements of x and y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -176,7 +176,7 @@ struct Swap {
 /// source: BLAS++ flops.hh
 /// others: rocBLAS adds 2 m
 struct Gemv {
-  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
+  extent m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f32;
   bool beta = false;   ///< y is added: it is read as well as written
   bool trans = false;  ///< A is transposed
@@ -207,7 +207,7 @@ struct Gemv {
 /// source: BLAS++ flops.hh
 /// others: rocBLAS misses what is written: m n + m + n elements in all
 struct Ger {
-  std::int64_t m = 1, n = 1;  ///< rows of A, elements of x; columns of A, elements of y
+  extent m = 1, n = 1;  ///< rows of A, elements of x; columns of A, elements of y
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -230,7 +230,7 @@ struct Ger {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Symv {
-  std::int64_t n = 1;  ///< rows and columns of A
+  extent n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
   bool beta = false;
 
@@ -241,7 +241,7 @@ struct Symv {
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
-    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n, beta ? n : 0),
+    return {.read = detail::blas_bytes(type, detail::blas_triangle(n), n, beta ? n : extent{}),
             .written = detail::blas_bytes(type, n)};
   }
   constexpr void brief(brief_text& out) const {
@@ -256,7 +256,7 @@ struct Symv {
 /// written: bytes(n, type)
 /// source: BLAS++ flops.hh
 struct Trmv {
-  std::int64_t n = 1;  ///< rows and columns of A
+  extent n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -275,7 +275,7 @@ struct Trmv {
 /// Solves A x = b of a triangular A[n,n]; x takes the place of b.
 /// like: Trmv
 struct Trsv {
-  std::int64_t n = 1;
+  extent n = 1;
   dtype type = dtype::f32;
 
   constexpr Trmv trmv() const { return {.n = n, .type = type}; }  // counts the same
@@ -293,7 +293,7 @@ struct Trsv {
 /// source: rocBLAS flops.hpp
 /// others: BLAS++ counts 2 n^2, those of Ger
 struct Syr {
-  std::int64_t n = 1;  ///< rows and columns of A
+  extent n = 1;  ///< rows and columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }

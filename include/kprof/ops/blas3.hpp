@@ -22,7 +22,7 @@ enum class side : std::uint8_t { left, right };
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts 2 m n (m + 1)
 struct Symm {
-  std::int64_t m = 1, n = 1;         ///< rows of B and C; columns of B and C
+  extent m = 1, n = 1;               ///< rows of B and C; columns of B and C
   ops::side side = ops::side::left;  ///< where A stands in the product
   dtype type = dtype::f32;
   bool beta = true;  ///< C is added, as BLAS is called and counted: it is read as well as written
@@ -58,7 +58,7 @@ struct Symm {
 /// others: CUTLASS counts n (n + 1) (k + 1) and reads A twice; rocBLAS counts n^2 k, and n k + n (n
 ///   + 1) / 2 elements
 struct Syrk {
-  std::int64_t n = 1, k = 1;  ///< rows of A, rows and columns of C; columns of A
+  extent n = 1, k = 1;  ///< rows of A, rows and columns of C; columns of A
   dtype type = dtype::f32;
   bool beta = true;  ///< as in Symm
 
@@ -87,7 +87,7 @@ struct Syrk {
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts n (n + 1) (2 k + 1)
 struct Syr2k {
-  std::int64_t n = 1, k = 1;  ///< rows of A and B, rows and columns of C; columns of A and B
+  extent n = 1, k = 1;  ///< rows of A and B, rows and columns of C; columns of A and B
   dtype type = dtype::f32;
   bool beta = true;  ///< as in Symm
 
@@ -116,7 +116,7 @@ struct Syr2k {
 /// source: BLAS++ flops.hh
 /// others: CUTLASS counts m (m + 1) n
 struct Trmm {
-  std::int64_t m = 1, n = 1;  ///< rows of B; columns of B
+  extent m = 1, n = 1;  ///< rows of B; columns of B
   ops::side side = ops::side::left;
   dtype type = dtype::f32;
 
@@ -146,7 +146,7 @@ struct Trmm {
 /// like: Trmm
 /// others: XLA counts twice as many FLOPs
 struct Trsm {
-  std::int64_t m = 1, n = 1;
+  extent m = 1, n = 1;
   ops::side side = ops::side::left;
   dtype type = dtype::f32;
 

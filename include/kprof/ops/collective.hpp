@@ -73,8 +73,8 @@ namespace ops {
 /// others: nccl-tests rounds the count per rank down to 16 bytes where S is the whole array
 struct Collective {
   collective kind = collective::all_reduce;  ///< which of them
-  std::int64_t n = 1;                        ///< ranks
-  std::int64_t S = 4;                        ///< size in bytes
+  extent n = 1;                              ///< ranks
+  extent S = 4;                              ///< size in bytes
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
@@ -117,8 +117,8 @@ template <collective Kind>
 struct named_collective {
   static constexpr const char* name = detail::name_of(Kind);
 
-  std::int64_t n = 1;
-  std::int64_t S = 4;
+  extent n = 1;
+  extent S = 4;
   dtype type = dtype::f32;
 
   constexpr Collective general() const { return {.kind = Kind, .n = n, .S = S, .type = type}; }

@@ -57,16 +57,16 @@ namespace ops {
 ///   still) wgrad of groups g times; CUTLASS dgrad and wgrad without regard to groups, strided
 ///   dgrad by the input's extents, and bytes of the unrolled input, R S times as many
 struct Conv3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< images; channels of x; depth of x; height
-                                                   ///< of x; width of x
-  std::int64_t K = 1;                              ///< filters, the channels of y
-  std::int64_t T = 1, R = 1, S = 1;     ///< taps of a filter in depth; taps down; taps across
-  std::int64_t pd = 0, ph = 0, pw = 0;  ///< padding, on both sides
-  std::int64_t sd = 1, U = 1, V = 1;    ///< stride
-  std::int64_t dd = 1, dh = 1, dw = 1;  ///< dilation
-  std::int64_t g = 1;                   ///< groups; C and K are multiples of it
-  bool bias = false;                    ///< a bias of K elements; of consequence for fprop
-  activation act = activation::none;    ///< applied last; of consequence for fprop
+  extent N = 1, C = 1, D = 1, H = 1, W = 1;  ///< images; channels of x; depth of x; height
+                                             ///< of x; width of x
+  extent K = 1;                              ///< filters, the channels of y
+  extent T = 1, R = 1, S = 1;                ///< taps of a filter in depth; taps down; taps across
+  extent pd = 0, ph = 0, pw = 0;             ///< padding, on both sides
+  extent sd = 1, U = 1, V = 1;               ///< stride
+  extent dd = 1, dh = 1, dw = 1;             ///< dilation
+  extent g = 1;                              ///< groups; C and K are multiples of it
+  bool bias = false;                         ///< a bias of K elements; of consequence for fprop
+  activation act = activation::none;         ///< applied last; of consequence for fprop
   bool residual = false;  ///< a tensor of y's shape is added; of consequence for fprop
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;        ///< of x and dx
@@ -108,7 +108,7 @@ struct Conv3d {
   }
   /// Weights and bias.
   constexpr count parameters() const {
-    return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
+    return detail::sensible(valid()) ? weights() + (bias ? K : extent{}) : count::invalid();
   }
   constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
   constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
@@ -135,13 +135,13 @@ struct Conv3d {
 ///                                   .ph = 1, .pw = 1, .type = f16});
 /// like: Conv3d
 struct Conv2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t K = 1;
-  std::int64_t R = 1, S = 1;
-  std::int64_t ph = 0, pw = 0;
-  std::int64_t U = 1, V = 1;
-  std::int64_t dh = 1, dw = 1;
-  std::int64_t g = 1;
+  extent N = 1, C = 1, H = 1, W = 1;
+  extent K = 1;
+  extent R = 1, S = 1;
+  extent ph = 0, pw = 0;
+  extent U = 1, V = 1;
+  extent dh = 1, dw = 1;
+  extent g = 1;
   bool bias = false;
   activation act = activation::none;
   bool residual = false;
@@ -194,13 +194,13 @@ struct Conv2d {
 /// Conv3d along W alone.
 /// like: Conv3d
 struct Conv1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t K = 1;
-  std::int64_t S = 1;
-  std::int64_t pw = 0;
-  std::int64_t V = 1;
-  std::int64_t dw = 1;
-  std::int64_t g = 1;
+  extent N = 1, C = 1, W = 1;
+  extent K = 1;
+  extent S = 1;
+  extent pw = 0;
+  extent V = 1;
+  extent dw = 1;
+  extent g = 1;
   bool bias = false;
   activation act = activation::none;
   bool residual = false;

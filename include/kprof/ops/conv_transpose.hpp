@@ -15,7 +15,7 @@ namespace ops::detail {
 /// One dimension of a transposed convolution: each of `in` elements is spread over a window of the
 /// output.
 struct spread {
-  std::int64_t in = 1, size = 1, pad = 0, out_pad = 0, stride = 1, dilation = 1;
+  extent in = 1, size = 1, pad = 0, out_pad = 0, stride = 1, dilation = 1;
 
   constexpr bool valid() const {
     return extents(in, size, pad, out_pad, stride, dilation) &&
@@ -70,18 +70,18 @@ namespace ops {
 /// source: PyTorch flop_counter.py, fvcore
 /// others: DeepSpeed divides by g twice, and takes the forward convolution's output for the bias
 struct ConvTranspose3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< as in Conv3d
-  std::int64_t K = 1;                              ///< channels of y
-  std::int64_t T = 1, R = 1, S = 1;                ///< as in Conv3d
-  std::int64_t pd = 0, ph = 0, pw = 0;             ///< what is cut off the output, on both sides
-  std::int64_t opd = 0, oph = 0, opw = 0;  ///< what is added to the output's far side: less than
-                                           ///< the stride or the dilation
-  std::int64_t sd = 1, U = 1, V = 1;       ///< as in Conv3d
-  std::int64_t dd = 1, dh = 1, dw = 1;     ///< as in Conv3d
-  std::int64_t g = 1;                      ///< as in Conv3d
-  bool bias = false;                       ///< as in Conv3d
-  activation act = activation::none;       ///< as in Conv3d
-  bool residual = false;                   ///< as in Conv3d
+  extent N = 1, C = 1, D = 1, H = 1, W = 1;  ///< as in Conv3d
+  extent K = 1;                              ///< channels of y
+  extent T = 1, R = 1, S = 1;                ///< as in Conv3d
+  extent pd = 0, ph = 0, pw = 0;             ///< what is cut off the output, on both sides
+  extent opd = 0, oph = 0, opw = 0;          ///< what is added to the output's far side: less than
+                                             ///< the stride or the dilation
+  extent sd = 1, U = 1, V = 1;               ///< as in Conv3d
+  extent dd = 1, dh = 1, dw = 1;             ///< as in Conv3d
+  extent g = 1;                              ///< as in Conv3d
+  bool bias = false;                         ///< as in Conv3d
+  activation act = activation::none;         ///< as in Conv3d
+  bool residual = false;                     ///< as in Conv3d
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown, dtypeY = dtype::unknown;  ///< as in Conv3d
 
@@ -120,7 +120,7 @@ struct ConvTranspose3d {
   }
   /// Weights and bias.
   constexpr count parameters() const {
-    return detail::sensible(valid()) ? weights() + (bias ? K : 0) : count::invalid();
+    return detail::sensible(valid()) ? weights() + (bias ? K : extent{}) : count::invalid();
   }
   constexpr void brief(brief_text& out) const { detail::convolution(out, *this); }
   constexpr bool shows(field_name field) const { return detail::fused_shows(*this, field); }
@@ -145,14 +145,14 @@ struct ConvTranspose3d {
 /// ConvTranspose3d without depth.
 /// like: ConvTranspose3d
 struct ConvTranspose2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t K = 1;
-  std::int64_t R = 1, S = 1;
-  std::int64_t ph = 0, pw = 0;
-  std::int64_t oph = 0, opw = 0;
-  std::int64_t U = 1, V = 1;
-  std::int64_t dh = 1, dw = 1;
-  std::int64_t g = 1;
+  extent N = 1, C = 1, H = 1, W = 1;
+  extent K = 1;
+  extent R = 1, S = 1;
+  extent ph = 0, pw = 0;
+  extent oph = 0, opw = 0;
+  extent U = 1, V = 1;
+  extent dh = 1, dw = 1;
+  extent g = 1;
   bool bias = false;
   activation act = activation::none;
   bool residual = false;
@@ -206,14 +206,14 @@ struct ConvTranspose2d {
 /// ConvTranspose3d along W alone.
 /// like: ConvTranspose3d
 struct ConvTranspose1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t K = 1;
-  std::int64_t S = 1;
-  std::int64_t pw = 0;
-  std::int64_t opw = 0;
-  std::int64_t V = 1;
-  std::int64_t dw = 1;
-  std::int64_t g = 1;
+  extent N = 1, C = 1, W = 1;
+  extent K = 1;
+  extent S = 1;
+  extent pw = 0;
+  extent opw = 0;
+  extent V = 1;
+  extent dw = 1;
+  extent g = 1;
   bool bias = false;
   activation act = activation::none;
   bool residual = false;

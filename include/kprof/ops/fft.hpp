@@ -98,7 +98,7 @@ enum class fft_kind : std::uint8_t { c2c, r2c, c2r };
 ///   power of two, 34 times for 256^3
 struct Fft {
   size_list<std::int64_t, 3> n{1};  ///< lengths, slowest first
-  std::int64_t batch = 1;           ///< transforms
+  extent batch = 1;                 ///< transforms
   fft_kind kind = fft_kind::c2c;    ///< c2c: complex to complex; r2c: real to half of the spectrum;
                                     ///< c2r: back from there
   bool inverse = false;             ///< of c2c; of no consequence for the counts

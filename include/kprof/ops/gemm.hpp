@@ -28,9 +28,9 @@ namespace ops {
 /// others: CUTLASS adds 2 M N for its epilogue; DeepSpeed adds M N for addmm; fvcore counts M N K;
 ///   rocBLAS takes K = 0 for 1
 struct Gemm {
-  std::int64_t M = 1, N = 1, K = 1;  ///< rows of A and D; columns of B and D; columns of A, rows
-                                     ///< of B
-  std::int64_t batch = 1;
+  extent M = 1, N = 1, K = 1;  ///< rows of A and D; columns of B and D; columns of A, rows
+                               ///< of B
+  extent batch = 1;
   dtype dtypeA = dtype::f32, dtypeB = dtype::unknown,
         dtypeC = dtype::unknown;  ///< of A; of B, unknown: as of A; of C and D, unknown: as of A
   bool beta = false;              ///< C is added: it is read as well as written
@@ -61,8 +61,8 @@ struct Gemm {
 /// PyTorch's bmm: Gemm without C.
 /// like: Gemm, dtypeA = type, dtypeB = type, dtypeC = type
 struct Bmm {
-  std::int64_t batch = 1;
-  std::int64_t M = 1, N = 1, K = 1;
+  extent batch = 1;
+  extent M = 1, N = 1, K = 1;
   dtype type = dtype::f32;
 
   constexpr Gemm gemm() const {
@@ -88,12 +88,12 @@ struct Bmm {
 struct GemmStridedBatched {
   static constexpr std::int64_t dense = -1;
 
-  std::int64_t M = 1, N = 1, K = 1;
-  std::int64_t batch = 1;
-  std::int64_t strideA = dense, strideB = dense, strideC = dense;  ///< elements from one product's
-                                                                   ///< operand to the next one's:
-                                                                   ///< 0 of a broadcast one, -1 of
-                                                                   ///< dense ones
+  extent M = 1, N = 1, K = 1;
+  extent batch = 1;
+  extent strideA = dense, strideB = dense, strideC = dense;  ///< elements from one product's
+                                                             ///< operand to the next one's:
+                                                             ///< 0 of a broadcast one, -1 of
+                                                             ///< dense ones
   dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
   bool beta = false;
   bool transA = false, transB = false;
@@ -114,8 +114,8 @@ struct GemmStridedBatched {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
     if (M == 0 || N == 0 || batch == 0) return {};
     const count c = bytes_for(count{batch} * M * N, typeC());
-    const count a = count{strideA == 0 ? 1 : batch} * M * K,
-                b = count{strideB == 0 ? 1 : batch} * K * N;
+    const count a = count{strideA == 0 ? extent{1} : batch} * M * K,
+                b = count{strideB == 0 ? extent{1} : batch} * K * N;
     return {.read = bytes_for(a, dtypeA) + bytes_for(b, typeB()) + (beta ? c : 0), .written = c};
   }
   constexpr void brief(brief_text& out) const {
@@ -130,7 +130,7 @@ struct GemmStridedBatched {
 
 /// Shape of one product of a group.
 struct gemm_shape {
-  std::int64_t M = 0, N = 0, K = 0;
+  extent M, N, K;  // 0; g++ 12 leaves elements of a list uninitialised where an "= 0" stands here
 };
 
 /// Products of any shapes in one call, at most `Capacity` of them. Empty ones cost nothing, and so
@@ -204,10 +204,10 @@ struct GroupedGemm {
 /// written: bytes(M N, dtypeC or dtypeA)
 /// source: triton_kernels matmul_details, which counts the weights of groups with rows
 struct RaggedGemm {
-  std::int64_t M = 1;  ///< rows of all groups together
-  std::int64_t N = 1, K = 1;
-  std::int64_t groups = 1;         ///< with rows or without; of consequence for valid() alone
-  std::int64_t active_groups = 1;  ///< those with rows: only their B is read
+  extent M = 1;  ///< rows of all groups together
+  extent N = 1, K = 1;
+  extent groups = 1;         ///< with rows or without; of consequence for valid() alone
+  extent active_groups = 1;  ///< those with rows: only their B is read
   dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
 
   constexpr dtype typeB() const { return detail::type_or(dtypeB, dtypeA); }
@@ -249,8 +249,8 @@ enum class bias_kind : std::uint8_t { none, per_col, per_row };
 /// others: PyTorch, fvcore and PyProf count no bias and no activation; XLA counts a sigmoid as 3
 ///   and a transcendental
 struct GemmEpilogue {
-  std::int64_t M = 1, N = 1, K = 1;
-  std::int64_t batch = 1;
+  extent M = 1, N = 1, K = 1;
+  extent batch = 1;
   dtype dtypeA = dtype::f32, dtypeB = dtype::unknown, dtypeC = dtype::unknown;
   bool beta = false;
   bool transA = false, transB = false;

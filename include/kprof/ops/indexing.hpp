@@ -25,9 +25,9 @@ namespace ops {
 /// source: PyProf embedding.py for fprop, XLA hlo_cost_analysis.cc for the scatter of bprop
 /// others: PyProf counts no FLOPs in bprop, and does not read the indices there
 struct Embedding {
-  std::int64_t tokens = 1;  ///< indices, of all sequences together
-  std::int64_t D = 1;       ///< elements of a row
-  std::int64_t V = 0;       ///< rows of the table, for parameters() alone; 0: not said
+  extent tokens = 1;  ///< indices, of all sequences together
+  extent D = 1;       ///< elements of a row
+  extent V = 0;       ///< rows of the table, for parameters() alone; 0: not said
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;  ///< of the indices
@@ -61,7 +61,7 @@ namespace ops::detail {
 /// What gathers and scatters share: n indices, each of `slice` elements, which are read `reads`
 /// times and written once.
 struct indexed {
-  std::int64_t n, slice;
+  extent n, slice;
   dtype type, dtypeIndex;
 
   constexpr bool valid() const {
@@ -89,8 +89,8 @@ namespace ops {
 /// source: XLA hlo_cost_analysis.cc, PyProf index_slice_join_mutate.py for index_select
 /// others: PyProf counts a gather as twice the whole of x, without indices
 struct Gather {
-  std::int64_t n = 1;      ///< indices
-  std::int64_t slice = 1;  ///< elements for each of them
+  extent n = 1;      ///< indices
+  extent slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -107,8 +107,8 @@ struct Gather {
 /// Gather of rows: [1000,64] along dimension 0 by 100 indices is n = 100, slice = 64.
 /// like: Gather
 struct IndexSelect {
-  std::int64_t n = 1;      ///< indices
-  std::int64_t slice = 1;  ///< elements for each of them
+  extent n = 1;      ///< indices
+  extent slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -129,8 +129,8 @@ struct IndexSelect {
 /// source: ScatterAdd's, less the elements of y that are read
 /// others: XLA reads these here too
 struct Scatter {
-  std::int64_t n = 1;      ///< indices
-  std::int64_t slice = 1;  ///< elements for each of them
+  extent n = 1;      ///< indices
+  extent slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -150,8 +150,8 @@ struct Scatter {
 /// written: bytes(n slice, type)
 /// source: XLA hlo_cost_analysis.cc
 struct ScatterAdd {
-  std::int64_t n = 1;      ///< indices
-  std::int64_t slice = 1;  ///< elements for each of them
+  extent n = 1;      ///< indices
+  extent slice = 1;  ///< elements for each of them
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int64;
 
@@ -174,9 +174,9 @@ struct ScatterAdd {
 struct MaskedSelect {
   static constexpr std::int64_t as_many_as_there_are = -1;
 
-  std::int64_t numel = 1;                        ///< of x and of the mask
-  std::int64_t selected = as_many_as_there_are;  ///< set in the mask; known to the device alone,
-                                                 ///< as a rule: -1 is the most there can be
+  extent numel = 1;                        ///< of x and of the mask
+  extent selected = as_many_as_there_are;  ///< set in the mask; known to the device alone,
+                                           ///< as a rule: -1 is the most there can be
   dtype type = dtype::f32;
   dtype dtypeMask = dtype::boolean;  ///< of the mask
 

@@ -78,7 +78,7 @@ namespace ops {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: cuSOLVER's samples usually quote the leading terms alone
 struct Getrf {
-  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
+  extent m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
@@ -103,7 +103,7 @@ struct Getrf {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: XLA counts n^3 / 3
 struct Potrf {
-  std::int64_t n = 1;  ///< rows and columns of A
+  extent n = 1;  ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
@@ -129,7 +129,7 @@ struct Potrf {
 /// where: adds = l k^2 - k^3 / 3 + k^2 / 2 + 5 k / 6 + [m < n] (l k - k^2)
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Geqrf {
-  std::int64_t m = 1, n = 1;
+  extent m = 1, n = 1;
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::fractional(type); }
@@ -153,8 +153,8 @@ struct Geqrf {
 /// where: adds = n (n - 1) nrhs
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getrs {
-  std::int64_t n = 1;     ///< rows and columns of A
-  std::int64_t nrhs = 1;  ///< columns of B and X
+  extent n = 1;     ///< rows and columns of A
+  extent nrhs = 1;  ///< columns of B and X
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
@@ -179,8 +179,8 @@ struct Getrs {
 /// where: adds = n (n - 1) nrhs
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Potrs {
-  std::int64_t n = 1;  ///< rows and columns of A
-  std::int64_t nrhs = 1;
+  extent n = 1;  ///< rows and columns of A
+  extent nrhs = 1;
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }
@@ -205,7 +205,7 @@ struct Potrs {
 /// where: adds = 2 n^3 / 3 - 3 n^2 / 2 + 5 n / 6
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 struct Getri {
-  std::int64_t n = 1;  ///< rows and columns of A
+  extent n = 1;  ///< rows and columns of A
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::fractional(type); }
@@ -230,8 +230,8 @@ struct Getri {
 /// source: LAPACK Working Note 41, as in LAPACK++ flops.hh and PLASMA
 /// others: HPL quotes 2 n^3 / 3 + 3 n^2 / 2 of one right-hand side, n / 6 more
 struct Gesv {
-  std::int64_t n = 1;  ///< rows and columns of A
-  std::int64_t nrhs = 1;
+  extent n = 1;  ///< rows and columns of A
+  extent nrhs = 1;
   dtype type = dtype::f64;
 
   constexpr bool valid() const { return detail::not_negative(n, nrhs) && detail::fractional(type); }

@@ -32,9 +32,9 @@ namespace ops {
 /// others: PyTorch, fvcore and DeepSpeed count no bias; PyProf linear.py scales the input alone by
 ///   the width of an element
 struct Linear {
-  std::int64_t tokens = 1;                         ///< product of the leading dimensions
-  std::int64_t in_features = 1, out_features = 1;  ///< elements of a row of x; elements of a row
-                                                   ///< of y
+  extent tokens = 1;                         ///< product of the leading dimensions
+  extent in_features = 1, out_features = 1;  ///< elements of a row of x; elements of a row
+                                             ///< of y
   bool bias = false;  ///< of consequence for fprop: bgrad is a call of its own
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;        ///< of x, y and their gradients
@@ -70,7 +70,7 @@ struct Linear {
   }
   /// Weights and bias.
   constexpr count parameters() const {
-    return count{in_features} * out_features + (bias ? out_features : 0);
+    return count{in_features} * out_features + (bias ? out_features : extent{});
   }
   constexpr void brief(brief_text& out) const {
     out.beside("tokens").put(in_features).to(out_features);

@@ -31,7 +31,7 @@ enum class loss_reduction : std::uint8_t { none, mean, sum };
 /// where: loss = 4
 /// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 struct CrossEntropy {
-  std::int64_t rows = 1, classes = 1;  ///< tokens or samples; logits of each
+  extent rows = 1, classes = 1;  ///< tokens or samples; logits of each
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;           ///< of the logits and their gradient
   dtype dtypeTarget = dtype::int64;  ///< of the class indices, one a row
@@ -71,7 +71,7 @@ struct CrossEntropy {
 /// where: targets = bytes(rows, dtypeTarget)
 /// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 struct Nll {
-  std::int64_t rows = 1, classes = 1;  ///< tokens or samples; log-probabilities of each
+  extent rows = 1, classes = 1;  ///< tokens or samples; log-probabilities of each
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;  ///< of log-probabilities, loss and their gradients
   dtype dtypeTarget = dtype::int64;
@@ -110,7 +110,7 @@ using NllLoss = Nll;
 /// source: one FLOP for each primitive of an element, as XLA and DeepSpeed count them
 /// others: PyProf counts twice the elements that are moved, and 1: reduced, in fprop, 4 numel + 1
 struct Mse {
-  std::int64_t numel = 1;                           ///< of each tensor
+  extent numel = 1;                                 ///< of each tensor
   loss_reduction reduction = loss_reduction::mean;  ///< mean and sum give one number, none one for
                                                     ///< each element
   ops::pass pass = ops::pass::fprop;

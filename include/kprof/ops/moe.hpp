@@ -21,11 +21,11 @@ namespace ops {
 /// source: EleutherAI cookbook calc_transformer_flops.py; Softmax's for the softmax
 /// others: Megatron does not count the router
 struct MoeRouter {
-  std::int64_t tokens = 1;               ///< rows of x
-  std::int64_t hidden = 1, experts = 1;  ///< elements of a token; logits of a token
-  bool softmax = false;                  ///< a softmax is fused
-  dtype type = dtype::bf16;              ///< of x and w
-  dtype dtypeOut = dtype::unknown;       ///< of what is written; unknown: as `type`
+  extent tokens = 1;                ///< rows of x
+  extent hidden = 1, experts = 1;   ///< elements of a token; logits of a token
+  bool softmax = false;             ///< a softmax is fused
+  dtype type = dtype::bf16;         ///< of x and w
+  dtype dtypeOut = dtype::unknown;  ///< of what is written; unknown: as `type`
 
   constexpr bool valid() const {
     return detail::not_negative(tokens, hidden) && detail::positive(experts) &&
@@ -75,10 +75,10 @@ struct MoeRouter {
 /// where: wide = (1 + [gated]) ffn
 /// source: RaggedGemm's
 struct MoeMlp {
-  std::int64_t tokens = 1;          ///< routed rows of all experts together: tokens x top-k
-  std::int64_t active_experts = 1;  ///< those with rows
-  std::int64_t experts = 0;  ///< all there are, for parameters() and valid() alone; 0: not said
-  std::int64_t hidden = 1, ffn = 1;  ///< elements of a token; elements between the two products
+  extent tokens = 1;           ///< routed rows of all experts together: tokens x top-k
+  extent active_experts = 1;   ///< those with rows
+  extent experts = 0;          ///< all there are, for parameters() and valid() alone; 0: not said
+  extent hidden = 1, ffn = 1;  ///< elements of a token; elements between the two products
   bool gated = true;  ///< up has a second product, the gate's: two results of ffn elements a row
   dtype type = dtype::bf16;
   dtype dtypeW = dtype::unknown;  ///< of the weights; unknown: as `type`
@@ -135,7 +135,7 @@ struct MoeMlp {
             .dtypeC = type};
   }
   constexpr RaggedGemm up() const {
-    return product(gated ? (ffn >= 0 && ffn <= widest ? 2 * ffn : -1) : ffn, hidden);
+    return product(gated ? (ffn >= 0 && ffn <= widest ? 2 * ffn : -1) : std::int64_t{ffn}, hidden);
   }
   constexpr RaggedGemm down() const { return product(hidden, ffn); }
   static constexpr std::int64_t widest = 0x3FFF'FFFF'FFFF'FFFF;

@@ -30,7 +30,7 @@ namespace ops {
 /// written: bytes(sum(n in inputs: n), type)
 /// source: PyProf index_slice_join_mutate.py
 struct Concat {
-  fixed_list<std::int64_t, 16> inputs{};  ///< elements of each
+  fixed_list<extent, 16> inputs{};  ///< elements of each
   dtype type = dtype::f32;
 
   constexpr bool valid() const {
@@ -59,7 +59,7 @@ struct Concat {
 /// A copy of a part of a tensor: of what lies outside nothing is read.
 /// like: Copy
 struct Slice {
-  std::int64_t numel = 1;  ///< of the result
+  extent numel = 1;  ///< of the result
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -75,7 +75,7 @@ struct Slice {
 /// written: bytes(numel, type)
 /// source: PyProf misc.py
 struct Copy {
-  std::int64_t numel = 1;
+  extent numel = 1;
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -92,8 +92,8 @@ struct Copy {
 /// source: ParRes Kernels, SERIAL
 /// others: ParRes Kernels, Cxx11, counts 4 M N elements, not 2
 struct Transpose {
-  std::int64_t M = 1, N = 1;  ///< rows of x; columns of x
-  std::int64_t batch = 1;     ///< matrices
+  extent M = 1, N = 1;  ///< rows of x; columns of x
+  extent batch = 1;     ///< matrices
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(M, N, batch) && detail::known(type); }
@@ -113,7 +113,7 @@ struct Transpose {
 /// Dimensions in another order, NCHW to NHWC among them; it really moves the elements.
 /// like: Copy
 struct Permute {
-  std::int64_t numel = 1;
+  extent numel = 1;
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -129,7 +129,7 @@ struct Permute {
 /// written: bytes(numel, dtypeOut)
 /// source: PyProf convert.py
 struct Cast {
-  std::int64_t numel = 1;
+  extent numel = 1;
   dtype dtypeIn = dtype::f32, dtypeOut = dtype::f32;  ///< of what is read; of what is written
 
   constexpr bool valid() const {
@@ -151,7 +151,7 @@ using Convert = Cast;
 /// written: 0
 /// source: PyProf index_slice_join_mutate.py
 struct Reshape {
-  std::int64_t numel = 1;
+  extent numel = 1;
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -169,7 +169,7 @@ struct Reshape {
 /// written: bytes(numel, type)
 /// source: PyProf memory.py
 struct Fill {
-  std::int64_t numel = 1;
+  extent numel = 1;
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(numel) && detail::known(type); }
@@ -188,7 +188,7 @@ struct Fill {
 /// written: size
 /// source: Copy's
 struct Memcpy {
-  std::int64_t size = 1;  ///< in bytes
+  extent size = 1;  ///< in bytes
 
   constexpr bool valid() const { return detail::not_negative(size); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtype::uint8); }
@@ -205,7 +205,7 @@ struct Memcpy {
 /// written: size
 /// source: Fill's
 struct Memset {
-  std::int64_t size = 1;  ///< in bytes
+  extent size = 1;  ///< in bytes
 
   constexpr bool valid() const { return detail::not_negative(size); }
   constexpr kprof::arithmetic arithmetic() const { return detail::scalar(dtype::uint8); }

@@ -69,11 +69,11 @@ namespace ops {
 ///   fvcore count 5 E in training (4 E without gamma and beta) and 2 E (E) in evaluation; MIOpen
 ///   moves 3 E in training, 2 E in evaluation; XLA counts nothing
 struct BatchNorm {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;  ///< samples; channels; depth; height; width
-  bool train = true;   ///< statistics of the batch, else the running ones
-  bool affine = true;  ///< gamma and beta, C each
-  bool stats = true;   ///< training: mean and reciprocal deviation, C each, are saved by fprop and
-                       ///< read by bprop
+  extent N = 1, C = 1, D = 1, H = 1, W = 1;  ///< samples; channels; depth; height; width
+  bool train = true;                         ///< statistics of the batch, else the running ones
+  bool affine = true;                        ///< gamma and beta, C each
+  bool stats = true;  ///< training: mean and reciprocal deviation, C each, are saved by fprop and
+                      ///< read by bprop
   ops::pass pass = ops::pass::fprop;  ///< fprop, or bprop with respect to x and the parameters at
                                       ///< once
   dtype type = dtype::f32;            ///< of x, y and their gradients
@@ -132,7 +132,7 @@ struct BatchNorm {
 ///   parameters and statistics
 /// others: DeepSpeed and fvcore count 5 for an element, 4 without gamma and beta
 struct LayerNorm {
-  std::int64_t rows = 1, cols = 1;
+  extent rows = 1, cols = 1;
   bool affine = true;  ///< gamma and beta, `cols` each
   bool stats = true;   ///< mean and reciprocal deviation of each row, f32, are saved by fprop and
                        ///< read by bprop
@@ -175,9 +175,9 @@ struct LayerNorm {
 /// source: as LayerNorm
 /// others: DeepSpeed and fvcore count 5 E, 4 E without gamma and beta
 struct GroupNorm {
-  std::int64_t N = 1, C = 1, HW = 1;  ///< samples; channels; product of the other extents
-  std::int64_t G = 1;                 ///< groups of channels
-  bool affine = true;                 ///< gamma and beta, C each
+  extent N = 1, C = 1, HW = 1;  ///< samples; channels; product of the other extents
+  extent G = 1;                 ///< groups of channels
+  bool affine = true;           ///< gamma and beta, C each
   bool stats = true;  ///< mean and reciprocal deviation of each group, f32, are saved by fprop and
                       ///< read by bprop
   ops::pass pass = ops::pass::fprop;                 ///< as in BatchNorm
@@ -207,7 +207,7 @@ struct GroupNorm {
 /// Instance normalisation of [N,C,HW]: a GroupNorm whose groups are the channels.
 /// like: GroupNorm, G = C
 struct InstanceNorm {
-  std::int64_t N = 1, C = 1, HW = 1;
+  extent N = 1, C = 1, HW = 1;
   bool affine = true;  ///< gamma and beta, C each; PyTorch's default is false
   bool stats = true;   ///< mean and reciprocal deviation of each channel of a sample, f32, are
                        ///< saved by fprop and read by bprop
@@ -246,7 +246,7 @@ struct InstanceNorm {
 /// where: s = bytes(rows, f32)
 /// source: its primitives, counted as LayerNorm's
 struct RmsNorm {
-  std::int64_t rows = 1, cols = 1;
+  extent rows = 1, cols = 1;
   bool affine = true;  ///< gamma, `cols` elements
   bool stats = true;   ///< the reciprocal root of each row, f32, is saved by fprop and read by
                        ///< bprop
@@ -268,7 +268,7 @@ struct RmsNorm {
     return detail::norm_bytes(*this, count{rows} * cols, bytes_for(cols, parameter_type()),
                               affine ? 1 : 0, stats ? bytes_for(rows, dtype::f32) : 0);
   }
-  constexpr count parameters() const { return affine ? cols : 0; }
+  constexpr count parameters() const { return affine ? cols : extent{}; }
   constexpr void brief(brief_text& out) const {
     detail::norm(detail::sizes(out, rows, cols), *this);
   }

@@ -17,7 +17,7 @@ namespace ops::detail {
 /// What the optimizers share. `states`: tensors of the parameters' type that are kept besides
 /// these.
 struct step {
-  std::int64_t numel;
+  extent numel;
   dtype type, dtypeG, dtypeCopy;
   int states;
 
@@ -48,7 +48,7 @@ namespace ops {
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Sgd {
-  std::int64_t numel = 1;            ///< parameters
+  extent numel = 1;                  ///< parameters
   bool weight_decay = false;         ///< g += wd p before
   dtype type = dtype::f32;           ///< of the parameters
   dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
@@ -76,7 +76,7 @@ struct Sgd {
 /// where: g = bytes(numel, dtypeG or type)
 /// source: apex multi_tensor_sgd_kernel.cu
 struct Momentum {
-  std::int64_t numel = 1;  ///< parameters
+  extent numel = 1;        ///< parameters
   bool nesterov = false;   ///< p -= lr (g + mu m)
   bool dampening = false;  ///< m = mu m + (1 - d) g; not with nesterov, which PyTorch refuses too
   bool weight_decay = false;
@@ -117,7 +117,7 @@ struct Momentum {
 /// source: apex multi_tensor_adam.cu, PyProf optim.py for the bytes
 /// others: apex evaluates the decay even where it is 0, 16 numel; PyProf counts no FLOPs
 struct Adam {
-  std::int64_t numel = 1;  ///< parameters
+  extent numel = 1;  ///< parameters
   bool weight_decay = false;
   dtype type = dtype::f32;           ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
@@ -143,7 +143,7 @@ struct Adam {
 /// is used for.
 /// like: Adam
 struct AdamW {
-  std::int64_t numel = 1;
+  extent numel = 1;
   bool weight_decay = true;          ///< lr wd p is taken from p too
   dtype type = dtype::f32;           ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`
@@ -181,7 +181,7 @@ struct AdamW {
 /// others: apex evaluates the decay even where it is 0; its two stages move 10 numel elements, not
 ///   7
 struct Lamb {
-  std::int64_t numel = 1;            ///< parameters
+  extent numel = 1;                  ///< parameters
   bool weight_decay = false;         ///< wd p is added, to the gradient or to the update
   dtype type = dtype::f32;           ///< of parameters and both moments
   dtype dtypeG = dtype::unknown;     ///< of the gradients; unknown: as `type`

@@ -102,7 +102,7 @@ namespace ops {
 ///   counts nothing
 struct Unary {
   unary_function function = unary_function::abs;  ///< f
-  std::int64_t numel = 1;
+  extent numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;  ///< of y; unknown: as `type`, boolean where the function says
@@ -125,7 +125,7 @@ struct Unary {
   }
   constexpr count transcendentals() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return detail::is_transcendental(function) ? numel : 0;
+    return detail::is_transcendental(function) ? numel : extent{};
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -146,7 +146,7 @@ template <unary_function Function>
 struct named_unary {
   static constexpr const char* name = detail::name_of(Function);
 
-  std::int64_t numel = 1;
+  extent numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;
@@ -288,7 +288,7 @@ using Clamp = named_ternary<ternary_function::clamp>;
 /// others: PyProf counts 5 an element and no mask; XLA a transcendental for each random number;
 ///   DeepSpeed nothing
 struct Dropout {
-  std::int64_t numel = 1;
+  extent numel = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 

@@ -39,16 +39,16 @@ namespace ops {
 /// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and
 ///   PyProf nothing
 struct MaxPool3d {
-  std::int64_t N = 1, C = 1;            ///< samples; channels
-  std::int64_t D = 1, H = 1, W = 1;     ///< depth of x; height of x; width of x
-  std::int64_t T = 1, R = 1, S = 1;     ///< taps of the window along D; taps of the window along H;
-                                        ///< taps of the window along W
-  std::int64_t pd = 0, ph = 0, pw = 0;  ///< padding on both sides of D; padding on both sides of
-                                        ///< H; padding on both sides of W
-  std::int64_t sd = 1, U = 1, V = 1;    ///< stride along D; stride along H; stride along W
-  std::int64_t dd = 1, dh = 1, dw = 1;  ///< dilation along D; dilation along H; dilation along W
-  bool ceil_mode = false;               ///< the output's extents are rounded up
-  bool return_indices = false;  ///< fprop writes them too, int64; bprop reads them in any case
+  extent N = 1, C = 1;            ///< samples; channels
+  extent D = 1, H = 1, W = 1;     ///< depth of x; height of x; width of x
+  extent T = 1, R = 1, S = 1;     ///< taps of the window along D; taps of the window along H;
+                                  ///< taps of the window along W
+  extent pd = 0, ph = 0, pw = 0;  ///< padding on both sides of D; padding on both sides of
+                                  ///< H; padding on both sides of W
+  extent sd = 1, U = 1, V = 1;    ///< stride along D; stride along H; stride along W
+  extent dd = 1, dh = 1, dw = 1;  ///< dilation along D; dilation along H; dilation along W
+  bool ceil_mode = false;         ///< the output's extents are rounded up
+  bool return_indices = false;    ///< fprop writes them too, int64; bprop reads them in any case
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -98,11 +98,11 @@ struct MaxPool3d {
 ///                                      .ph = 1, .pw = 1, .U = 2, .V = 2});
 /// like: MaxPool3d
 struct MaxPool2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t R = 1, S = 1;
-  std::int64_t ph = 0, pw = 0;
-  std::int64_t U = 1, V = 1;
-  std::int64_t dh = 1, dw = 1;
+  extent N = 1, C = 1, H = 1, W = 1;
+  extent R = 1, S = 1;
+  extent ph = 0, pw = 0;
+  extent U = 1, V = 1;
+  extent dh = 1, dw = 1;
   bool ceil_mode = false;
   bool return_indices = false;
   ops::pass pass = ops::pass::fprop;
@@ -146,11 +146,11 @@ struct MaxPool2d {
 /// MaxPool3d along W alone.
 /// like: MaxPool3d
 struct MaxPool1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t S = 1;
-  std::int64_t pw = 0;
-  std::int64_t V = 1;
-  std::int64_t dw = 1;
+  extent N = 1, C = 1, W = 1;
+  extent S = 1;
+  extent pw = 0;
+  extent V = 1;
+  extent dw = 1;
   bool ceil_mode = false;
   bool return_indices = false;
   ops::pass pass = ops::pass::fprop;
@@ -208,11 +208,11 @@ struct MaxPool1d {
 /// others: XLA counts T R S - 1 for an output; DeepSpeed one for each element of x; fvcore and
 ///   PyProf nothing
 struct AvgPool3d {
-  std::int64_t N = 1, C = 1, D = 1, H = 1, W = 1;
-  std::int64_t T = 1, R = 1, S = 1;
-  std::int64_t pd = 0, ph = 0, pw = 0;
-  std::int64_t sd = 1, U = 1, V = 1;
-  std::int64_t dd = 1, dh = 1, dw = 1;
+  extent N = 1, C = 1, D = 1, H = 1, W = 1;
+  extent T = 1, R = 1, S = 1;
+  extent pd = 0, ph = 0, pw = 0;
+  extent sd = 1, U = 1, V = 1;
+  extent dd = 1, dh = 1, dw = 1;
   bool ceil_mode = false;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
@@ -262,11 +262,11 @@ struct AvgPool3d {
 /// AvgPool3d without depth.
 /// like: AvgPool3d
 struct AvgPool2d {
-  std::int64_t N = 1, C = 1, H = 1, W = 1;
-  std::int64_t R = 1, S = 1;
-  std::int64_t ph = 0, pw = 0;
-  std::int64_t U = 1, V = 1;
-  std::int64_t dh = 1, dw = 1;
+  extent N = 1, C = 1, H = 1, W = 1;
+  extent R = 1, S = 1;
+  extent ph = 0, pw = 0;
+  extent U = 1, V = 1;
+  extent dh = 1, dw = 1;
   bool ceil_mode = false;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
@@ -305,11 +305,11 @@ struct AvgPool2d {
 /// AvgPool3d along W alone.
 /// like: AvgPool3d
 struct AvgPool1d {
-  std::int64_t N = 1, C = 1, W = 1;
-  std::int64_t S = 1;
-  std::int64_t pw = 0;
-  std::int64_t V = 1;
-  std::int64_t dw = 1;
+  extent N = 1, C = 1, W = 1;
+  extent S = 1;
+  extent pw = 0;
+  extent V = 1;
+  extent dw = 1;
   bool ceil_mode = false;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;

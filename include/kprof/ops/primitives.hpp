@@ -20,7 +20,7 @@ namespace ops {
 /// source: CUB's radix_sort benchmarks; RAJAPerf counts no FLOPs either
 /// others: XLA counts n ceil(log2(n)) FLOPs
 struct Sort {
-  std::int64_t n = 1;                 ///< keys
+  extent n = 1;                       ///< keys
   dtype type = dtype::int32;          ///< of keys
   dtype dtypeValue = dtype::unknown;  ///< of values; unknown: there are none
 
@@ -50,7 +50,7 @@ struct Sort {
 /// written: bytes(n, type)
 /// source: RAJAPerf's SCAN, CUB's scan benchmarks
 struct Scan {
-  std::int64_t n = 1;  ///< elements
+  extent n = 1;  ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -72,8 +72,8 @@ struct Scan {
 /// source: CUB's histogram/even.cu benchmark; RAJAPerf for the FLOPs
 /// others: RAJAPerf reads the counters as well
 struct Histogram {
-  std::int64_t n = 1;                 ///< samples
-  std::int64_t bins = 1;              ///< counters
+  extent n = 1;                       ///< samples
+  extent bins = 1;                    ///< counters
   dtype type = dtype::int32;          ///< of samples
   dtype dtypeCounter = dtype::int32;  ///< of counters
 
@@ -100,7 +100,7 @@ struct Histogram {
 /// source: RAJAPerf, likwid, PyProf
 /// others: XLA counts n - 1
 struct ReduceArray {
-  std::int64_t n = 1;  ///< elements
+  extent n = 1;  ///< elements
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(n) && detail::known(type); }
@@ -122,7 +122,7 @@ struct ReduceArray {
 /// source: Parallel Research Kernels, SERIAL
 /// others: the Cxx11 versions of those count twice as many bytes
 struct TransposeMatrix {
-  std::int64_t m = 1, n = 1;  ///< rows of A; columns of A
+  extent m = 1, n = 1;  ///< rows of A; columns of A
   dtype type = dtype::f32;
 
   constexpr bool valid() const { return detail::not_negative(m, n) && detail::known(type); }
@@ -152,7 +152,7 @@ struct Stream {
   stream_kernel kernel = stream_kernel::triad;  ///< copy c = a, mul b = s c, add c = a + b, triad
                                                 ///< a = b + s c, dot sum += a b, nstream a += b +
                                                 ///< s c
-  std::int64_t n = 1;                           ///< elements of an array
+  extent n = 1;                                 ///< elements of an array
   dtype type = dtype::f64;
 
   constexpr bool valid() const {

@@ -52,14 +52,14 @@ namespace ops {
 ///   ceil(numel / channels / group))
 /// source: one FLOP for each elementwise primitive, as XLA and DeepSpeed count those
 struct Quantize {
-  std::int64_t numel = 1;
-  std::int64_t channels = 1;  ///< channels of equal size the elements belong to; of consequence
-                              ///< for the number of scales
+  extent numel = 1;
+  extent channels = 1;  ///< channels of equal size the elements belong to; of consequence
+                        ///< for the number of scales
   dtype dtypeIn = dtype::f32, dtypeOut = dtype::int8;  ///< of the elements; of the quantised ones
                                                        ///< and of zero points
   ops::scaling scaling = ops::scaling::tensor;  ///< what shares a scale: the tensor, a channel, a
                                                 ///< group of its elements
-  std::int64_t group = 128;       ///< elements of a channel that share a scale, for scaling::group
+  extent group = 128;             ///< elements of a channel that share a scale, for scaling::group
   dtype dtypeScale = dtype::f32;  ///< of scales
   bool zero_points = false;       ///< there is one to each scale
   bool amax = false;              ///< scales are found here, from the largest magnitudes
@@ -102,12 +102,12 @@ struct Quantize {
 ///   ceil(numel / channels / group))
 /// source: one FLOP for each elementwise primitive, as XLA and DeepSpeed count those
 struct Dequantize {
-  std::int64_t numel = 1;
-  std::int64_t channels = 1;
+  extent numel = 1;
+  extent channels = 1;
   dtype dtypeIn = dtype::int8, dtypeOut = dtype::f32;  ///< of the quantised elements and of zero
                                                        ///< points; of the result
   ops::scaling scaling = ops::scaling::tensor;
-  std::int64_t group = 128;  ///< as in Quantize
+  extent group = 128;  ///< as in Quantize
   dtype dtypeScale = dtype::f32;
   bool zero_points = false;
 
@@ -154,13 +154,13 @@ struct Dequantize {
 /// source: Gemm's, and that each scale and zero point is read once
 /// others: CUTLASS adds 2 M N for its epilogue, and rounds rows of 4-bit types down to whole bytes
 struct GemmQuant {
-  std::int64_t M = 1, N = 1, K = 1;  ///< rows of A and D; columns of B and D; columns of A, rows
-                                     ///< of B
+  extent M = 1, N = 1, K = 1;  ///< rows of A and D; columns of B and D; columns of A, rows
+                               ///< of B
   dtype dtypeA = dtype::f16, dtypeB = dtype::int4,
         dtypeC = dtype::f16;  ///< of A and its zero points; of B and its zero points; of C and D
   scaling scaleA = scaling::none, scaleB = scaling::group;  ///< what shares a scale, a channel
                                                             ///< being a row of A or a column of B
-  std::int64_t group = 128;             ///< elements along K that share a scale, for scaling::group
+  extent group = 128;                   ///< elements along K that share a scale, for scaling::group
   dtype dtypeScale = dtype::f16;        ///< of scales
   bool zerosA = false, zerosB = false;  ///< whether an operand has zero points, one to each scale
   bool beta = false;                    ///< C is added: it is read as well as written

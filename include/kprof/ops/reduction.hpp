@@ -50,8 +50,8 @@ namespace ops {
 /// source: PyProf reduction.py, RAJAPerf, likwid
 /// others: XLA and blaspp count n_in - n_out; PyProf's Sum writes nothing, its Mean one element
 struct Reduce {
-  reduction kind = reduction::sum;   ///< what is computed
-  std::int64_t n_in = 1, n_out = 1;  ///< elements of x; elements of y, which divide them
+  reduction kind = reduction::sum;  ///< what is computed
+  extent n_in = 1, n_out = 1;       ///< elements of x; elements of y, which divide them
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;  ///< of y; unknown: as `type`, or int64 for positions
 
@@ -79,7 +79,7 @@ struct Reduce {
   }
   constexpr count transcendentals() const {
     if (!detail::sensible(valid())) return count::invalid();
-    return kind == reduction::norm2 ? n_out : 0;
+    return kind == reduction::norm2 ? n_out : extent{};
   }
   constexpr traffic bytes() const {
     if (!detail::sensible(valid())) return detail::invalid_traffic;
@@ -105,7 +105,7 @@ template <reduction Kind>
 struct named_reduction {
   static constexpr const char* name = detail::name_of(Kind);
 
-  std::int64_t n_in = 1, n_out = 1;
+  extent n_in = 1, n_out = 1;
   dtype type = dtype::f32;
   dtype dtypeOut = dtype::unknown;
 

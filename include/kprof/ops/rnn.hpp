@@ -28,8 +28,8 @@ struct recurrent {
   int gates = 1;
   int states = 1;         ///< 2: a cell state beside the hidden one
   bool sequence = false;  ///< y is written
-  std::int64_t batch = 1, input_size = 1, hidden_size = 1;
-  std::int64_t seq_len = 1, layers = 1, directions = 1;
+  extent batch = 1, input_size = 1, hidden_size = 1;
+  extent seq_len = 1, layers = 1, directions = 1;
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;
@@ -97,9 +97,9 @@ namespace ops {
 /// others: DeepSpeed counts 2 K - 1 for a dot product of K, the biases, and for each hidden element
 ///   1, of a GRU 7, of an LSTM 10
 struct RnnCell {
-  std::int64_t B = 1, input_size = 1, H = 1;  ///< sequences; elements of an input; elements of a
-                                              ///< hidden state
-  bool bias = true;                           ///< two biases a gate, of the input and of the state
+  extent B = 1, input_size = 1, H = 1;  ///< sequences; elements of an input; elements of a
+                                        ///< hidden state
+  bool bias = true;                     ///< two biases a gate, of the input and of the state
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;        ///< of inputs, states and their gradients
   dtype dtypeW = dtype::unknown;  ///< of weights, biases and their gradients; unknown: as `type`
@@ -132,7 +132,7 @@ struct RnnCell {
 /// One step of an LSTM: four gates, and two tensors of state, h and c.
 /// like: RnnCell, gates = 4, states = 2
 struct LstmCell {
-  std::int64_t B = 1, input_size = 1, H = 1;
+  extent B = 1, input_size = 1, H = 1;
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;  ///< as in RnnCell
@@ -165,7 +165,7 @@ struct LstmCell {
 /// One step of a GRU: three gates.
 /// like: RnnCell, gates = 3
 struct GruCell {
-  std::int64_t B = 1, input_size = 1, H = 1;
+  extent B = 1, input_size = 1, H = 1;
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;  ///< as in RnnCell
@@ -219,9 +219,9 @@ struct GruCell {
 /// source: RnnCell's, for each step, layer and direction
 /// others: as of RnnCell
 struct Rnn {
-  std::int64_t B = 1, input_size = 1, H = 1;
-  std::int64_t seq_len = 1, layers = 1;  ///< steps; layers, one on another
-  bool bidirectional = false;            ///< each layer goes over the sequence in both directions
+  extent B = 1, input_size = 1, H = 1;
+  extent seq_len = 1, layers = 1;  ///< steps; layers, one on another
+  bool bidirectional = false;      ///< each layer goes over the sequence in both directions
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32, dtypeW = dtype::unknown;  ///< as in RnnCell
@@ -256,8 +256,8 @@ struct Rnn {
 ///                                 .layers = 2, .type = f16});
 /// like: Rnn, gates = 4, states = 2
 struct Lstm {
-  std::int64_t B = 1, input_size = 1, H = 1;
-  std::int64_t seq_len = 1, layers = 1;
+  extent B = 1, input_size = 1, H = 1;
+  extent seq_len = 1, layers = 1;
   bool bidirectional = false;
   bool bias = true;
   ops::pass pass = ops::pass::fprop;
@@ -291,8 +291,8 @@ struct Lstm {
 /// GRU layers over a sequence, as Rnn: three gates.
 /// like: Rnn, gates = 3
 struct Gru {
-  std::int64_t B = 1, input_size = 1, H = 1;
-  std::int64_t seq_len = 1, layers = 1;
+  extent B = 1, input_size = 1, H = 1;
+  extent seq_len = 1, layers = 1;
   bool bidirectional = false;
   bool bias = true;
   ops::pass pass = ops::pass::fprop;

@@ -13,8 +13,8 @@
 KPROF_DETAIL_BEGIN
 namespace ops {
 
-/// 1 to N sizes: `.n = {64, 64}`. What is left out holds -1, a size that is given and negative -2;
-/// a size may be 0.
+/// 1 to N sizes: `.n = {64, 64}`, of any integer types. What is left out holds -1, a size that is
+/// given and negative, or 2^63 or more, -2; a size may be 0.
 template <class T, std::size_t N>
 struct size_list {
   using value_type = T;
@@ -22,9 +22,9 @@ struct size_list {
   T values[N];
 
   template <class... Sizes>
-    requires((std::is_integral_v<Sizes> && ...) && sizeof...(Sizes) <= N)
-  constexpr size_list(Sizes... sizes) noexcept
-      : values{(sizes < 0 ? T{-2} : static_cast<T>(sizes))...} {
+    requires(((std::is_integral_v<Sizes> || std::is_same_v<Sizes, extent>)&&...) &&
+             sizeof...(Sizes) <= N)
+  constexpr size_list(Sizes... sizes) noexcept : values{given(extent{sizes})...} {
     for (std::size_t i = sizeof...(Sizes); i < N; ++i) values[i] = -1;
   }
 
@@ -43,6 +43,9 @@ struct size_list {
   }
   constexpr T operator[](std::size_t i) const noexcept { return values[i]; }
   friend constexpr bool operator==(const size_list&, const size_list&) = default;
+
+ private:
+  static constexpr T given(std::int64_t size) noexcept { return size < 0 ? T{-2} : T{size}; }
 };
 
 /// Sizes of a tensor, the outermost first: `.a = {128, 256}`. {1} is a scalar.
@@ -61,8 +64,10 @@ constexpr shape shape_of(const Sizes& sizes) {
   const auto rank = static_cast<std::size_t>(sizes.size());
   shape out{1};
   if (rank > shape::capacity) return {-2};
-  for (std::size_t i = 0; i < rank; ++i)
-    out.values[i] = sizes[i] < 0 ? -2 : static_cast<std::int64_t>(sizes[i]);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto size = static_cast<std::int64_t>(sizes[i]);  // 2^63 or more: negative
+    out.values[i] = size < 0 ? -2 : size;
+  }
   return out;
 }
 

@@ -44,7 +44,7 @@ namespace ops {
 /// others: PyProf counts 40 an element, an exp being 20 and done twice, and moves 3 forward and 5
 ///   backward; CUTLASS example 41 counts 3; DeepSpeed 1
 struct Softmax {
-  std::int64_t rows = 1, cols = 1;
+  extent rows = 1, cols = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 
@@ -72,7 +72,7 @@ struct Softmax {
 /// source: as Softmax
 /// others: PyProf counts 21 an element, an exp being 20, and moves 3 forward and 5 backward
 struct LogSoftmax {
-  std::int64_t rows = 1, cols = 1;
+  extent rows = 1, cols = 1;
   ops::pass pass = ops::pass::fprop;
   dtype type = dtype::f32;
 

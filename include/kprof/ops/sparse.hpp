@@ -31,9 +31,9 @@ namespace ops {
 /// source: rocSPARSE flops.hpp, gbyte.hpp
 /// others: HPCG counts no row offsets
 struct SpmvCsr {
-  std::int64_t M = 1, N = 1;  ///< rows of A, elements of y; columns of A, elements of x
-  std::int64_t nnz = 1;       ///< stored elements of A
-  bool beta = false;          ///< y is added: it is read as well as written
+  extent M = 1, N = 1;  ///< rows of A, elements of y; columns of A, elements of x
+  extent nnz = 1;       ///< stored elements of A
+  bool beta = false;    ///< y is added: it is read as well as written
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;      ///< of indices
   dtype dtypeOffsets = dtype::unknown;  ///< of row offsets; unknown: as dtypeIndex
@@ -72,8 +72,8 @@ struct SpmvCsr {
 /// where: A = 2 bytes(nnz, dtypeIndex) + bytes(nnz, type)
 /// source: rocSPARSE flops.hpp, gbyte.hpp
 struct SpmvCoo {
-  std::int64_t M = 1, N = 1;
-  std::int64_t nnz = 1;
+  extent M = 1, N = 1;
+  extent nnz = 1;
   bool beta = false;
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;
@@ -108,9 +108,9 @@ struct SpmvCoo {
 /// where: A = bytes(M + 1, dtypeOffsets or dtypeIndex) + bytes(nnz, dtypeIndex) + bytes(nnz, type)
 /// source: rocSPARSE flops.hpp, gbyte.hpp
 struct SpmmCsr {
-  std::int64_t M = 1, N = 1, K = 1;  ///< rows of A and C; columns of B and C; columns of A, rows
-                                     ///< of B
-  std::int64_t nnz = 1;
+  extent M = 1, N = 1, K = 1;  ///< rows of A and C; columns of B and C; columns of A, rows
+                               ///< of B
+  extent nnz = 1;
   bool beta = false;  ///< C is added: it is read as well as written
   dtype type = dtype::f32;
   dtype dtypeIndex = dtype::int32;

@@ -36,7 +36,7 @@ enum class stencil_counting : std::uint8_t { weighted, uniform, parres };
 ///   15 FLOPs as written
 struct Stencil {
   size_list<std::int64_t, 3> n{3};            ///< sizes of the grid
-  std::int64_t r = 1;                         ///< radius
+  extent r = 1;                               ///< radius
   stencil_shape shape = stencil_shape::star;  ///< star: the neighbours along the axes; box: all of
                                               ///< the cube
   stencil_counting counting = stencil_counting::weighted;  ///< FLOPs a point: weighted 2 k - 1, a

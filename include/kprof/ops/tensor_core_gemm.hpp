@@ -24,7 +24,7 @@ namespace ops {
 /// source: CUTLASS sparse_gemm_operation_profiler.cu
 /// others: CUTLASS adds 2 M N for its epilogue
 struct SparseGemm {
-  std::int64_t M = 1, N = 1, K = 4;                                     ///< as in Gemm
+  extent M = 1, N = 1, K = 4;                                           ///< as in Gemm
   dtype dtypeA = dtype::f16, dtypeB = dtype::f16, dtypeC = dtype::f16;  ///< as in Gemm
   bool beta = false;                                                    ///< as in Gemm
 
@@ -62,8 +62,8 @@ struct SparseGemm {
 /// source: CUTLASS block_scaled_gemm_operation_profiler.cu
 /// others: CUTLASS pads the scales to 128 x 4 and adds 2 M N for its epilogue
 struct BlockScaledGemm {
-  std::int64_t M = 1, N = 1, K = 32;  ///< as in Gemm
-  std::int64_t block = 32;            ///< elements along K that share a scale
+  extent M = 1, N = 1, K = 32;  ///< as in Gemm
+  extent block = 32;            ///< elements along K that share a scale
   dtype dtypeA = dtype::fp8_e4m3, dtypeB = dtype::fp8_e4m3, dtypeC = dtype::bf16;  ///< as in Gemm
   bool beta = false;                                                               ///< as in Gemm
 
