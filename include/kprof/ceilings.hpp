@@ -5,8 +5,10 @@
 // What this machine reaches at most. Include it to measure that; kprof.hpp does not.
 
 #include <kprof/build_options.hpp>
+#include <kprof/machine/gpu_table.hpp>
 #include <kprof/machine/measure_cpu.hpp>
 #include <kprof/profile/ceilings.hpp>
+#include <kprof/profile/device_profile.hpp>
 
 KPROF_DETAIL_BEGIN
 
@@ -16,6 +18,13 @@ KPROF_DETAIL_BEGIN
 /// Rounds in which a thread was preempted do not count, so that the rates hold on a loaded machine
 /// too. What cannot be measured is 0 and has its reason in `notes`. Throws std::bad_alloc.
 [[gnu::cold]] inline cpu_ceilings measure_ceilings() { return detail::cpu_measurement{}.take(); }
+
+/// What a GPU reaches by the documents of its architecture, with the multiprocessors, clocks and bus
+/// that CUPTI describes it with. Nothing is measured. For an architecture that kprof does not know,
+/// and a device that CUPTI did not describe, there are no rates, and `notes` says so.
+[[gnu::cold]] inline gpu_ceilings ceilings_of(const device_info& device) {
+  return detail::table_ceilings(device);
+}
 
 KPROF_DETAIL_END
 

@@ -49,6 +49,36 @@ struct cpu_ceilings {
   std::vector<std::string> notes;              ///< what could not be measured, and why
 };
 
+/// How fast a GPU multiplies and adds numbers of a type by its table: a bound that no kernel passes.
+struct gpu_arithmetic_ceiling {
+  dtype type = dtype::unknown;
+  arithmetic_unit on = arithmetic_unit::unknown;
+  /// What tensor cores add products into, where that makes a difference; else unknown.
+  dtype sums = dtype::unknown;
+  double operations = 0;         ///< a second, with dense operands, at clock_hz
+  double sparse_operations = 0;  ///< with 2 of 4 operands zero; 0: there is no such form
+  double clock_hz = 0;           ///< lower than the device's for the tensor cores of some cards
+  const char* source = "";       ///< "vendor", "measured", "derived" or "statement"
+};
+
+/// What a GPU reaches at most by its table. What is not known is left out.
+struct gpu_ceilings {
+  std::string device;  ///< its name
+  std::vector<gpu_arithmetic_ceiling> arithmetic;
+  double memory_bytes = 0;         ///< a second; 0: not known
+  double l2_bytes = 0;             ///< a second; 0: not known
+  double shared_bytes = 0;         ///< of shared memory, a second; 0: not known
+  std::vector<std::string> notes;  ///< what is not known and why, and which clock was taken
+
+  /// Null where it is not known.
+  const gpu_arithmetic_ceiling* find(dtype type, arithmetic_unit on,
+                                     dtype sums = dtype::unknown) const noexcept {
+    for (const gpu_arithmetic_ceiling& a : arithmetic)
+      if (a.type == type && a.on == on && (sums == dtype::unknown || a.sums == sums)) return &a;
+    return nullptr;
+  }
+};
+
 KPROF_DETAIL_END
 
 #endif
