@@ -19,9 +19,9 @@ KPROF_DETAIL_BEGIN
 /// too. What cannot be measured is 0 and has its reason in `notes`. Throws std::bad_alloc.
 [[gnu::cold]] inline cpu_ceilings measure_ceilings() { return detail::cpu_measurement{}.take(); }
 
-/// What a GPU reaches by the documents of its architecture, with the multiprocessors, clocks and bus
-/// that CUPTI describes it with. Nothing is measured. For an architecture that kprof does not know,
-/// and a device that CUPTI did not describe, there are no rates, and `notes` says so.
+/// What a GPU reaches by the documents of its architecture, with the multiprocessors, clocks and
+/// bus that CUPTI describes it with. Nothing is measured. For an architecture that kprof does not
+/// know, and a device that CUPTI did not describe, there are no rates, and `notes` says so.
 [[gnu::cold]] inline gpu_ceilings ceilings_of(const device_info& device) {
   return detail::table_ceilings(device);
 }

@@ -49,7 +49,7 @@ struct cpu_ceilings {
   std::vector<std::string> notes;              ///< what could not be measured, and why
 };
 
-/// How fast a GPU multiplies and adds numbers of a type by its table: a bound that no kernel passes.
+/// How fast a GPU multiplies and adds numbers of a type by its table: no kernel is faster.
 struct gpu_arithmetic_ceiling {
   dtype type = dtype::unknown;
   arithmetic_unit on = arithmetic_unit::unknown;
