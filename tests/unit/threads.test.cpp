@@ -41,6 +41,27 @@ struct late {
 
 }  // namespace
 
+TEST_CASE("threads.each_tells_how_long_it_ran_and_was_in_scopes") {
+  REQUIRE(kprof::start());
+  KPROF_REGION("main");
+  std::thread([] { KPROF_OP(Task, {1}); }).join();
+  const kprof::profile p = kprof::snapshot();
+  REQUIRE(p.threads.size() == 2);
+  for (const kprof::thread_info& t : p.threads) {
+    INFO(t.begin_ns << " + " << t.wall_ns << " of " << p.wall_ns);
+    CHECK(t.begin_ns >= 0);
+    CHECK(t.begin_ns + t.wall_ns <= p.wall_ns * (1 + 1e-9));
+    CHECK(t.wall_ns > 0);
+  }
+  const kprof::scope_node task = only(p, "Task kind=1"), main = only(p, "main");
+  CHECK(p.threads[task.thread].in_scopes_ns == task.total_ns);
+  CHECK(p.threads[main.thread].in_scopes_ns == Approx(main.open_ns));
+  CHECK(p.threads[task.thread].begin_ns >= p.threads[main.thread].begin_ns);
+  CHECK(task.first_ns == task.total_ns);
+  CHECK(task.first_end_ns <= p.threads[task.thread].begin_ns + p.threads[task.thread].wall_ns);
+  CHECK(main.first_ns < 0);
+}
+
 TEST_CASE("threads.each_has_its_own_tree") {
   REQUIRE(kprof::start());
   std::vector<std::thread> all;
@@ -301,6 +322,9 @@ TEST_CASE("fork.parent_and_child_have_their_own_profiles") {
       for (const std::string& note : p.notes)
         told = told || note.find("forked from process") != std::string::npos;
       faults |= told ? 0 : 32;
+      const kprof::thread_info& self = p.threads.at(0);
+      faults |=
+          self.wall_ns > 0 && self.begin_ns + self.wall_ns <= p.wall_ns * (1 + 1e-9) ? 0 : 128;
 #if KPROF_TEST_THREADS_AFTER_FORK
       std::thread([] { KPROF_OP(Task, {4}); }).join();
       faults |= calls(kprof::snapshot(), "Task kind=4") == 1 ? 0 : 64;
