@@ -15,6 +15,7 @@
 //   }
 
 #include <kprof/build_options.hpp>
+#include <kprof/declare/part.hpp>
 #include <kprof/op.hpp>
 #if KPROF_ENABLE
 #include <kprof/attach/hub.hpp>
@@ -38,17 +39,10 @@
   static_cast<void>(::kprof::detail::params_of<Op>{__VA_OPT__(.value = __VA_ARGS__)})
 #define KPROF_DETAIL_OP_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_OP_needs_braces_after_if_else_for_or_while_, N)
+#define KPROF_DETAIL_PART_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_PART_needs_braces_after_if_else_for_or_while_, N)
 #define KPROF_DETAIL_REGION_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_REGION_needs_braces_after_if_else_for_or_while_, N)
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-template <class Op>
-struct params_of {
-  Op value;
-};
-}  // namespace detail
-KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
@@ -59,20 +53,31 @@ KPROF_DETAIL_END
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP(N, Op, ...)                                                          \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                    \
   KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),      \
-                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, op_desc_of, make, __VA_ARGS__)
 // Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
 // more while nobody listens.
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
-  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                      \
-  static constinit ::kprof::detail::site kprof_site{                                           \
-      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \
-  const ::kprof::detail::scope_guard kprof_scope =                                             \
-      __builtin_expect(kprof_api != nullptr, 0)                                                \
-          ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                         \
-                *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))               \
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, desc, make, ...)        \
+  static constinit ::kprof::detail::site kprof_site{                                     \
+      0, __LINE__, __FILE__, &::kprof::detail::desc<Op>, &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();       \
+  const ::kprof::detail::scope_guard kprof_scope =                                       \
+      __builtin_expect(kprof_api != nullptr, 0)                                          \
+          ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                   \
+                *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))         \
           : ::kprof::detail::scope_guard(0)
+
+/// Guards the rest of the block as this thread's `part`, from 0, of one call of operator `Op` that
+/// `parts` threads share, each with such a guard. The parameters, an lvalue or a braced list, are
+/// those of the whole call, which counts once.
+///     KPROF_PART(Gemm, {.M = m, .N = n, .K = k}, thread, threads);
+#define KPROF_PART(Op, ...) KPROF_DETAIL_PART(__COUNTER__, Op, __VA_ARGS__)
+#define KPROF_DETAIL_PART(N, Op, ...)                                                          \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_PART_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  if (false) static_cast<void>(::kprof::detail::part_arguments<Op>{__VA_ARGS__});              \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),        \
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, part_desc_of, make_part, __VA_ARGS__)
 
 /// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
 /// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
@@ -143,11 +148,13 @@ KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullpt
   }
 }
 
-template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const scope_api& api,
-                                                                     site& where,
-                                                                     const Op& params) noexcept {
-  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
+/// `params`: of type Op, or call_part<Op>.
+template <class Op, class Params>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(
+    const scope_api& api, site& where, const Params& params) noexcept {
+  constexpr std::uint32_t bytes = std::is_same_v<Op, Params>
+                                      ? op_desc_of<Op>.params_size
+                                      : static_cast<std::uint32_t>(sizeof(Params));
   static_cast<void>(&listed<Op>);
   if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
     return api.begin[bytes / 8](where, &params);
@@ -177,7 +184,7 @@ template <class Op>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const Op& params) noexcept {
   static_assert(check_operator<Op>());
   const scope_api* const api = listener();
-  return __builtin_expect(api != nullptr, 0) ? open_op(*api, common_site<Op>, params) : 0;
+  return __builtin_expect(api != nullptr, 0) ? open_op<Op>(*api, common_site<Op>, params) : 0;
 }
 template <class Name>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_region(

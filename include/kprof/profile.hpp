@@ -44,6 +44,26 @@ struct work_per_call {
   pass_kind pass = pass_kind::unknown;
 };
 
+/// One part of calls that several threads share, see KPROF_PART. The node's own counts and times
+/// are those of the part; the calls as a whole are told by the nodes of their part 0.
+struct shared_part {
+  std::uint32_t part = 0;  ///< from 0
+  /// Of the call. 0: the node's scopes are no parts; or part 0 of calls whose parameters were not
+  /// kept, which stands for the call.
+  std::uint32_t parts = 0;
+  /// Of part 0: calls all parts of which have finished. All else here is of part 0 too.
+  std::uint64_t calls = 0;
+  std::uint64_t joined = 0;  ///< of these, calls whose times are known and counted below
+  double wall_ns = 0;        ///< from the first begin to the last end of a call, summed
+  double busy_ns = 0;        ///< in the parts, summed
+  double longest_ns = 0;     ///< in the longest part of each call, summed
+  double min_ns = 0;         ///< from the first begin to the last end
+  double max_ns = 0;
+  double first_ns = -1;      ///< of the call that ended first; negative: not known
+  double first_end_ns = -1;  ///< when that was since the session's start
+  histogram durations;  ///< from the first begin to the last end, in ticks of profile::clock
+};
+
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
@@ -88,6 +108,7 @@ struct scope_node {
   double first_ns = -1;
   double first_end_ns = -1;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock
+  shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
 
 struct thread_info {
@@ -146,6 +167,15 @@ struct completeness {
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.
   std::uint64_t imprecise = 0;
+  /// Calls that threads share of which some parts have finished and others have not begun; they are
+  /// in no row.
+  std::uint64_t incomplete_calls = 0;
+  /// Parts of such calls that have no place: their number is not below the number of parts, or
+  /// there are more than 65,536. They belong to no call.
+  std::uint64_t impossible_parts = 0;
+  /// Calls that threads share whose times are not known: some of their parts came more than 8192
+  /// calls later than others.
+  std::uint64_t unjoined_calls = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot
 };

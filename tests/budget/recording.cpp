@@ -28,6 +28,12 @@ struct Params {
     work(p);
   }
 }
+[[gnu::noinline]] void part(const Params& p, long n) {
+  for (long i = 0; i < n; ++i) {
+    KPROF_PART(Params, p, static_cast<int>(i & 1), 2);
+    work(p);
+  }
+}
 [[gnu::noinline]] void region(const Params& p, long n) {
   for (long i = 0; i < n; ++i) {
     KPROF_REGION("layer");
@@ -50,11 +56,8 @@ int main(int argc, char** argv) {
     const char* name;
     void (*loop)(const Params&, long);
     long scopes;
-  } cases[] = {{"bare", bare, 0},
-               {"lvalue", lvalue, 1},
-               {"braced", braced, 1},
-               {"region", region, 1},
-               {"nested", nested, 2}};
+  } cases[] = {{"bare", bare, 0}, {"lvalue", lvalue, 1}, {"braced", braced, 1},
+               {"part", part, 1}, {"region", region, 1}, {"nested", nested, 2}};
   for (const auto& c : cases)
     if (std::strcmp(c.name, argv[1]) == 0) {
       c.loop(p, n);

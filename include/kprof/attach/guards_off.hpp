@@ -7,6 +7,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/checks.hpp>
+#include <kprof/declare/part.hpp>
 
 #if !KPROF_ENABLE
 
@@ -17,6 +18,10 @@
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(__COUNTER__), true); \
   if constexpr (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);   \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_PART(Op, ...)                                                                 \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_PART_NAME(__COUNTER__), true);                     \
+  if constexpr (false) static_cast<void>(::kprof::detail::part_arguments<Op>{__VA_ARGS__}); \
+  if (false) static_cast<void>(::kprof::detail::make_part<Op>(__VA_ARGS__))
 #define KPROF_REGION(name)                                                \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)

@@ -9,12 +9,15 @@
 #include <kprof/attribute/attribution.hpp>
 #include <kprof/attribute/parameters.hpp>
 #include <kprof/attribute/process_facts.hpp>
+#include <kprof/attribute/shared_calls.hpp>
+#include <kprof/attribute/unshared_calls.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/recorder.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -83,7 +86,7 @@ class operator_numbers {
     std::uint32_t& number = by_site_[site];
     if (number != scope_node::none) return number;
     const auto [entry, is_new] =
-        by_operator_.try_emplace(&op, static_cast<std::uint32_t>(table_.size()));
+        by_name_.try_emplace(op.name, static_cast<std::uint32_t>(table_.size()));
     if (is_new) table_.push_back(to_operator(op));
     return number = entry->second;
   }
@@ -104,7 +107,8 @@ class operator_numbers {
   std::vector<operator_info>& table_;
   std::vector<std::uint32_t> by_site_;
   std::vector<bool> failed_;
-  std::unordered_map<const op_info*, std::uint32_t> by_operator_;
+  // which differs from operator to operator; parts of calls have the operator of whole calls
+  std::unordered_map<std::string_view, std::uint32_t> by_name_;
 };
 
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
@@ -188,7 +192,8 @@ inline thread_info to_thread(const thread_log& log, const moment& at) {
 }
 
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
-                       operator_numbers& operators, const moment& at) {
+                       operator_numbers& operators, const part_calls& shared_calls,
+                       shared_calls_of_profile& shared, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
@@ -197,9 +202,12 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     scope_node node = to_node(n, log.tree, sites, operators, at.time);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
-    if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
+    if (node.kind == scope_kind::op && !node.merged && !n.is_part && !node.work.valid)
       out.complete.invalid += node.calls;
-    if (node.merged) out.complete.merged += node.calls;
+    if (n.merged && has_parts(sites[n.site]))
+      shared.add_merged(n.site, node,
+                        part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
+    if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
   add_missing_launches(out, log, base);
@@ -211,6 +219,13 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     scope_node& node = out.nodes[base + f.node];
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+  }
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    const tree_node& n = log.tree.nodes()[i];
+    if (!n.is_part) continue;
+    const payload p = log.tree.payload_of(n);
+    shared.add(n.site, base + i, part_number_of(*sites[n.site].op, p), shared_calls.find(n, p),
+               log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
   out.complete.dropped += log.counts.dropped;
@@ -236,14 +251,26 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));
     });
+  out.clock.ns_per_tick = at.time.ns_per_tick();
   operator_numbers operators(out.operators);
-  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
+  shared_calls_of_profile shared(out, at.time);
+  unshared_calls unshared;
+  from.join_parts(at.now);
+  from.each_thread([&](thread_log& log) {
+    unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at);
+  });
+  if (unshared.has_candidates())
+    from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
-  out.complete.closed_elsewhere = from.closed_elsewhere();
-  out.complete.dropped += from.dropped();
-  out.complete.dropped_inside = from.dropped_inside();
-  out.device.complete.launches_lost += from.launches_lost();
-  const std::uint64_t recycled = from.recycled_until();
+  unshared.tell(out);
+  shared.finish();
+  const recorder_counts& counts = from.counts();
+  out.complete.closed_elsewhere = counts.closed_elsewhere;
+  out.complete.dropped += counts.dropped;
+  out.complete.dropped_inside = counts.dropped_inside;
+  out.device.complete.launches_lost += counts.launches_lost;
+  const std::uint64_t recycled = counts.recycled_until;
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;

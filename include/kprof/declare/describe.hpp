@@ -268,8 +268,12 @@ struct KPROF_DETAIL_LOCAL describe_op {
 /// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
-    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
-    &describe_op<T>::params, &describe_op<T>::evaluate, describe_op<T>::presenter()};
+    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)),
+    0U,
+    &describe_op<T>::name,
+    &describe_op<T>::params,
+    &describe_op<T>::evaluate,
+    describe_op<T>::presenter()};
 
 }  // namespace detail
 KPROF_DETAIL_END

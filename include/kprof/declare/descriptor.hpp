@@ -93,6 +93,9 @@ struct presentation {
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
   std::uint32_t params_size;  // 0 for a struct without fields
+  // Of parts of a call: where the part_number lies behind the parameters, in `params_size` bytes; 0
+  // of whole calls.
+  std::uint32_t part_at;
   text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;

@@ -18,6 +18,8 @@ enum class absence : std::uint8_t {
   not_noted,        ///< the profile does not have it: a program with an older kprof saved it
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
+  not_shared,       ///< no call is shared by several threads
+  not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
   untimed,          ///< CUPTI gave no time for some of the work on the device

@@ -259,6 +259,30 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::metric_value<&operator_row::bytes>,
      .meaning = "bytes() of the calls in total, read + written, summed"},
+    {.id = "threads",
+     .label = "threads",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::threads>,
+     .meaning =
+         "parts of a call that several threads share (KPROF_PART), the mean over such calls"},
+    {.id = "imbalance",
+     .label = "imbalance",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::imbalance>,
+     .meaning = "of calls that threads share: time of the longest part / mean time of a part; 1 "
+                "where all parts take as long"},
+    {.id = "waiting",
+     .label = "waiting",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::waiting_ns>,
+     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
+                "less the time in the parts, summed: what threads lost by coming late or waiting"},
 };
 
 namespace detail {
@@ -287,6 +311,9 @@ inline const char* explain(absence why) noexcept {
       return "made by replaying CUDA graphs, which takes no time on the host";
     case absence::not_noted: return "not in the file: an older kprof saved it";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
+    case absence::not_joined:
+      return "parts of shared calls came more than 8192 calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:
       return "not all records of the work on the device have come: it had not ended, or could not "

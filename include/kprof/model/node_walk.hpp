@@ -125,10 +125,46 @@ inline bool is_placeholder(const scope_node& n) noexcept {
   return n.calls == 0 && n.open == 0 && n.replays == 0;
 }
 
+/// Whether the node's scopes are parts of calls that several threads share.
+inline bool is_part(const scope_node& n) noexcept { return n.shared.parts != 0; }
+
+/// Finished calls: those that threads share count at their part 0, when all parts have finished.
+inline std::uint64_t finished_calls(const scope_node& n) noexcept {
+  return is_part(n) ? n.shared.calls : n.calls;
+}
+/// Of these, calls whose durations are known.
+inline std::uint64_t timed_calls(const scope_node& n) noexcept {
+  return is_part(n) ? n.shared.joined : n.calls;
+}
+/// The durations of those calls, summed.
+inline double calls_ns(const scope_node& n) noexcept {
+  return not_negative(is_part(n) ? n.shared.wall_ns : n.total_ns);
+}
+/// Whether the node's open scopes stand for open calls, and not for further parts of them.
+inline bool opens_calls(const scope_node& n) noexcept { return !is_part(n) || n.shared.part == 0; }
+
 /// Calls that did the operator's work: those that were captured did none, each replay of a graph
 /// does it once.
 inline std::uint64_t executions(const scope_node& n) noexcept {
-  return n.calls - std::min(n.calls, n.captured) + n.replays;
+  const std::uint64_t calls = finished_calls(n);
+  return calls - std::min(calls, n.captured) + n.replays;
+}
+
+/// What the formulas say of all calls of a node that did the operator's work.
+inline double all_flops(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
+}
+inline double all_bytes(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) *
+         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+}
+
+/// Whether the formulas of a call give numbers.
+inline bool says_flops(const scope_node& n) noexcept {
+  return n.work.has_flops && n.work.valid && !n.merged;
+}
+inline bool says_bytes(const scope_node& n) noexcept {
+  return n.work.has_bytes && n.work.valid && !n.merged;
 }
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {

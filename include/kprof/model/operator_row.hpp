@@ -11,6 +11,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_values.hpp>
+#include <kprof/model/shared_sum.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/histogram.hpp>
 
@@ -91,6 +92,11 @@ struct operator_row {
   figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
   figure flops_per_byte;                  ///< arithmetic intensity
 
+  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
+  /// part; and the time that threads lost, parts times duration less the time in the parts.
+  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
+      waiting_ns{0, absence::not_shared};
+
   bool on_device = false;  ///< launched work, or operators nested in it did
   /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
   std::uint64_t kernels = 0;
@@ -103,23 +109,6 @@ struct operator_row {
 };
 
 namespace detail {
-
-/// What the formulas say of all calls of a node that did the operator's work.
-inline double all_flops(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
-}
-inline double all_bytes(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) *
-         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
-}
-
-/// Whether the formulas of a call give numbers.
-inline bool says_flops(const scope_node& n) noexcept {
-  return n.work.has_flops && n.work.valid && !n.merged;
-}
-inline bool says_bytes(const scope_node& n) noexcept {
-  return n.work.has_bytes && n.work.valid && !n.merged;
-}
 
 /// What of a call counts in its row, since no call around it covers it.
 struct counted_call {
@@ -136,7 +125,8 @@ struct variant_sum {
   std::uint32_t row = scope_node::none;
 
   void add(const scope_node& n, const counted_call& counted) noexcept {
-    const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
+    // Which parts launched for which call is not known.
+    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
     if (counted.time) {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;
@@ -192,6 +182,9 @@ struct row_sum {
   double first_ns = -1, first_end_ns = HUGE_VAL;
   bool lacks_first = false;  // some node does not have it
   double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
+  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
+  std::uint64_t timed_calls = 0;
+  shared_sum shared;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -221,19 +214,29 @@ struct row_sum {
     active_bytes -= says_bytes(n) ? 1U : 0U;
   }
 
+  /// A call's duration and its end; negative: not known.
+  void add_first(double ns, double end_ns) {
+    lacks_first = lacks_first || !(ns >= 0);
+    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
+  }
+
   void add(const scope_node& n, const counted_call& counted) {
-    row.calls += n.calls;
-    row.captured += std::min(n.captured, n.calls);
+    row.calls += finished_calls(n);
+    row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    duration_ns += not_negative(n.total_ns);
-    add_durations(n.durations);
-    if (n.calls > 0) {
-      min_ns = std::min(min_ns, not_negative(n.min_ns));
-      max_ns = std::max(max_ns, not_negative(n.max_ns));
-      lacks_first = lacks_first || !(n.first_ns >= 0);
-      if (n.first_end_ns < first_end_ns) first_ns = n.first_ns, first_end_ns = n.first_end_ns;
+    if (opens_calls(n)) {
+      row.open += n.open;
+      row.open_ns += not_negative(n.open_ns);
+    }
+    shared.add(n);
+    if (detail::timed_calls(n) > 0) {
+      timed_calls += detail::timed_calls(n);
+      duration_ns += calls_ns(n);
+      add_durations(is_part(n) ? n.shared.durations : n.durations);
+      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
+      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
+      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
+                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
     }
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
@@ -269,9 +272,9 @@ struct row_sum {
     if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
     if (!n.work.valid) {
       row.invalid = true;
-      row.invalid_calls += n.calls;
+      row.invalid_calls += finished_calls(n);
     }
-    if (counted.time) row.total_ns += not_negative(n.total_ns);
+    if (counted.time) row.total_ns += calls_ns(n);
     const std::uint64_t done = executions(n);
     const bool lacks_flops_here = !n.merged && !n.work.has_flops;
     const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
@@ -280,12 +283,12 @@ struct row_sum {
     any_flops = any_flops || says_flops(n);
     any_bytes = any_bytes || says_bytes(n);
     if (counted.flops) {
-      if (says_flops(n)) flops += all_flops(n);
+      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
       if (lacks_flops_here) row.calls_without_flops += done;
       else flops_calls += static_cast<double>(done);
     }
     if (counted.bytes) {
-      if (says_bytes(n)) bytes += all_bytes(n);
+      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
       if (lacks_bytes_here) row.calls_without_bytes += done;
       else bytes_calls += static_cast<double>(done);
     }
@@ -302,7 +305,8 @@ struct row_sum {
   }
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls > 0     ? absence::none
+    const absence none_finished = timed_calls > 0   ? absence::none
+                                  : row.calls > 0   ? absence::not_joined
                                   : row.replays > 0 ? absence::graphs_only
                                                     : absence::no_calls;
     const auto duration = [&](double ns) {
@@ -312,7 +316,7 @@ struct row_sum {
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns =
-        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
     row.median_ns = duration(quantile(0.5) * ns_per_tick);
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
@@ -326,8 +330,15 @@ struct row_sum {
     row.bytes = {bytes, std::max(no_bytes, nothing_done())};
     row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
     row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
-    row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
-    row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
+    const absence untimed =
+        none_finished == absence::not_joined ? absence::not_joined : absence::none;
+    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.threads = shared.threads();
+    row.imbalance = shared.imbalance();
+    row.waiting_ns = shared.waiting();
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;

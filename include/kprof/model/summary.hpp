@@ -101,7 +101,8 @@ class row_summing {
     variant.row = numbers_.row_of[node];
     if (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0) {
       variant.on_device = true;
-      variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
+      variant.handed_over =
+          variant.handed_over || is_placeholder(p_.nodes[node]) || is_part(p_.nodes[node]);
     }
     variant.add(p_.nodes[node], counted);
   }

@@ -57,7 +57,10 @@ struct tree_row {
   std::uint64_t replays = 0;
   std::uint64_t open = 0;
   double open_ns = 0;
-  double total_ns = 0;
+  double total_ns = 0;  ///< in the scopes; of calls that threads share, in all their parts
+  /// Of `calls`, those whose durations are known, and these summed.
+  std::uint64_t timed_calls = 0;
+  double calls_ns = 0;
   double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
   /// The largest total, that of open calls included, of the row and all rows below it.
   double largest_ns = 0;
@@ -133,10 +136,12 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     }
     if (root) continue;
     row.invalid = row.invalid || !n.work.valid;
-    row.calls += n.calls;
+    row.calls += finished_calls(n);
+    row.timed_calls += timed_calls(n);
+    row.calls_ns += calls_ns(n);
     row.replays += n.replays;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
+    row.open += opens_calls(n) ? n.open : 0;
+    row.open_ns += opens_calls(n) ? not_negative(n.open_ns) : 0;
     row.total_ns += not_negative(n.total_ns);
     row.self_ns += not_negative(n.self_ns);
   }

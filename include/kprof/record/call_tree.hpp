@@ -11,6 +11,7 @@
 #include <kprof/record/folded.hpp>
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/op_info.hpp>
+#include <kprof/record/part_payload.hpp>
 #include <kprof/record/same_bytes.hpp>
 #include <kprof/record/tree_node.hpp>
 #include <kprof/write/attempt.hpp>
@@ -107,7 +108,7 @@ class call_tree {
   /// they are in may be gone. `merged` asks for the node that stands for all parameters.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
                       const work& values) {
-    return merged ? merged_child(parent, site, false) : look_up(parent, site, p, &values, false);
+    return merged ? merged_child(parent, site, p, false) : look_up(parent, site, p, &values, false);
   }
 
   /// Counts one finished call.
@@ -123,7 +124,7 @@ class call_tree {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 1; i < other.nodes_.size(); ++i) {
       const tree_node& n = other.nodes_[i];
-      here[i] = n.merged ? merged_child(here[n.parent], n.site, true)
+      here[i] = n.merged ? merged_child(here[n.parent], n.site, other.payload_of(n), true)
                          : look_up(here[n.parent], n.site, other.payload_of(n), &n.values, true);
     }
     return here;
@@ -147,7 +148,7 @@ class call_tree {
  private:
   static constexpr std::size_t fewest_buckets = 64;
   static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
-  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_payload = max_params_size + max_params_alignment;
   static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
@@ -170,8 +171,12 @@ class call_tree {
   }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
                payload p) const noexcept {
+    return !nodes_[node].merged && holds(node, parent, site, p);
+  }
+  bool holds(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
+             payload p) const noexcept {
     const tree_node& n = nodes_[node];
-    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
+    return n.site == site && n.parent == parent && n.payload_size == p.size &&
            same_bytes<false>(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
 
@@ -191,16 +196,8 @@ class call_tree {
   }
 
   static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
-    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
-    std::uint32_t i = 0;
-    for (; i + 8 <= p.size; i += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, p.bytes + i, 8);
-      h = (h ^ word) * 0x9E3779B97F4A7C15U;
-      h ^= h >> 29U;
-    }
-    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
-    return static_cast<std::uint32_t>(h >> 32U);
+    const std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::uint32_t>(mixed_in(h, p.bytes, p.size) >> 32U);
   }
 
   /// `values`: what the formulas are known to say; nullptr: run them when the node is new, and ask
@@ -211,7 +208,8 @@ class call_tree {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
+    if (!kept_anyway && budget_->nearly_spent())
+      return merged_child(parent, site, payload_when_merged((*sites_)[site], p), false);
     if (values != nullptr) return add(parent, site, hash, p, *values, false);
     work own{};
     presentation shown{};
@@ -220,14 +218,15 @@ class call_tree {
   }
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
-  /// for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, bool kept_anyway) {
+  /// for this parent. `p`: payload_when_merged().
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, payload p,
+                             bool kept_anyway) {
     for (;;) {
       const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+        if (nodes_[i].merged && holds(i, parent, site, p)) return i;
       if (parent == root || kept_anyway || !budget_->spent())
-        return add(parent, site, hash, {nullptr, 0}, work{}, true);
+        return add(parent, site, hash, p, work{}, true);
       parent = root;
     }
   }
@@ -249,6 +248,7 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
+    n.is_part = !merged && has_parts((*sites_)[site]);
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
@@ -273,6 +273,7 @@ class call_tree {
     bare.payload_size = n.payload_size;
     bare.shown_size = n.shown_size;
     bare.merged = n.merged;
+    bare.is_part = n.is_part;
     bare.values = n.values;
     return bare;
   }

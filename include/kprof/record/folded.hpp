@@ -53,6 +53,13 @@ inline void append_notes(const char* at, std::uint32_t path, std::uint32_t threa
   }
 }
 
+/// A part of a shared call that has ended, as folding found it.
+struct part_note {
+  std::uint32_t node;
+  std::uint64_t begin;  // ticks
+  std::uint64_t end;
+};
+
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
   /// Not known: kprof does not know where the node was captured, or had no memory to note it.

@@ -12,6 +12,7 @@
 #include <kprof/record/log_words.hpp>
 #include <kprof/record/missing_launches.hpp>
 #include <kprof/record/node_paths.hpp>
+#include <kprof/record/shared_totals.hpp>
 #include <kprof/write/attempt.hpp>
 
 #include <cstddef>
@@ -26,7 +27,7 @@ namespace detail {
 class KPROF_DETAIL_LOCAL log_folding {
  public:
   log_folding(site_table& sites, path_table& all_paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths(tree, all_paths) {}
+      : tree(sites, budget), device(budget), paths(tree, all_paths), shared(budget) {}
 
   /// Scopes that folding has seen begin and not end.
   std::uint64_t open_scopes() const noexcept {
@@ -41,6 +42,8 @@ class KPROF_DETAIL_LOCAL log_folding {
   missing_launches missing;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
+  std::vector<part_note> parts;       // not yet joined, in the order of their ends
+  shared_totals shared;
   log_counts counts;
 
  protected:
@@ -79,7 +82,7 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t start = get(at + 8);
     at += record_size(word);
     const std::uint64_t end_word = at < stop ? get(at) : 0;
-    if ((end_word & end_bit) == 0) {
+    if ((end_word & end_bit) == 0 || called.node->is_part) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
       stack.push_back({called.number, false, start, 0});
       return start;
@@ -109,8 +112,8 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::adopt: stack.push_back({paths.node_of(subject), true, ticks, 0}); break;
       case record_kind::end_to:
         while (stack.size() > subject) {
-          ++counts.closed_by_parent;
           close_innermost(ticks);
+          ++counts.closed_by_parent;
         }
         close_innermost(ticks);
         break;
@@ -155,10 +158,17 @@ class KPROF_DETAIL_LOCAL log_folding {
   }
   void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
+    if (n.is_part) [[unlikely]]
+      note_part(f, ticks);
     tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
+  }
+
+  [[gnu::noinline]] void note_part(const open_frame& f, std::uint64_t ticks) {
+    reserve_more(parts, 1);
+    parts.push_back({f.node, f.start, f.start + ticks});
   }
 
   std::uint32_t innermost_path() {

@@ -9,6 +9,7 @@
 #include <kprof/attach/hub.hpp>
 #include <kprof/build_options.hpp>
 #include <kprof/declare/division_trap.hpp>
+#include <kprof/declare/part.hpp>
 
 #include <atomic>
 #include <cstring>
@@ -123,21 +124,24 @@ class op_info {
       : declared_name(copy(from.name())),
         name(declared_name),
         params_size(from.params_size),
+        part_at(from.part_at),
         fields(copy_fields(from.params())),
         defaults(params_size, '\0') {
     add_runs(runs_, fields, 0);
+    for (const byte_run& r : runs_)
+      std::memcpy(defaults.data() + r.offset,
+                  static_cast<const char*>(from.params().defaults) + r.offset, r.size);
+    if (part_at != 0) add_part_number();
     packed = params_size == 0 ||
              (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
-    if (params_size != 0)
-      canonical(static_cast<const char*>(from.params().defaults), defaults.data());
   }
 
   /// The same operator, declared in another binary or in this one: same name, size and fields, and
   /// no other formulas from the same binary, for then they are two that share a name, of two
-  /// namespaces for instance.
+  /// namespaces for instance. Parts of its calls have another op_info than its whole calls.
   bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
-    if (declared_name != other.declared_name || params_size != other.params_size ||
-        !same_fields(fields, other.fields))
+    if (declared_name != other.declared_name || !same_fields(fields, other.fields) ||
+        (part_at == other.part_at && params_size != other.params_size))
       return false;
     for (const evaluator& e : evaluators_)
       if (e.home == home && e.evaluate != desc.evaluate) return false;
@@ -178,11 +182,20 @@ class op_info {
   std::string declared_name;
   std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
+  std::uint32_t part_at;  // of parts of calls: where the part_number is; 0 of whole calls
   std::vector<field_info> fields;
-  std::string defaults;  // parameters of a value-initialised object
-  bool packed = false;   // no padding: bytes as they are
+  std::string defaults;      // parameters of a value-initialised object
+  bool packed = false;       // no padding: bytes as they are
+  bool shares_name = false;  // with the same operator in parts, or as a whole
 
  private:
+  void add_part_number() {
+    constexpr std::uint32_t size = sizeof(part_number);
+    if (!runs_.empty() && runs_.back().offset + runs_.back().size == part_at)
+      runs_.back().size += size;
+    else runs_.push_back({part_at, size});
+  }
+
   struct evaluator {
     const module_record* home;
     void (*evaluate)(const void*, work&) noexcept;
@@ -254,15 +267,22 @@ class site_table {
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
+    const op_info* in_parts = nullptr;  // the same operator, and one of both is of parts
     std::size_t namesakes = 0;
     for (const auto& op : ops_) {
       if (op->is(candidate, home, desc)) {
-        op->add_evaluator(home, desc);
-        return *op;
+        if (op->part_at == candidate.part_at) {
+          op->add_evaluator(home, desc);
+          return *op;
+        }
+        in_parts = op.get();
+      } else if (op->declared_name == candidate.declared_name && !op->shares_name) {
+        ++namesakes;
       }
-      if (op->declared_name == candidate.declared_name) ++namesakes;
     }
-    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
+    if (in_parts != nullptr) candidate.name = in_parts->name;
+    else if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
+    candidate.shares_name = in_parts != nullptr;
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();

@@ -14,6 +14,7 @@
 #include <kprof/record/clock.hpp>
 #include <kprof/record/forked_child.hpp>
 #include <kprof/record/op_info.hpp>
+#include <kprof/record/part_calls.hpp>
 #include <kprof/record/recorder_counts.hpp>
 #include <kprof/record/this_thread.hpp>
 #include <kprof/record/thread_list.hpp>
@@ -81,12 +82,16 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     auto& log = *static_cast<thread_log*>(this_log);
     chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    const std::lock_guard own(log.mutex());
+    std::unique_lock own(log.mutex());
     if (c == nullptr) {
       ++(log.counts.*lost);
       return false;
     }
     log.append(c, pool_);
+    if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
+    const std::uint64_t until = log.parts.back().end;
+    own.unlock();
+    join_parts_unless_busy(until);
     return true;
   }
 
@@ -120,6 +125,14 @@ class KPROF_DETAIL_LOCAL recorder {
     }
   }
 
+  /// Joins the parts of shared calls that ended up to `until`, in ticks.
+  void join_parts(std::uint64_t until) {
+    const mark_inside_kprof mark;
+    restart_in_child();
+    const std::lock_guard lock(threads_.mutex());
+    timed([&] { threads_.join_parts(until); });
+  }
+  const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
   template <class Use>
   void with_threads(Use use) {
@@ -140,19 +153,9 @@ class KPROF_DETAIL_LOCAL recorder {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
-    log_head* const log = this_log;
-    const scope_token around = log->scopes.innermost();
-    log->scopes.begin_change();
-    char* const at = log->next_record();
-    if (has_room(*log, at, around, record_size(word))) {
-      put(at, word);
-      put(at + 8, ticks);
-      if (payload != 0) std::memcpy(at + record_header, ids + 1, payload);
-      log->publish(at + record_size(word));
-    } else {  // a signal's handler has taken the room
+    // A signal's handler may have taken the room.
+    if (!append_record(*this_log, word, ticks, ids + (payload != 0 ? 1 : 0), payload))
       counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
-    }
-    log->scopes.set_innermost(around);
   }
 
   /// The number of this thread's log.
@@ -219,25 +222,22 @@ class KPROF_DETAIL_LOCAL recorder {
 
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
-  std::uint64_t dropped() const noexcept { return read(counts_.dropped); }
-  std::uint64_t launches_lost() const noexcept { return read(counts_.launches_lost); }
-  std::uint64_t dropped_inside() const noexcept { return read(counts_.dropped_inside); }
-  std::uint64_t closed_elsewhere() const noexcept { return read(counts_.closed_elsewhere); }
-  /// Time before which the timeline has been recycled, in ticks; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept { return read(counts_.recycled_until); }
-  std::uint64_t folding_ns() const noexcept { return read(counts_.folding_ns); }
+  const recorder_counts& counts() const noexcept { return counts_; }
 
  private:
-  static std::uint64_t read(const std::atomic<std::uint64_t>& count) noexcept {
-    return count.load(std::memory_order_relaxed);
-  }
-
   /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
   /// are folded when they have left the cache, but a program that takes a snapshot now and then
   /// pays for folding there and not in its scopes.
   std::uint32_t deferrable_chunks() const noexcept {
     const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
+  }
+
+  /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
+  void join_parts_unless_busy(std::uint64_t until) noexcept {
+    const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
+    if (lock.owns_lock())
+      static_cast<void>(attempt([&] { timed([&] { threads_.join_parts(until); }); }));
   }
 
   template <class Fold>
@@ -285,7 +285,7 @@ class KPROF_DETAIL_LOCAL recorder {
       return nullptr;
     }
     c->owner->release(c);
-    std::uint64_t until = recycled_until();
+    std::uint64_t until = counts_.recycled_until.load(std::memory_order_relaxed);
     while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
                                         until, c->last_ticks, std::memory_order_relaxed)) {}
     return c;

@@ -38,6 +38,19 @@ bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
   else return std::memcmp(a, b, n) == 0;
 }
 
+/// A hash of 64 bits of these bytes and of `h`.
+inline std::uint64_t mixed_in(std::uint64_t h, const char* bytes, std::uint32_t size) noexcept {
+  std::uint32_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    h = (h ^ word) * 0x9E3779B97F4A7C15U;
+    h ^= h >> 29U;
+  }
+  for (; i < size; ++i) h = (h ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3U;
+  return h;
+}
+
 }  // namespace detail
 KPROF_DETAIL_END
 

@@ -168,18 +168,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
       const mark_inside_kprof mark;
       if (!make_room(record_header)) return 0;
     }
-    log_head* const log = this_log;
-    const scope_token around = log->scopes.innermost();
-    log->scopes.begin_change();
-    char* const at = log->next_record();
-    const bool has_room_yet = has_room(*log, at, around, record_header);
-    if (has_room_yet) {
-      put(at, record_word(record_kind::adopt, path, 0));
-      put(at + 8, Clock::now());
-      log->publish(at + record_header);
-    }
-    log->scopes.set_innermost(around);
-    if (has_room_yet) return log->scopes.open();
+    if (append_record(*this_log, record_word(record_kind::adopt, path, 0), Clock::now(), nullptr,
+                      0))
+      return this_log->scopes.open();
     // A signal's handler has taken the room.
     static_cast<void>(own_recorder->drop());
     return 0;

@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -64,6 +66,23 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
   int error_;
   bool before_;
 };
+
+/// Appends a record that opens and closes nothing, where there is room. By the log's own thread.
+inline bool append_record(log_head& log, std::uint64_t word, std::uint64_t ticks,
+                          const void* payload, std::uint32_t bytes) noexcept {
+  const scope_token around = log.scopes.innermost();
+  log.scopes.begin_change();
+  char* const at = log.next_record();
+  const bool fits = has_room(log, at, around, record_size(word));
+  if (fits) {
+    put(at, word);
+    put(at + 8, ticks);
+    if (bytes != 0) std::memcpy(at + record_header, payload, bytes);
+    log.publish(at + record_size(word));
+  }
+  log.scopes.set_innermost(around);
+  return fits;
+}
 
 }  // namespace detail
 KPROF_DETAIL_END

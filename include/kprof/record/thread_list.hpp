@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/record/chunk_pool.hpp>
 #include <kprof/record/clock.hpp>
+#include <kprof/record/part_calls.hpp>
 #include <kprof/record/thread_log.hpp>
 #include <kprof/write/attempt.hpp>
 
@@ -29,12 +30,22 @@ namespace detail {
 class KPROF_DETAIL_LOCAL thread_list {
  public:
   thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
-      : sites_(&sites), paths_(&paths), budget_(&budget), pool_(&pool) {}
+      : sites_(&sites),
+        paths_(&paths),
+        budget_(&budget),
+        pool_(&pool),
+        shared_calls_(sites, budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
 
   /// Threads with a log that have not ended. Without the lock.
   std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
+
+  /// Parts of shared calls that a thread may leave to the next snapshot to join: together they take
+  /// a 32nd of the memory. Without the lock.
+  std::size_t deferrable_parts(std::size_t memory) const noexcept {
+    return std::max<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256);
+  }
 
   // Everything below needs the lock.
 
@@ -47,6 +58,14 @@ class KPROF_DETAIL_LOCAL thread_list {
                                  [number](const thread_log* log) { return log->number == number; });
     return it != logs_.end() ? *it : others_;
   }
+
+  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs first.
+  /// Throws where there is no memory.
+  void join_parts(std::uint64_t until) {
+    fold_ended();  // which moves totals where memory is scarce
+    shared_calls_.join(logs_, until, [this](std::uint32_t number) { return find(number); });
+  }
+  const part_calls& shared_calls() const noexcept { return shared_calls_; }
 
   /// A log for the calling thread. Without memory it throws and changes nothing.
   thread_log& join() {
@@ -123,6 +142,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   /// Forgets all totals and the logs of ended threads, after fold(); what is open stays open from
   /// `now` on.
   void forget(std::uint64_t now) noexcept {
+    shared_calls_.clear();
     for (std::size_t i = logs_.size(); i-- > 0;) {
       if (logs_[i]->ended) {
         retire(i);
@@ -168,12 +188,21 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
       others.missing.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
+      reserve_more(others.parts, from.parts.size());
+      others.shared.make_room_for(from.shared, nodes);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
       others.missing.merge(from.missing, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
+      const auto first_part = static_cast<std::ptrdiff_t>(others.parts.size());
+      for (const part_note& n : from.parts) others.parts.push_back({nodes[n.node], n.begin, n.end});
+      std::inplace_merge(others.parts.begin(), others.parts.begin() + first_part,
+                         others.parts.end(),
+                         [](const part_note& a, const part_note& b) { return a.end < b.end; });
+      from.parts.clear();
+      others.shared.add(from.shared, nodes);
       others.counts.add(from.counts);
       others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
       if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
@@ -210,6 +239,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   std::vector<thread_log*> logs_;
   thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
   thread_log* free_logs_ = nullptr;
+  part_calls shared_calls_;
   std::uint32_t last_number_ = 0;
   std::atomic<std::uint32_t> running_{0};
 };

@@ -156,6 +156,8 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     device.clear();
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
+    parts.clear();
+    shared.clear();
     counts = {};
     begin = now;
     static_cast<void>(take_finished());
@@ -199,10 +201,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
+  /// `latest`: in so many of the latest chunks.
   template <class Visit>
-  void visit_timeline(Visit visit) const {
-    timeline_walk<Visit> walk(visit, first_ == nullptr ? 0 : first_->first_depth);
-    for (const chunk* c = first_; c != nullptr; c = c->next) {
+  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0}) const {
+    const chunk* from = last_;
+    while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
+    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth);
+    for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       walk.over(c->timeline_from, c->folded ? c->end : unread);
     }

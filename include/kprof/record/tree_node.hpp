@@ -61,6 +61,7 @@ struct tree_node {
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool merged = false;           // calls of all parameters that came when memory was spent
+  bool is_part = false;          // its scopes are parts of calls that threads share
   std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks

@@ -297,7 +297,7 @@ class KPROF_DETAIL_LOCAL session_state {
     clock_.describe_cost(out.cost);
     out.cost.recording_ns =
         out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
-    out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
+    out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
     out.cost.memory = recorder_.memory_held() + device_.memory_held();
     out.cost.memory_limit = memory_;
   }

@@ -72,6 +72,11 @@ KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(h
                     KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
                     KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
                     KPROF_DETAIL_AT(pass))
+KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
+                    KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(joined), KPROF_DETAIL_AT(wall_ns),
+                    KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -81,7 +86,8 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
                     KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
-                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations))
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(in_scopes_ns))
@@ -94,7 +100,9 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
                     KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
                     KPROF_DETAIL_AT(closed_elsewhere), KPROF_DETAIL_AT(invalid),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(imprecise),
-                    KPROF_DETAIL_AT(in_timeline), KPROF_DETAIL_AT(timeline_ns))
+                    KPROF_DETAIL_AT(incomplete_calls), KPROF_DETAIL_AT(impossible_parts),
+                    KPROF_DETAIL_AT(unjoined_calls), KPROF_DETAIL_AT(in_timeline),
+                    KPROF_DETAIL_AT(timeline_ns))
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
                     KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
@@ -172,9 +180,9 @@ struct shared_structs {
 using all_shared_structs =
     shared_structs<status, report_options, option_setting, output_request, settings,
                    enumerator_name, operator_field, operator_info, parameter_values, histogram,
-                   work_per_call, scope_node, thread_info, timeline_scope, clock_info, completeness,
-                   own_cost, device_work, device_info, device_completeness, device_profile, profile,
-                   owner_functions>;
+                   work_per_call, shared_part, scope_node, thread_info, timeline_scope, clock_info,
+                   completeness, own_cost, device_work, device_info, device_completeness,
+                   device_profile, profile, owner_functions>;
 inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
 #if !KPROF_SESSION_ELSEWHERE
 static_assert(all_shared_structs::are_complete(),

@@ -64,21 +64,36 @@ inline constexpr auto members_of<work_per_call> =
                saved<&work_per_call::pass>("pass")};
 
 template <>
+inline constexpr auto members_of<shared_part> =
+    std::tuple{saved<&shared_part::part>("part"),
+               saved<&shared_part::parts>("parts"),
+               saved<&shared_part::calls>("calls"),
+               saved<&shared_part::joined>("joined"),
+               saved<&shared_part::wall_ns>("wall_ns"),
+               saved<&shared_part::busy_ns>("busy_ns"),
+               saved<&shared_part::longest_ns>("longest_ns"),
+               saved<&shared_part::min_ns>("min_ns"),
+               saved<&shared_part::max_ns>("max_ns"),
+               saved<&shared_part::first_ns>("first_ns"),
+               saved<&shared_part::first_end_ns>("first_end_ns"),
+               saved<&shared_part::durations>("durations")};
+
+template <>
 inline constexpr auto members_of<scope_node> = std::tuple{
-    saved<&scope_node::parent>("parent"),      saved<&scope_node::thread>("thread"),
-    saved<&scope_node::kind>("kind"),          saved<&scope_node::merged>("merged"),
-    saved<&scope_node::name>("name"),          saved<&scope_node::op>("op"),
-    saved<&scope_node::values>("values"),      saved<&scope_node::file>("file"),
-    saved<&scope_node::line>("line"),          saved<&scope_node::work>("work"),
-    saved<&scope_node::brief>("brief"),        saved<&scope_node::beside>("beside"),
-    saved<&scope_node::unshown>("unshown"),    saved<&scope_node::calls>("calls"),
-    saved<&scope_node::captured>("captured"),  saved<&scope_node::unlaunched>("unlaunched"),
-    saved<&scope_node::replays>("replays"),    saved<&scope_node::unrecorded>("unrecorded"),
-    saved<&scope_node::open>("open"),          saved<&scope_node::open_ns>("open_ns"),
-    saved<&scope_node::total_ns>("total_ns"),  saved<&scope_node::self_ns>("self_ns"),
-    saved<&scope_node::min_ns>("min_ns"),      saved<&scope_node::max_ns>("max_ns"),
-    saved<&scope_node::first_ns>("first_ns"),  saved<&scope_node::first_end_ns>("first_end_ns"),
-    saved<&scope_node::durations>("durations")};
+    saved<&scope_node::parent>("parent"),       saved<&scope_node::thread>("thread"),
+    saved<&scope_node::kind>("kind"),           saved<&scope_node::merged>("merged"),
+    saved<&scope_node::name>("name"),           saved<&scope_node::op>("op"),
+    saved<&scope_node::values>("values"),       saved<&scope_node::file>("file"),
+    saved<&scope_node::line>("line"),           saved<&scope_node::work>("work"),
+    saved<&scope_node::brief>("brief"),         saved<&scope_node::beside>("beside"),
+    saved<&scope_node::unshown>("unshown"),     saved<&scope_node::calls>("calls"),
+    saved<&scope_node::captured>("captured"),   saved<&scope_node::unlaunched>("unlaunched"),
+    saved<&scope_node::replays>("replays"),     saved<&scope_node::unrecorded>("unrecorded"),
+    saved<&scope_node::open>("open"),           saved<&scope_node::open_ns>("open_ns"),
+    saved<&scope_node::total_ns>("total_ns"),   saved<&scope_node::self_ns>("self_ns"),
+    saved<&scope_node::min_ns>("min_ns"),       saved<&scope_node::max_ns>("max_ns"),
+    saved<&scope_node::first_ns>("first_ns"),   saved<&scope_node::first_end_ns>("first_end_ns"),
+    saved<&scope_node::durations>("durations"), saved<&scope_node::shared>("shared")};
 
 template <>
 inline constexpr auto members_of<thread_info> =
@@ -108,6 +123,9 @@ inline constexpr auto members_of<completeness> =
                saved<&completeness::invalid>("invalid"),
                saved<&completeness::merged>("merged"),
                saved<&completeness::imprecise>("imprecise"),
+               saved<&completeness::incomplete_calls>("incomplete_calls"),
+               saved<&completeness::impossible_parts>("impossible_parts"),
+               saved<&completeness::unjoined_calls>("unjoined_calls"),
                saved<&completeness::in_timeline>("in_timeline"),
                saved<&completeness::timeline_ns>("timeline_ns")};
 

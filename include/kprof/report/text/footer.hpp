@@ -21,10 +21,27 @@
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Only where threads share calls and some do not fit together.
+[[gnu::cold]] inline void add_shared_calls(const completeness& c, std::vector<oddity>& oddities) {
+  const oddity all[] = {
+      {c.incomplete_calls, "incomplete",
+       "calls shared by threads of which parts never came; they are in no row. A note says which. "
+       "Let each thread pass the KPROF_PART of each call once, with a `part` of its own."},
+      {c.impossible_parts, "impossible parts",
+       "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
+       "which. Number parts from 0 to `parts` - 1."},
+      {c.unjoined_calls, "without times",
+       "calls shared by threads that count, but whose times are not known: some parts came more "
+       "than 8192 calls later than others. Totals and rates are of the others."},
+  };
+  for (const oddity& o : all)
+    if (o.count != 0) oddities.push_back(o);
+}
+
 [[gnu::cold]] inline std::vector<oddity> scope_oddities(const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
-  return {
+  std::vector<oddity> oddities = {
       {c.open, "open",
        "had not ended when the profile was taken; their time so far is in no total. Report after "
        "their blocks have ended, or read the "
@@ -59,6 +76,8 @@ namespace detail {
            ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
            "parameters."},
   };
+  add_shared_calls(c, oddities);
+  return oddities;
 }
 
 [[gnu::cold]] inline void print_scopes(page& out, const profile& p) {

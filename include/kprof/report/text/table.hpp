@@ -45,8 +45,9 @@ namespace detail {
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
-        absence::untimed, absence::no_launch, absence::no_time, absence::not_replayed,
-        absence::not_noted, absence::graphs_only, absence::no_calls})
+        absence::untimed, absence::no_launch, absence::not_joined, absence::not_shared,
+        absence::no_time, absence::not_replayed, absence::not_noted, absence::graphs_only,
+        absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;

@@ -117,9 +117,10 @@ struct chosen_tree {
   cells.push_back(out.time(row.total_ns));
   cells.push_back(format_share(row.total_share));
   cells.push_back(thread ? "" : out.time(row.self_ns));
-  cells.push_back(thread           ? ""
-                  : row.calls == 0 ? "n/a"
-                                   : out.time(row.total_ns / static_cast<double>(row.calls)));
+  cells.push_back(thread ? ""
+                  : row.timed_calls == 0
+                      ? "n/a"
+                      : out.time(row.calls_ns / static_cast<double>(row.timed_calls)));
   return cells;
 }
 
