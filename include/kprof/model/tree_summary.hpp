@@ -97,6 +97,12 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
   }
 }
 
+/// The durations of all calls of the row: those that are not known are as the others, on average.
+inline double all_calls_ns(const tree_row& row) noexcept {
+  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.calls_ns;
+  return row.calls_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
+}
+
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
 inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   const device_sums device(p);
@@ -150,8 +156,8 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
-    rows[i].flops_per_s = work.flops_per_s(i, rows[i].total_ns);
-    rows[i].bytes_per_s = work.bytes_per_s(i, rows[i].total_ns);
+    rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
+    rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));
   }
   for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
