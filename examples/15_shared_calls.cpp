@@ -61,12 +61,7 @@ int main() {
   for (int thread = 1; thread < threads; ++thread) pool.emplace_back(forward, thread);
   forward(0);
   for (std::thread& worker : pool) worker.join();
-
-  kprof::report_options options;
-  options.columns = {"operator", "parameters", "calls",   "total",
-                     "threads",  "imbalance",  "waiting", "gflops"};
-  options.tree = false;
-  kprof::report(options);
+  kprof::report();
 }
 
 // Output:

@@ -33,11 +33,7 @@ int main() {
   const std::vector<float> x(1 << 20, 1.0F);
   std::vector<float> y(x.size());
   for (int i = 0; i < 10; ++i) axpy(2.0F, x, y);
-
-  kprof::report_options options;
-  options.columns = {"operator", "parameters", "calls", "total", "threads", "imbalance", "gflops"};
-  options.tree = false;
-  kprof::report(options);
+  kprof::report();
 }
 
 // Output:

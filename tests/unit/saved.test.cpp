@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 
+#include "shared_profile.hpp"
 #include "ten_profiles.hpp"
 
 #include <kprof/kprof.hpp>
@@ -100,6 +101,15 @@ TEST_CASE("saved.the_report_of_a_loaded_profile_is_that_of_the_saved_one") {
     }
 }
 
+TEST_CASE("saved.calls_that_threads_share_are_loaded_as_they_were") {
+  const profile run = kprof_test::shared_profile();
+  const std::string text = saved_text(run);
+  const loaded_profile loaded = load_text(text);
+  REQUIRE(loaded.result.message == "");
+  CHECK(report_of(loaded.run) == report_of(run));
+  CHECK(saved_text(loaded.run) == text);
+}
+
 TEST_CASE("saved.reports_of_random_profiles_are_the_same_too") {
 #ifdef KPROF_TEST_SHORT
   constexpr unsigned seeds = 20;
@@ -151,6 +161,7 @@ TEST_CASE("saved.every_member_is_saved") {
   CHECK(all(kprof::operator_field{}));
   CHECK(all(kprof::operator_info{}));
   CHECK(all(kprof::work_per_call{}));
+  CHECK(all(kprof::shared_part{}));
   CHECK(all(kprof::scope_node{}));
   CHECK(all(kprof::thread_info{}));
   CHECK(all(kprof::clock_info{}));

@@ -251,7 +251,6 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
     device->describe(out.device, [&](const device_total& row) {
       out.device.work.push_back(to_work(row, device_work::none));
     });
-  out.clock.ns_per_tick = at.time.ns_per_tick();
   operator_numbers operators(out.operators);
   shared_calls_of_profile shared(out, at.time);
   unshared_calls unshared;

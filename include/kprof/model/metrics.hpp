@@ -65,6 +65,11 @@ figure metric_value(const operator_row& row) {
 inline figure all_calls(const operator_row& row) {
   return {static_cast<double>(row.calls + row.replays)};
 }
+/// Not known where all calls are shared ones whose parts could not be joined.
+inline figure total_time(const operator_row& row) {
+  const bool not_joined = row.mean_ns.why == absence::not_joined;
+  return not_joined ? figure{0, absence::not_joined} : figure{row.total_ns};
+}
 
 }  // namespace detail
 
@@ -168,7 +173,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::total_ns>,
+     .of = &detail::total_time,
      .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
                 "of the same row is not counted again",
      .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "

@@ -105,7 +105,7 @@ inline constexpr column columns[] = {
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
-    make_column("threads", look::ratio, 0, 0),
+    make_column("threads", look::si, 0, 0),
     make_column("imbalance", look::ratio, 0, 0),
     make_column("waiting", look::time, 0, 0),
     make_column("dtype", look::type, 0, 0),

@@ -17,6 +17,7 @@
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/row_description.hpp>
+#include <kprof/report/text/shared_table.hpp>
 #include <kprof/report/text/text_plan.hpp>
 #include <kprof/report/text/thread_lines.hpp>
 
@@ -125,6 +126,7 @@ namespace detail {
   }
   print_outside(out, p, plan);
   print_threads(out, p);
+  print_shared_calls(out, p, plan, chosen);
 }
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
