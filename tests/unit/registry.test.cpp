@@ -38,6 +38,9 @@ struct Renamed {
 struct Guarded {
   int size;
 };
+struct GuardedInParts {
+  int size;
+};
 struct EnrolledByCall {
   int size;
 };
@@ -76,10 +79,14 @@ namespace {
 
 /// Never called: that the guard is compiled puts its operator on the list.
 [[maybe_unused, gnu::used]] void guarded() { KPROF_OP(demo::Guarded, {.size = 1}); }
+[[maybe_unused, gnu::used]] void guarded_in_parts(int part) {
+  KPROF_PART(demo::GuardedInParts, {.size = 1}, part, 2);
+}
 // In a template too, which nvcc compiles in another way.
 template <class Op>
 void guarded_in_a_template(const Op& params) {
   KPROF_OP(Op, params);
+  KPROF_PART(Op, params, 0U, std::size_t{2});
 }
 [[maybe_unused, gnu::used]] void guarded_by_a_template() { guarded_in_a_template(demo::Guarded{}); }
 [[maybe_unused, gnu::used]] void enrolled() { kprof::op_registry<demo::EnrolledByCall>::enroll(); }
@@ -105,7 +112,7 @@ TEST_CASE("registry.operators_are_visited_in_the_order_of_the_list") {
 
 TEST_CASE("registry.the_process_lists_each_operator_once") {
   CHECK(listed() == std::vector<std::string>{"Cast<float>", "Conv2d", "EnrolledByCall", "Gemm",
-                                             "Guarded", "soft_max"});
+                                             "Guarded", "GuardedInParts", "soft_max"});
 }
 
 TEST_CASE("registry.a_listed_operator_shows_its_fields") {

@@ -368,7 +368,10 @@ TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
   // Threads that share calls in different numbers, and calls whose parts were not joined.
   for (kprof::scope_node& n : p.nodes) {
     if (n.name == "MulMat" && n.shared.calls == 64) n.shared.parts = 3;
-    if (n.name == "SoftMax" && n.shared.calls != 0) n.shared = {.parts = 4, .calls = 64};
+    if (n.name != "SoftMax" || n.shared.calls == 0) continue;
+    n.shared = {};
+    n.shared.parts = 4;
+    n.shared.calls = 64;
   }
   page = page_of(p, at_width(100));
   CHECK(has(page, "n/a, parts of shared calls came more than 8192 calls later than others: "));
