@@ -61,7 +61,7 @@ struct shared_part {
   double max_ns = 0;
   double first_ns = -1;      ///< of the call that ended first; negative: not known
   double first_end_ns = -1;  ///< when that was since the session's start
-  histogram durations;  ///< from the first begin to the last end, in ticks of profile::clock
+  histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
 };
 
 /// One node of a thread's call tree. Its path is its own name and those of its parents.

@@ -34,7 +34,8 @@ inline kprof::profile shared_profile() {
       shared.wall_ns = wall_ns * all;
       shared.busy_ns = ((threads - 1) * fast_ns + slow_ns) * all;
       shared.longest_ns = slow_ns * all;
-      shared.min_ns = shared.max_ns = wall_ns;
+      shared.min_ns = shared.max_ns = shared.first_ns = wall_ns;
+      shared.first_end_ns = 2 * wall_ns;
       for (std::uint64_t i = 0; i < calls; ++i)
         shared.durations.add(static_cast<std::uint64_t>(wall_ns / b.p.clock.ns_per_tick));
     };

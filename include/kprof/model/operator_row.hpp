@@ -12,6 +12,7 @@
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/shared_sum.hpp>
+#include <kprof/model/variant_sum.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/histogram.hpp>
 
@@ -109,39 +110,6 @@ struct operator_row {
 };
 
 namespace detail {
-
-/// What of a call counts in its row, since no call around it covers it.
-struct counted_call {
-  bool time = true, flops = true, bytes = true;
-};
-
-/// What the formulas say of a set of parameters, by whether the calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  bool on_device = false;
-  // other threads launched for it, and for which of its calls is not known
-  bool handed_over = false;
-  std::uint32_t row = scope_node::none;
-
-  void add(const scope_node& n, const counted_call& counted) noexcept {
-    // Which parts launched for which call is not known.
-    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
-    if (counted.time) {
-      calls += static_cast<double>(executions(n));
-      idle_calls += idle;
-    }
-    if (counted.flops && says_flops(n)) {
-      flops += all_flops(n);
-      idle_flops += idle * static_cast<double>(n.work.flops);
-    }
-    if (counted.bytes && says_bytes(n)) {
-      bytes += all_bytes(n);
-      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
-                            static_cast<double>(n.work.bytes_written));
-    }
-  }
-};
 
 /// What the device did for one row.
 struct device_row_sum {
