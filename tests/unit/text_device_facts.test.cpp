@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the text report says of devices, launches and records, and whole kernel names.
+// What the text report says of devices, launches, records and calls that threads share, and whole
+// kernel names.
 
 #include <kprof/report/text.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/device_profiles.hpp"
 #include "../support/report_page.hpp"
+#include "../support/sample_profile.hpp"
+#include "../support/shared_profile.hpp"
 #include "../support/utf8.hpp"
 
 #include <cstddef>
@@ -17,12 +20,15 @@ using kprof::device_completeness;
 using kprof::device_work;
 using kprof::report_options;
 using kprof_test::ascii_at_width;
+using kprof_test::at_width;
 using kprof_test::count_of;
 using kprof_test::device_builder;
 using kprof_test::has;
+using kprof_test::line_with;
 using kprof_test::page_of;
 using kprof_test::section;
 using kprof_test::small_device_profile;
+using kprof_test::words;
 
 TEST_CASE("device_report.sections_can_be_left_out") {
   report_options options = ascii_at_width(100);
@@ -204,4 +210,55 @@ TEST_CASE("device_report.a_kernels_name_keeps_both_ends") {
   for (const std::string& name : kprof_test::hostile_names())
     for (std::size_t width = 0; width < 40; ++width)
       REQUIRE(kprof::detail::display_width(printable_ends(name, width, width % 2 == 0)) <= width);
+}
+
+TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
+  kprof::profile p = kprof_test::shared_profile();
+  const std::string title = "Calls that threads share";
+  std::string page = page_of(p, at_width(100));
+  page = page.substr(page.find(title));
+  // 256 x 0.32 + 128 x 0.86 + 64 x 2.5 ms; 0.9 / ((3 x 0.6 + 0.9) / 4); 4 - 2.7 of each duration
+  CHECK(words(line_with(page, "MulMat")) == "MulMat 458 ms 1.33 4 352 ms");
+  CHECK(words(line_with(page, "SoftMax")) == "SoftMax 1.66 ms 1.33 4 1.28 ms");
+  CHECK_FALSE(has(page.substr(0, page.find("Call tree")), "GetRows"));
+
+  // Threads that share calls in different numbers, and calls whose parts were not joined.
+  for (kprof::scope_node& n : p.nodes) {
+    if (n.name == "MulMat" && n.shared.calls == 64) n.shared.parts = 3;
+    if (n.name != "SoftMax" || n.shared.calls == 0) continue;
+    n.shared = {};
+    n.shared.parts = 4;
+    n.shared.calls = 64;
+  }
+  page = page_of(p, at_width(100));
+  CHECK(has(page, "n/a, parts of shared calls came more than 8192 calls later than others: "));
+  page = page.substr(page.find(title));
+  CHECK(words(line_with(page, "MulMat")).ends_with(" 3.86 352 ms"));
+  CHECK(words(line_with(page, "SoftMax")) == "SoftMax n/a n/a 4 n/a");
+
+  page = page_of(p, at_width(40));
+  page = page.substr(page.find(title));
+  CHECK(words(line_with(page, "operator")) == "operator waiting imbalance threads");
+  CHECK(has(page, "not shown at width 40: total"));
+
+  report_options options = at_width(100);
+  options.columns = {"operator", "threads", "imbalance"};
+  page = page_of(p, options);
+  CHECK_FALSE(has(page, title));
+  CHECK(has(page, "n/a, no call is shared by threads (KPROF_PART): GetRows"));
+  CHECK_FALSE(has(page_of(kprof_test::sample_profile(), at_width(100)), title));
+
+  // What lacks parts is no complete run.
+  options = at_width(100);
+  options.details = false;
+  CHECK(has(page_of(p, options), "Complete: nothing was lost"));
+  for (std::uint64_t kprof::completeness::*count :
+       {&kprof::completeness::incomplete_calls, &kprof::completeness::impossible_parts,
+        &kprof::completeness::unjoined_calls}) {
+    p.complete.*count = 7;
+    page = page_of(p, options);
+    CHECK(has(page, "Completeness"));
+    CHECK(has(page, "7 "));
+    p.complete.*count = 0;
+  }
 }
