@@ -65,19 +65,26 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 5.78 ms · 3 threads · 24 scopes
+// kprof · 15_shared_calls · 51.4 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 163 MFLOP/s
 //
-// Operators by parameters, sorted by self; share is of 3.97 ms in all scopes
+// Operators, sorted by self
 //
-// operator  parameters  calls    total  threads  imbalance  waiting  GFLOP/s
-// ──────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576       8  5.29 ms     3.00       1.10  11.9 ms     1.58
+// operator  parameters  calls     self             share    total   median     mean  GFLOP/s  GB/s
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576       8  16.2 ms  ████████  100.0%  41.5 ms  4.27 ms  5.19 ms    0.202  1.62
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+// in operators              8  16.2 ms            100.0%                               0.202  1.62
 //
-// Completeness
-//   scopes    24 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
-//             scope, closed elsewhere, invalid or merged
-//   timeline  all 24 scopes, 5.78 ms
-//   own cost  19.0 ns a scope, 457 ns in all (<0.1% of wall time, all threads summed); folding
-//             52.0 µs; an empty scope shows 10.0 ns
-//   memory    99.5 KiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, calibrated twice
+// not shown at width 100: FLOP/B, max, min
+// outside all scopes: 45.7 ms, 89.2% of 15_shared_calls 24400 (wall 51.3 ms, in scopes 5.55 ms)
+// outside all scopes: 38.7 ms, 87.9% of 15_shared_calls 24402 (wall 44.1 ms, in scopes 5.33 ms)
+// outside all scopes: 33.5 ms, 86.3% of 15_shared_calls 24401 (wall 38.8 ms, in scopes 5.30 ms)
+//
+// Calls that threads share; total is from the first begin to the last end
+//
+// operator  waiting  imbalance  threads    total
+// ──────────────────────────────────────────────
+// Scale      108 ms       1.03        3  41.5 ms
+//
+// Complete: nothing was lost of 24 scopes; kprof 0.1.0 took 51.6 µs (0.1% of wall time, all threads
+//   summed). More: KPROF='report(tree,legend,details)'.

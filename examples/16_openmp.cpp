@@ -37,19 +37,25 @@ int main() {
 }
 
 // Output:
-// kprof 0.1.0 · wall 3.43 ms · 2 threads · 20 scopes
+// kprof · 16_openmp · 24.5 ms · 2 threads on 2 CPUs · 21.0 MFLOP at 854 MFLOP/s
 //
-// Operators by parameters, sorted by self; share is of 4.26 ms in all scopes
+// Operators, sorted by self
 //
-// operator  parameters  calls    total  threads  imbalance  GFLOP/s
-// ─────────────────────────────────────────────────────────────────
-// Axpy      n=1048576      10  3.21 ms     2.00       1.14     6.52
+// operator  parameters  calls     self             share    total  median    mean  GFLOP/s  GB/s
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// Axpy      n=1048576      10  6.92 ms  ████████  100.0%  4.78 ms  292 µs  478 µs     4.39  26.3
+// ──────────────────────────────────────────────────────────────────────────────────────────────
+// in operators             10  6.92 ms            100.0%                              4.39  26.3
 //
-// Completeness
-//   scopes    20 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
-//             scope, closed elsewhere, invalid or merged
-//   timeline  all 20 scopes, 3.43 ms
-//   own cost  20.1 ns a scope, 403 ns in all (<0.1% of wall time, all threads summed); folding
-//             60.8 µs; an empty scope shows 10.0 ns
-//   memory    67.2 KiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, calibrated twice
+// not shown at width 100: FLOP/B, max, min
+// outside all scopes: 20.6 ms, 84.4% of 16_openmp 24383 (wall 24.5 ms, in scopes 3.81 ms)
+// outside all scopes: 20.4 ms, 86.8% of 16_openmp 24384 (wall 23.5 ms, in scopes 3.10 ms)
+//
+// Calls that threads share; total is from the first begin to the last end
+//
+// operator  waiting  imbalance  threads    total
+// ──────────────────────────────────────────────
+// Axpy      2.63 ms       1.11        2  4.78 ms
+//
+// Complete: nothing was lost of 20 scopes; kprof 0.1.0 took 68.3 µs (0.3% of wall time, all threads
+//   summed). More: KPROF='report(tree,legend,details)'.
