@@ -8,14 +8,18 @@
 #include "../support/catch.hpp"
 #include "../support/golden.hpp"
 #include "../support/page_checks.hpp"
+#include "../support/random_kernels.hpp"
 #include "../support/random_reports.hpp"
 #include "../support/report_page.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 using kprof_test::page_of;
 
@@ -53,6 +57,17 @@ void check_page(const std::string& page, int width) {
   CHECK(kprof_test::lines_wider_than(page, static_cast<std::size_t>(width)) == "");
   if (rows_are_told_apart) CHECK(kprof_test::rows_that_read_the_same(page) == "");
   if (shares_add_up) CHECK(kprof_test::shares_not_whole(page) == "");
+  CHECK(kprof_test::kernels_that_read_the_same(page) == "");
+}
+
+/// The section of kernels alone.
+std::string kernels_of(const kprof::profile& run, const kprof::report_options& options) {
+  kprof::detail::text_plan plan(options);
+  REQUIRE(plan.prepare().ok());
+  plan.look_at(run);
+  kprof::detail::page page(static_cast<std::size_t>(options.width), options.ascii);
+  kprof::detail::print_kernels(page, run, plan);
+  return page.take();
 }
 
 }  // namespace
@@ -100,6 +115,71 @@ TEST_CASE("first_screen.random_pages_hold_what_every_page_must") {
     if (random() % 2 == 0) options.top = 0;
     INFO("seed " << seed << ", width " << width);
     check_page(page_of(run, options), width);
+  }
+}
+
+TEST_CASE("first_screen.kernels_of_libraries_are_as_accepted") {
+  REQUIRE(kprof_test::use_utf8_locale());
+  const kprof::profile run = kprof_test::real_kernels_profile();
+  for (const int width : widths) {
+    kprof::report_options options = kprof_test::at_width(width);
+    options.top = 0;
+    const std::string page = kernels_of(run, options);
+    check_golden("kernels_" + std::to_string(width) + ".txt", page);
+    CHECK(kprof_test::lines_wider_than(page, static_cast<std::size_t>(width)) == "");
+    CHECK(kprof_test::kernels_that_read_the_same(page) == "");
+    CHECK(kprof_test::kernel_rows_of(page).size() == std::size(kprof_test::real_kernel_names) + 2);
+  }
+  check_golden("kernels_ascii.txt", kernels_of(run, kprof_test::ascii_at_width(100)));
+}
+
+TEST_CASE("first_screen.rows_of_random_kernels_are_told_apart") {
+  REQUIRE(kprof_test::use_utf8_locale());
+#if defined(KPROF_TEST_SHORT)
+  constexpr std::uint32_t pages = 100;
+#else
+  constexpr std::uint32_t pages = 600;
+#endif
+  for (std::uint32_t seed = 1; seed <= pages; ++seed) {
+    kprof_test::random_kernels random(seed);
+    const kprof::profile run = random.profile(random.names(12));
+    kprof::report_options options = kprof_test::at_width(60 + static_cast<int>(random.below(141)));
+    options.ascii = random.below(4) == 0;
+    options.top = random.below(4) == 0 ? 3 : 0;
+    const std::string page = kernels_of(run, options);
+    INFO("seed " << seed << ", width " << options.width << '\n' << page);
+    REQUIRE(kprof_test::kernels_that_read_the_same(page) == "");
+    REQUIRE(kprof_test::lines_wider_than(page, static_cast<std::size_t>(options.width)) == "");
+    REQUIRE(kprof_test::kernel_rows_of(page).size() > 0);
+  }
+}
+
+TEST_CASE("first_screen.random_names_of_kernels_are_told_apart") {
+#if defined(KPROF_TEST_SHORT)
+  constexpr std::uint32_t sets = 500;
+#else
+  constexpr std::uint32_t sets = 10'000;
+#endif
+  for (std::uint32_t seed = 1; seed <= sets; ++seed) {
+    kprof_test::random_kernels random(seed + 1'000'000);
+    std::set<std::string> kernels;
+    for (const std::string& name : random.names(5))
+      if (name.size() < 900) kernels.insert(kprof::kernel_name(name));
+    const bool ascii = random.below(4) == 0;
+    const std::size_t width = 16 + random.below(100);
+    std::set<std::string> texts;
+    for (const std::vector<std::string>& lines :
+         kprof::detail::kernel_texts({kernels.begin(), kernels.end()}, ascii).at_width(width)) {
+      std::string text;
+      for (const std::string& line : lines) {
+        INFO("seed " << seed << ", width " << width << ": " << line);
+        REQUIRE(kprof::detail::display_width(line) <= width);
+        text += line + '\n';
+      }
+      texts.insert(text);
+    }
+    INFO("seed " << seed << ", width " << width);
+    REQUIRE(texts.size() == kernels.size());
   }
 }
 

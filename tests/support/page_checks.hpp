@@ -243,6 +243,40 @@ inline std::string shares_not_whole(const std::string& page) {
   return {};
 }
 
+/// The rows of the table of kernels, by what stands before the number of their runs. The totals
+/// below a rule, and the line that folds rows, are no rows.
+inline std::vector<std::string> kernel_rows_of(const std::string& page) {
+  using namespace page_details;
+  const std::vector<std::string> lines = lines_of(page);
+  std::size_t at = 0;
+  while (at < lines.size() && lines[at].rfind("Kernels, sorted by", 0) != 0) ++at;
+  while (at + 1 < lines.size() && !(lines[at].rfind("operator", 0) == 0 && is_rule(lines[at + 1])))
+    ++at;
+  std::vector<std::string> rows;
+  if (at + 1 >= lines.size()) return rows;
+  const std::size_t calls = lines[at].find(" calls");
+  if (calls == std::string::npos) return rows;
+  const std::size_t end = screen_line(lines[at]).column_of(calls) + 6;
+  for (at += 2; at < lines.size() && !lines[at].empty() && !is_rule(lines[at]); ++at) {
+    const screen_line line(lines[at]);
+    const std::string left = line.columns(0, end);
+    if (left.find("more row") != std::string::npos && left.find("(top=") != std::string::npos)
+      continue;
+    const bool counts = line.width() >= end && !left.empty() && left.back() != ' ';
+    if (counts) rows.push_back(one_spaced(left.substr(0, left.find_last_of(' ') + 1)));
+    else if (!rows.empty()) rows.back() += '\n' + one_spaced(left);
+  }
+  return rows;
+}
+
+/// (ii) No two rows of the table of kernels read the same, their numbers left out.
+inline std::string kernels_that_read_the_same(const std::string& page) {
+  std::map<std::string, int> seen;
+  for (const std::string& row : kernel_rows_of(page))
+    if (++seen[row] == 2) return "two rows read \"" + row + '"';
+  return {};
+}
+
 /// (iv) Lines of the table of operators, its title and what is said below it.
 inline std::size_t lines_of_operators(const std::string& page) {
   return operator_table_of(page).lines;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <kprof/model/kernel_name.hpp>
 
+#include <kprof/model/telling_kernel_names.hpp>
 #include <kprof/model/tensor_core.hpp>
 
 #include "../support/catch.hpp"
@@ -8,11 +9,14 @@
 #include <chrono>
 #include <cstddef>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 using kprof::kernel_name;
 using kprof::short_kernel_name;
+using kprof::telling_kernel_names;
+using names = std::vector<std::string>;
 
 namespace {
 
@@ -171,6 +175,81 @@ TEST_CASE("kernel_name.whatever_the_bytes_the_work_is_bounded") {
     (void)short_kernel_name(name);
     (void)short_kernel_name("_Z" + name);
     (void)kprof::detail::name_says_tensor_core(kernel_name("_Z" + name));
+  }
+}
+
+TEST_CASE("kernel_name.in_a_table_what_all_have_is_left_out") {
+  CHECK(telling_kernel_names(
+            {"void ns::gemm<float, 128, 64>(float*)", "void ns::gemm<float, 64, 64>(float*)",
+             "void ns::gemm<float, 64, 32>(float*)", "adam_step", "void ns::sum<float, 4>(int)"}) ==
+        names{"gemm<\u2026, 128, 64>", "gemm<\u2026, 64, 64>", "gemm<\u2026, 64, 32>", "adam_step",
+              "sum<float, 4>"});
+  CHECK(telling_kernel_names(
+            {"void at::native::k<4, at::native::Add<float>, std::array<char*, 3ul> >(int)",
+             "void at::native::k<4, at::native::Fill<float>, std::array<char*, 1ul> >(int)",
+             "void at::native::k<4, at::native::Mul<float, at::Half>, std::array<char*, 1ul> "
+             ">(int)"}) == names{"k<\u2026, Add<\u2026>, array<\u2026, 3>>",
+                                 "k<\u2026, Fill<\u2026>, array<\u2026, 1>>",
+                                 "k<\u2026, Mul<\u2026, Half>, array<\u2026, 1>>"});
+  // a lambda is known by the function that it is in
+  const std::string lambda = "::{lambda()#1}::operator()() const::{lambda(";
+  CHECK(telling_kernel_names({"void k<at::gelu(at::Tensor&)" + lambda + "c10::Half)#1}>(int)",
+                              "void k<at::gelu(at::Tensor&)" + lambda + "float)#1}>(int)",
+                              "void k<at::silu(at::Tensor&)" + lambda + "float)#1}>(int)"}) ==
+        names{"k<gelu::{lambda(Half)#1}>", "k<gelu::{lambda(float)#1}>",
+              "k<silu::{lambda(float)#1}>"});
+  CHECK(telling_kernel_names({}).empty());
+}
+
+TEST_CASE("kernel_name.in_a_table_more_is_written_where_that_is_needed") {
+  CHECK(telling_kernel_names({"a::k()", "b::k()", "k(int)", "k(float)"}) ==
+        names{"a::k", "b::k", "k(int)", "k(float)"});
+  CHECK(telling_kernel_names({"void (anonymous namespace)::k<1>(int)", "void k<1>(int)"}) ==
+        names{"(anonymous namespace)::k<1>", "k<1>"});
+  CHECK(telling_kernel_names({"void k<a::T>(int)", "void k<b::T>(int)"}) ==
+        names{"k<a::T>", "k<b::T>"});
+  CHECK(telling_kernel_names({"", " ", "<", "k<", "k<<", "operator<", "operator<<"}).size() == 7);
+}
+
+TEST_CASE("kernel_name.what_cannot_be_demangled_is_spelled") {
+  const auto with = [](std::string name, const std::string& from, const std::string& to) {
+    return name.replace(name.find(from), from.size(), to);
+  };
+  const std::string five = cutlass_3(), seven = with(five, "ILi5E", "ILi7E");
+  CHECK(kprof::detail::spelled_name(five).starts_with(
+      "cutlass::device_kernel<gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, "
+      "collective::CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<5, "));
+  CHECK(
+      telling_kernel_names({five, seven}) ==
+      names{"GemmUniversal<\u2026, CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<5, \u2026>>>",
+            "GemmUniversal<\u2026, CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<7, \u2026>>>"});
+  for (const char* name : {"", "_Z", "_ZN", "_ZE", "_ZNE", "_ZI", "_ZL", "_ZLN", "_ZLi", "_Z1f",
+                           "_Z1fI", "_Z1fILi", "_ZN1aI", "_ZS", "_ZN1aINSD", "_Z9f"})
+    CHECK(kprof::detail::spelled_name(name).size() < 10);
+  std::string deep = "_Z1f";
+  while (deep.size() < 100'000) deep += "IN1a";
+  CHECK(kprof::detail::spelled_name(deep).size() < 2'000);
+}
+
+TEST_CASE("kernel_name.in_a_table_hostile_names_differ_too") {
+  std::mt19937 random(11);
+  static const char letters[] = "_ZNS0123456789IELabk<>(){}[],: \0\xFF~&*";
+  for (int i = 0; i < 1'000; ++i) {
+    std::set<std::string> wholes;
+    for (int n = 0; n < 6; ++n) {
+      std::string name = n % 2 == 0 ? "void k<" : "_ZN1kI";
+      for (std::size_t length = random() % 30; length > 0; --length)
+        name += letters[random() % (sizeof letters - 1)];
+      wholes.insert(kernel_name(name));
+    }
+    const names texts = telling_kernel_names({wholes.begin(), wholes.end()});
+    REQUIRE(std::set<std::string>(texts.begin(), texts.end()).size() == wholes.size());
+  }
+  for (const char* piece : {"<", "(", "<(", "a::", "a<", "a<b,", "(anonymous namespace)",
+                            "operator<", "operator", "{lambda(", "->", "\n"}) {
+    std::string name = "void ";
+    while (name.size() < 10'000) name += piece;
+    CHECK(telling_kernel_names({name, name + 'x', "_Z" + name}).size() == 3);
   }
 }
 

@@ -153,14 +153,18 @@ TEST_CASE("device_report.rows_that_are_not_shown_are_summed") {
   CHECK(has(
       page,
       "\nmore rows: 4 (by device, top=1): 21 calls, device 60.0 us, 60.0%, self 102 us, 92.7%\n"));
-  CHECK(has(page, "\nmore rows: 2 (by total, top=1): 11 runs, 40.0 us, 40.0%\n"));
+  const std::string kernels = section(page, "Kernels");
+  CHECK(words(line_with(kernels, "more rows")) == "... 2 more rows (top=1) 11 40.0 us 40.0%");
+  CHECK(words(line_with(kernels, "all kernels")) == "all kernels 21 80.0 us 80.0%");
   options.top = 0;
   options.filter = "Gemm";
   const std::string filtered = page_of(small_device_profile(), options);
   CHECK(has(
       filtered,
       "\nfiltered out: 2 (filter=Gemm): 11 calls, device 20.0 us, 20.0%, self 97.0 us, 88.2%\n"));
-  CHECK(has(filtered, "\nfiltered out: 2 (filter=Gemm): 11 runs, 40.0 us, 40.0%\n"));
+  const std::string found = section(filtered, "Kernels");
+  CHECK(words(line_with(found, "that match")) == "kernels that match 10 40.0 us 40.0%");
+  CHECK(words(line_with(found, "filtered out")) == "filtered out (filter=Gemm) 11 40.0 us 40.0%");
   CHECK(has(filtered, "\nfiltered out: 10 (filter=Gemm): 20.0 us, 20.0%\n"));
   CHECK(has(filtered, "\noutside any operator: 11 kernels"));  // a filter is no operator
 }
@@ -229,6 +233,35 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
   }
 }
 
+TEST_CASE("device_report.kernels_of_one_row_text_get_lines_of_what_differs") {
+  device_builder b;
+  const auto main = b.thread("main", 1), other = b.thread("other", 2);
+  const auto op = b.op(main, "A", "n=1");
+  b.calls(op, 1, 100);
+  b.kernel(op, "k", 1, 900).registers = 32;
+  b.kernel(op, "k", 1, 800).registers = 64;
+  b.kernel(op, "_Z1fi", 1, 700);
+  b.kernel(op, "_Z1fd", 1, 600);
+  b.kernel(op, "_ZN1a1gEv", 1, 500);
+  b.kernel(op, "_ZN1b1gEv", 1, 400);
+  b.kernel(main, "h", 1, 300);
+  b.kernel(other, "h", 1, 200);
+  report_options options = ascii_at_width(80);
+  std::string rows = section(page_of(b.done(), options), "Kernels");
+  INFO(rows);
+  CHECK_FALSE(has(line_with(rows, "operator "), "registers"));
+  CHECK(has(rows, "\n                         registers 32\n"));
+  CHECK(has(rows, "\n                         registers 64\n"));
+  for (const char* kernel : {" f(int) ", " f(double) ", " a::g ", " b::g "})
+    CHECK(has(rows, kernel));
+  CHECK_FALSE(has(rows, "thread"));  // one row for both
+  options.by = kprof_test::by_thread();
+  rows = section(page_of(b.done(), options), "Kernels");
+  CHECK(has(rows, " thread main"));
+  CHECK(has(rows, " thread other"));
+  CHECK(words(line_with(rows, "all kernels")) == "all kernels 8 4.40 us 100.0%");
+}
+
 TEST_CASE("device_report.kernel_rows_say_what_differs") {
   device_builder b;
   const auto main = b.thread("main", 1);
@@ -253,25 +286,26 @@ TEST_CASE("device_report.kernel_rows_say_what_differs") {
   report_options options = ascii_at_width(300);
   std::string rows = section(page_of(p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
-        "A n=0 2 regions k 2 201 ns 56.8% 101 ns 100 ns 101 ns 0 2 streams 8x2 32x1x4 64 3.00 KiB "
+        "A n=0 2 regions k 0 2 streams 8x2 32x1x4 64 3.00 KiB 2 201 ns 56.8% 101 ns 100 ns 101 ns "
         "4.00 k 40 unknown");
   CHECK(words(line_with(rows, "layer 2")) ==
-        "A n=1 layer 2 k 1 102 ns 28.8% 102 ns 102 ns 102 ns 0 9 8x2 32x1x4 64 3.00 KiB 2.00 k 20 "
+        "A n=1 layer 2 k 0 9 8x2 32x1x4 64 3.00 KiB 1 102 ns 28.8% 102 ns 102 ns 102 ns 2.00 k 20 "
         "unknown");
+  INFO(rows);
   CHECK(has(words(line_with(rows, "(unknown) ")),
-            "(unknown) (other kernels) 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns 0 7 n/a 256 64 0 B "
+            "(unknown) (other kernels) 0 7 n/a 256 64 0 B 1 1.00 ns 0.3% 1.00 ns 1.00 ns 1.00 ns "
             "n/a n/a unknown"));
   CHECK(has(line_with(rows, "bad"), "invalid"));
   CHECK(has(words(line_with(section(page_of(small_device_profile(), options), "Kernels"), "fill")),
-            "(outside) step, none fill 10"));
+            "(outside) step, none fill 0 7 108 256 64 0 B 10"));
   CHECK_FALSE(has(rows, "pass"));  // a column that would be empty
   options.by = grouping::op;
   b.p.device.work[1].block[0] = 64;
   b.p.device.work[1].device = 2;
   rows = section(page_of(b.p, options), "Kernels");
   CHECK(words(line_with(rows, " k ")) ==
-        "A 2 variants 3 regions k 3 303 ns 85.6% 101 ns 100 ns 102 ns several 3 streams several "
-        "several several several 6.00 k 60 unknown");
+        "A 2 variants 3 regions k several 3 streams several several several several 3 303 ns 85.6% "
+        "101 ns 100 ns 102 ns 6.00 k 60 unknown");
   options.by = kprof_test::by_thread();
   CHECK(count_of(section(page_of(p, options), "Kernels"), "\nA ") == 3);
   CHECK(count_of(page_of(p, options),

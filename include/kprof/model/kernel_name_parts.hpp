@@ -33,12 +33,14 @@ inline constexpr unsigned deepest_parts = 24;         // groups in groups; what 
 inline constexpr std::size_t longest_parted = 16384;  // a longer name is one word
 
 /// A letter of a word; all that is not ASCII is.
-inline bool is_letter(char c) noexcept { return is_word(c) || static_cast<unsigned char>(c) >= 128; }
+inline bool is_letter(char c) noexcept {
+  return is_word(c) || static_cast<unsigned char>(c) >= 128;
+}
 
 /// Signs that follow "operator": "operator<" opens no group.
 inline std::size_t operator_signs(std::string_view text) noexcept {
-  for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=",
-                                      ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
+  for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                      "<=", ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
     if (text.starts_with(sign)) return sign.size();
   return 0;
 }
@@ -66,8 +68,8 @@ inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
       if (rest.substr(0, size) == "operator") size += operator_signs(rest.substr(size));
     } else if (rest[0] == '<' || rest[0] == '(' || rest[0] == '{' || rest[0] == '[') {
       size = group_end(rest, 0);
-      const bool closed = size > 1 && std::string_view{">)}]"}.find(rest[size - 1]) !=
-                                          std::string_view::npos;
+      const bool closed =
+          size > 1 && std::string_view{">)}]"}.find(rest[size - 1]) != std::string_view::npos;
       part.open = rest[0];
       for (const std::string_view argument :
            split_arguments(rest.substr(1, size - (closed ? 2 : 1))))
@@ -130,7 +132,8 @@ inline void reduce_qualified(name_parts& parts, name_parts& out) {
                call = head.text.starts_with("operator") || head.text == no_name_space;
     const bool templated = to - from > 1 && parts[from + 1].open == '<';
     kept[c] = last || (!nameless && !call && (templated || owned));
-    owned = nameless && (last || owned);
+    if (last) owned = nameless;
+    else if (!nameless && !call) owned = false;
   }
   for (std::size_t c = 0; c < components.size(); ++c) {
     if (!kept[c]) continue;
@@ -146,10 +149,10 @@ inline void reduce_qualified(name_parts& parts, name_parts& out) {
 inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
   if (parts[at].is("::")) return true;
   if (at == 0) return true;
-  const name_part& before = parts[at - 1];
+  const name_part& before = parts[at - 1];  // its text is not empty
   if (before.is("::")) return true;
   // f<int>, f(int), lambda{...}; "const" behind the parameters of a member
-  return (parts[at].open != 0 && (before.open != 0 || is_letter(before.text.back()))) ||
+  return (parts[at].open != 0 && (before.open != 0 || is_letter(before.text[0]))) ||
          (parts[at].is("const") && before.open == '(' && at + 1 < parts.size() &&
           parts[at + 1].is("::"));
 }

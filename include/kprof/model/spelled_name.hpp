@@ -108,8 +108,8 @@ class name_speller {
       else if (source_name(text_, at_).empty()) is_bool = text_[at_++] == 'b';
     }
     const std::size_t end = text_.find('E', at_);
-    std::string_view value = text_.substr(std::min(at_, text_.size()),
-                                          end == std::string_view::npos ? end : end - at_);
+    std::string_view value =
+        text_.substr(std::min(at_, text_.size()), end == std::string_view::npos ? end : end - at_);
     at_ = end == std::string_view::npos ? text_.size() : end + 1;
     if (is_bool) write(value == "0" ? "false" : "true");
     else if (value.starts_with('n')) write('-' + std::string{value.substr(1)});

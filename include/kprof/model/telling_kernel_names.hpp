@@ -48,20 +48,23 @@ inline std::string written(const name_parts& parts) {
   return out;
 }
 
-/// The name of a kernel that is the only one of its base name, or only as much as that.
+/// The name of a kernel that is the only one of its base name, with the first of its arguments.
 inline std::string written_kernel(const name_parts& parts, bool brief) {
+  const std::size_t longest = brief ? 16 : longest_list;
   std::string out;
   for (const name_part& part : parts) {
     if (part.open != '<') {
       add_piece(out, written(part, false));
       continue;
     }
-    std::string inside{brief ? left_out_mark : ""};
+    std::string inside;
     for (const name_parts& argument : part.arguments) {
-      if (brief) break;
       if (!inside.empty()) inside += ", ";
-      inside += inside.size() >= longest_list ? std::string{left_out_mark} : written(argument);
-      if (inside.ends_with(left_out_mark) && inside.size() >= longest_list) break;
+      if (inside.size() >= longest) {
+        inside += left_out_mark;
+        break;
+      }
+      inside += written(argument);
     }
     out += '<' + inside + '>';
   }
@@ -79,7 +82,7 @@ inline bool all_same(const parts_of_several& all) noexcept {
 inline std::string shape_of(const name_parts& parts) {
   std::string shape;
   for (const name_part& part : parts) {
-    if (part.open != 0) shape += part.open + std::to_string(part.arguments.size());
+    if (part.open != 0) shape += part.open;
     else if (is_letter(part.text[0])) shape += 'w';
     else shape += part.text;
     shape += ' ';
@@ -148,14 +151,21 @@ inline std::vector<std::string> differing(const parts_of_several& all, const kno
 /// The arguments of a group: what differs, and a mark where something is left out.
 inline std::vector<std::string> differing_arguments(const std::vector<const name_part*>& groups,
                                                     known_classes& known) {
+  static const name_parts none;
+  std::size_t most = 0;
+  for (const name_part* group : groups) most = std::max(most, group->arguments.size());
   std::vector<std::string> out(groups.size());
+  const auto append = [&](std::size_t i, std::string_view text) {
+    if (!text.empty()) out[i].append(out[i].empty() ? "" : ", ").append(text);
+  };
   bool any = false, gap = false;
-  for (std::size_t a = 0; a < groups[0]->arguments.size(); ++a) {
+  for (std::size_t a = 0; a < most; ++a) {
     parts_of_several arguments;
-    for (const name_part* group : groups) arguments.push_back(&group->arguments[a]);
+    for (const name_part* group : groups)
+      arguments.push_back(a < group->arguments.size() ? &group->arguments[a] : &none);
     if (known.tell(arguments)) {
-      if (!gap)
-        for (std::string& text : out) text.append(text.empty() ? "" : ", ").append(left_out_mark);
+      for (std::size_t i = 0; i < out.size() && !gap; ++i)
+        if (!arguments[i]->empty()) append(i, left_out_mark);
       gap = true;
       continue;
     }
@@ -163,8 +173,7 @@ inline std::vector<std::string> differing_arguments(const std::vector<const name
     any = true;
     const std::vector<std::string> texts = differing(arguments, known);
     known.add(texts);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i].append(out[i].empty() ? "" : ", ").append(texts[i]);
+    for (std::size_t i = 0; i < out.size(); ++i) append(i, texts[i]);
   }
   if (!any) return std::vector<std::string>(groups.size());
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -231,6 +240,8 @@ class kernel_namer {
       else names_[members[0]] = {written_kernel(*all[0], false), written_kernel(*all[0], true)};
     }
     tell_apart();
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (names_[i].brief.empty()) names_[i] = {wholes[i], wholes[i]};
   }
 
   /// No two texts are the same, and no two briefs.

@@ -54,38 +54,58 @@ struct copy_column {
   const char* header;
   unsigned rank;  // where not all fit, the highest goes first
   bool text;
+  bool number;  // can be summed
   std::string (*cell)(const copy_row&, const page&);
   const char* meaning;
 };
 
 inline constexpr copy_column copy_columns[] = {
-    {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
-    {"from", 6, true,
+    {"kind", 1, true, false, &kind_cell, "where a copy went, or memset"},
+    {"from", 6, true, false,
      [](const copy_row& row, const page&) -> std::string {
        return row.task == device_task::set ? "" : place_name(row.from);
      },
      "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
      "driver"},
-    {"to", 7, true,
+    {"to", 7, true, false,
      [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
      "kind of memory that was written"},
-    {"device", 9, false,
+    {"device", 9, false, false,
      [](const copy_row& row, const page&) { return std::to_string(row.device); },
      "number of the device, as CUDA has it"},
-    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); },
-     "copies or memsets"},
-    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); },
+    {"calls", 4, false, true,
+     [](const copy_row& row, const page&) { return calls_cell(row.calls); }, "copies or memsets"},
+    {"bytes", 3, false, true,
+     [](const copy_row& row, const page&) { return format_memory(row.bytes); },
      "copied or set, summed"},
-    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
+    {"total", 2, false, true,
+     [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
      "time on the device, summed"},
-    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); },
+    {"share", 8, false, true,
+     [](const copy_row& row, const page&) { return format_share(row.share); },
      "total / time of all kernels, copies and memsets"},
-    {"GB/s", 5, false,
+    {"GB/s", 5, false, true,
      [](const copy_row& row, const page& out) {
        return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a";
      },
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
+
+/// Of all rows: a row whose kind is no copy's.
+[[gnu::cold]] inline copy_row sum_of(const std::vector<copy_row>& rows, double all_device_ns) {
+  copy_row sum;
+  for (const copy_row& row : rows) {
+    sum.calls += row.calls;
+    sum.untimed += row.untimed;
+    sum.bytes += row.bytes;
+    sum.total_ns += row.total_ns;
+  }
+  sum.share = share_of(sum.total_ns, all_device_ns);
+  const absence timed = device_time_known({.copies = sum.calls, .untimed = sum.untimed});
+  sum.bytes_per_s =
+      ratio({static_cast<double>(sum.bytes), timed}, sum.total_ns * 1e-9, absence::no_time);
+  return sum;
+}
 
 [[gnu::cold]] inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
@@ -112,14 +132,21 @@ inline constexpr copy_column copy_columns[] = {
     out.line("no copy is of an operator that matches the filter");
   } else {
     fitted_table table;
-    table.cells.rows.resize(rows.size());
+    const copy_row all = sum_of(rows, plan.all_device_ns);
+    table.cells.rows.resize(rows.size() + 1);
     for (const copy_column& c : copy_columns) {
       table.add_column({.header = c.header, .right = !c.text}, c.rank);
       for (std::size_t i = 0; i < rows.size(); ++i)
         table.cells.rows[i].push_back(c.cell(rows[i], out));
+      table.cells.rows.back().push_back(c.number ? c.cell(all, out) : "");
       if (std::string_view{c.header} == "GB/s")
         table.cells.align_points(table.cells.columns.size() - 1);
     }
+    table.cells.rows.back()[0] = filtered ? "copies that match" : "all copies";
+    table.cells.looks.resize(rows.size() + 1);
+    table.cells.looks.back() = {.span = 2, .rule_before = true};
+    table.fit(out);
+    table.cells.looks.back().span = std::min(table.column("calls"), table.column("bytes"));
     table.print(out);
     for (const absence why : {absence::untimed, absence::no_time})
       if (std::any_of(rows.begin(), rows.end(),

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,27 +30,46 @@ class fitted_table {
     ranks_.push_back(rank);
   }
 
-  /// The table, and what of it could not be shown.
-  [[gnu::cold]] void print(page& out) {
+  /// Chooses the columns and their widths.
+  [[gnu::cold]] void fit(const page& out) {
+    std::vector<std::size_t> natural;
+    for (const grid_column& c : cells.columns) natural.push_back(c.natural);
     cells.measure(out);
-    const std::size_t whole = cells.whole_width();
-    std::vector<std::string> left_out;
+    for (std::size_t i = 0; i < natural.size(); ++i)
+      cells.columns[i].natural = std::max(cells.columns[i].natural, natural[i]);
+    whole_ = cells.whole_width();
     while (ranks_.size() > 1 && cells.least_width() > out.width()) {
       const auto worst = std::max_element(ranks_.begin(), ranks_.end());
       const auto at = static_cast<std::size_t>(worst - ranks_.begin());
-      left_out.insert(left_out.begin(), cells.columns[at].header);
+      left_out_.insert(left_out_.begin(), cells.columns[at].header);
       cells.drop(at);
       ranks_.erase(worst);
     }
+    cells.lay_out(out.width());
+  }
+  /// The place of a column; the number of columns if it is not shown.
+  std::size_t column(std::string_view header) const noexcept {
+    std::size_t at = 0;
+    while (at < cells.columns.size() && cells.columns[at].header != header) ++at;
+    return at;
+  }
+  bool is_left_out(std::string_view header) const noexcept {
+    return std::find(left_out_.begin(), left_out_.end(), header) != left_out_.end();
+  }
+
+  /// The table, and what of it could not be shown; after fit().
+  [[gnu::cold]] void print(page& out) {
     cells.print(out);
     out.space();
-    if (!left_out.empty())
-      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
-    print_cut(out, cells.cut(), whole);
+    if (!left_out_.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out_);
+    print_cut(out, cells.cut(), whole_);
   }
 
  private:
-  std::vector<unsigned> ranks_;  // by column
+  std::vector<unsigned> ranks_;        // by column
+  std::vector<std::string> left_out_;  // headers
+  std::size_t whole_ = 0;              // width of a page that shows all
 };
 
 }  // namespace detail

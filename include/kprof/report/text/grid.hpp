@@ -143,16 +143,17 @@ class grid {
     return total;
   }
 
- private:
-  row_look look_of(std::size_t row) const noexcept {
-    return row < looks.size() ? looks[row] : row_look{};
-  }
-
+  /// A cell as it is printed.
   static std::string fitted(const grid_column& c, const std::string& text, const page& out) {
     if (c.is_printable && display_width(text) <= c.width) return text;
     return c.keep_ends  ? printable_ends(text, c.width, out.ascii())
            : c.keep_end ? printable_end(text, c.width, out.ascii())
                         : printable(text, c.width, out.ascii());
+  }
+
+ private:
+  row_look look_of(std::size_t row) const noexcept {
+    return row < looks.size() ? looks[row] : row_look{};
   }
 
   [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells,

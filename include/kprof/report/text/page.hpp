@@ -55,6 +55,28 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
+/// The begin of printable text, so many columns of it.
+inline std::string_view first_columns(std::string_view text, std::size_t width) noexcept {
+  std::size_t used = 0, size = 0;
+  while (size < text.size()) {
+    const code_point c = first_character(text.substr(size));
+    used += width_of(c.value);
+    if (used > width) break;
+    size += std::max<std::size_t>(c.size, 1);
+  }
+  return text.substr(0, size);
+}
+/// Its end.
+inline std::string_view last_columns(std::string_view text, std::size_t width) noexcept {
+  std::size_t used = display_width(text);
+  while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
+    const code_point c = first_character(text);
+    used -= std::min<std::size_t>(used, width_of(c.value));
+    text.remove_prefix(std::max<std::size_t>(c.size, 1));
+  }
+  return text;
+}
+
 /// How a line looks on a terminal.
 enum class line_style : std::uint8_t { plain, bold, dim };
 
@@ -79,7 +101,7 @@ class page {
     const bool styled = color_ && style != line_style::plain && !text.empty();
     if (styled) text_ += style == line_style::bold ? "\x1b[1m" : "\x1b[2m";
     if (display_width(text) <= width_) text_ += text;
-    else text_ += cut(text, width_);
+    else text_ += first_columns(text, width_);
     if (styled) text_ += "\x1b[0m";
     text_ += '\n';
   }
@@ -154,16 +176,6 @@ class page {
     line(current);
     current.assign(indent, ' ');
     used = begin = indent;
-  }
-  static std::string_view cut(std::string_view text, std::size_t width) {
-    std::size_t used = 0, size = 0;
-    while (size < text.size()) {
-      const code_point c = first_character(text.substr(size));
-      used += width_of(c.value);
-      if (used > width) break;
-      size += c.size;
-    }
-    return text.substr(0, size);
   }
 
   std::size_t width_;

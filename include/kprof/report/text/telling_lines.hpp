@@ -132,26 +132,8 @@ class telling_lines {
     if (display_width(text) <= width) return text;
     if (width <= mark) return std::string(width, '.');
     const std::size_t begin = (width - mark + 1) / 2;
-    return first_columns(text, begin) + ellipsis() + last_columns(text, width - mark - begin);
-  }
-  static std::string first_columns(std::string_view text, std::size_t width) {
-    std::size_t used = 0, size = 0;
-    while (size < text.size()) {
-      const code_point c = first_character(text.substr(size));
-      used += width_of(c.value);
-      if (used > width) break;
-      size += c.size;
-    }
-    return std::string{text.substr(0, size)};
-  }
-  static std::string last_columns(std::string_view text, std::size_t width) {
-    std::size_t used = display_width(text);
-    while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
-      const code_point c = first_character(text);
-      used -= width_of(c.value);
-      text.remove_prefix(c.size);
-    }
-    return std::string{text};
+    std::string out{first_columns(text, begin)};
+    return out.append(ellipsis()).append(last_columns(text, width - mark - begin));
   }
 
   /// At spaces where there are any, with later lines indented.
@@ -160,7 +142,7 @@ class telling_lines {
     const std::size_t indent = width > 8 ? 2 : 0;
     while (!text.empty()) {
       const std::string lead(lines.empty() ? 0 : indent, ' ');
-      std::string line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
+      std::string line{first_columns(text, std::max<std::size_t>(width - lead.size(), 2))};
       if (line.size() < text.size() && text[line.size()] != ' ')
         if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
           line.resize(space);

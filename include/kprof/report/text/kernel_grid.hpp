@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_KERNEL_GRID_HPP
+#define KPROF_REPORT_TEXT_KERNEL_GRID_HPP
+
+// The table of kernels laid out on a page, so that no two of its rows read the same. Included by
+// kernels.hpp.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/kernel_table.hpp>
+#include <kprof/model/row_keys.hpp>
+#include <kprof/model/row_texts.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/report/text/fitted_table.hpp>
+#include <kprof/report/text/kernel_columns.hpp>
+#include <kprof/report/text/kernel_texts.hpp>
+#include <kprof/report/text/page.hpp>
+#include <kprof/report/text/row_description.hpp>
+#include <kprof/report/text/telling_lines.hpp>
+#include <kprof/report/text/text_plan.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The parameters of the rows, by what tells the rows of an operator apart.
+class kernel_parameters {
+ public:
+  /// `beside`: what else is known of each row.
+  [[gnu::cold]] kernel_parameters(const page& out, const profile& p, const text_plan& plan,
+                                  bool pass_apart, const std::vector<kernel_row>& rows,
+                                  const std::vector<std::string>& beside)
+      : describer_(p, plan, pass_apart) {
+    std::vector<std::string> operators;
+    for (const kernel_row& row : rows) operators.push_back(operator_cell(row, out));
+    const std::vector<std::uint32_t> number = equal_texts(operators);
+    std::vector<std::vector<described_row>> described;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (number[i] == described.size()) described.emplace_back();
+      places_.emplace_back(number[i], described[number[i]].size());
+      described[number[i]].push_back({parts_of(p, rows[i]), beside[i], rows[i].key});
+    }
+    for (std::vector<described_row>& of_operator : described)
+      described_.emplace_back(std::move(of_operator), out.ascii());
+  }
+
+  std::size_t natural() const noexcept {
+    std::size_t widest = 0;
+    for (const telling_lines& d : described_) widest = std::max(widest, d.natural());
+    return widest;
+  }
+  /// The lines of each row.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::vector<std::string>>> lines;
+    for (const telling_lines& d : described_) lines.push_back(d.at_width(width));
+    std::vector<std::vector<std::string>> out;
+    for (const auto& [op, row] : places_) out.push_back(lines[op][row]);
+    return out;
+  }
+
+ private:
+  part_list parts_of(const profile& p, const kernel_row& row) const {
+    part_list parts;
+    const bool several = row.variants > 1 && row.parameters.empty();
+    if (row.invalid && !several) parts.push_back({0, "invalid:"});
+    if (std::string keys = keys_text(row.values); !keys.empty())
+      parts.push_back({first_place, std::move(keys)});
+    if (several) {
+      parts.push_back({first_place + 1, format_count(row.variants) + " variants"});
+    } else if (row.parameters_merged) {
+      parts.push_back({first_place + 1, "(not kept)"});
+    } else if (row.variants == 1 && !row.parameters.empty() && row.node < p.nodes.size()) {
+      for (parameter_part& part : describer_.parts_of(p.nodes[row.node]))
+        parts.push_back(std::move(part));
+    } else if (!row.parameters.empty()) {
+      parts.push_back({first_place + 1, row.parameters});
+    }
+    return parts;
+  }
+
+  static constexpr std::uint32_t first_place = std::uint32_t{1} << 20U;
+
+  row_describer describer_;
+  std::vector<telling_lines> described_;                     // by operator
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of the rows there
+};
+
+/// The numbers of several rows.
+struct kernel_total {
+  std::string name;
+  std::uint64_t calls = 0;
+  double ns = 0;
+  bool inside = false;  // stands with the rows
+};
+
+class kernel_grid {
+ public:
+  [[gnu::cold]] kernel_grid(page& out, const profile& p, const text_plan& plan,
+                            const std::vector<kernel_row>& rows)
+      : out_(out), plan_(plan), rows_(rows) {
+    for (const kernel_column& c : kernel_columns)
+      if (tells_something(c)) shown_.push_back(&c);
+    for (const kernel_row& row : rows) {
+      const auto known = std::find(wholes_.begin(), wholes_.end(), row.kernel);
+      name_of_.push_back(static_cast<std::size_t>(known - wholes_.begin()));
+      if (known == wholes_.end()) wholes_.push_back(row.kernel);
+    }
+    std::vector<std::string> names, beside(rows.size());
+    for (const std::string& whole : wholes_)
+      names.push_back(whole.empty() ? "(other kernels)" : whole);
+    names_ = std::make_unique<kernel_texts>(names, out.ascii());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      beside[i] = std::to_string(name_of_[i]) + '\n';
+      for (const kernel_column& c : kernel_columns) {
+        if (c.is("calls")) break;
+        if (c.cell != nullptr) beside[i] += c.cell(rows[i], out) + '\n';
+      }
+      for (const group_key key : {group_key::thread, group_key::call_site})
+        beside[i] += value_text(rows[i], key) + '\n';
+    }
+    parameters_ = std::make_unique<kernel_parameters>(out, p, plan, has("pass"), rows, beside);
+  }
+
+  void add_total(kernel_total total) { totals_.push_back(std::move(total)); }
+
+  [[gnu::cold]] void print() {
+    add_cells();
+    table_.fit(out_);
+    std::erase_if(shown_, [&](const kernel_column* c) { return table_.is_left_out(c->header); });
+    put_texts();
+    table_.print(out_);
+  }
+
+ private:
+  using text_lines = std::vector<std::vector<std::string>>;
+
+  bool has(std::string_view header) const noexcept {
+    return std::any_of(shown_.begin(), shown_.end(),
+                       [&](const kernel_column* c) { return c->is(header); });
+  }
+
+  bool tells_something(const kernel_column& c) const noexcept {
+    const auto any = [&](auto holds) { return std::any_of(rows_.begin(), rows_.end(), holds); };
+    if (c.is("parameters"))
+      return any([](const kernel_row& row) { return row.place == launch_place::in_operator; });
+    if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
+    if (c.is("pass"))
+      return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+    return true;
+  }
+
+  /// Where a kernel runs in one operator with differing parameters, these outlive other columns, as
+  /// does the number of the device where there are several.
+  unsigned rank_of(const kernel_column& c) const {
+    if (c.is("device") && std::any_of(rows_.begin(), rows_.end(), [&](const kernel_row& row) {
+          return row.several_devices || row.device != rows_[0].device;
+        }))
+      return 6;
+    if (!c.is("parameters")) return c.rank;
+    return in_one_operator() ? 5 : c.rank;
+  }
+
+  bool in_one_operator() const {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      texts.push_back(operator_cell(rows_[i], out_) + '\n' + std::to_string(name_of_[i]));
+    const std::vector<bool> equal = ambiguous(texts);
+    return std::find(equal.begin(), equal.end(), true) != equal.end();
+  }
+
+  [[gnu::cold]] void add_cells() {
+    auto& cells = table_.cells;
+    cells.rows.resize(rows_.size() + totals_.size());
+    cells.looks.resize(cells.rows.size());
+    std::size_t left = 0;
+    while (!shown_[left]->is("calls")) ++left;
+    for (std::size_t i = 0, rules = 0; i < totals_.size(); ++i) {
+      row_look& look = cells.looks[rows_.size() + i];
+      look = {.span = left,
+              .rule_before = !totals_[i].inside && rules == 0,
+              .style = totals_[i].inside ? line_style::dim : line_style::plain};
+      rules += totals_[i].inside ? 0 : 1;
+    }
+    for (const kernel_column* c : shown_) {
+      std::size_t natural = 0, least = c->least;
+      if (c->is("kernel"))
+        for (const std::size_t name : name_of_) {
+          natural = std::max(natural, names_->natural(name));
+          least = std::max(least, names_->least(name));
+        }
+      if (c->is("kernel") && in_one_operator()) natural = std::max(natural, room_for_facts);
+      if (c->is("parameters")) natural = parameters_->natural();
+      table_.add_column({.header = c->header,
+                         .right = !c->text,
+                         .is_printable = c->cell == nullptr,
+                         .least = std::min(least, out_.width() / 3),
+                         .natural = natural},
+                        rank_of(*c));
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        cells.rows[i].push_back(c->cell == nullptr ? "" : c->cell(rows_[i], out_));
+      for (std::size_t i = 0; i < totals_.size(); ++i)
+        cells.rows[rows_.size() + i].push_back(total_cell(*c, totals_[i]));
+      if (c->is("total") || c->is("mean") || c->is("min") || c->is("max"))
+        cells.align_units(cells.columns.size() - 1);
+    }
+  }
+
+  std::string total_cell(const kernel_column& c, const kernel_total& total) const {
+    if (c.is("operator")) return total.name;
+    if (c.is("calls")) return calls_cell(total.calls);
+    if (c.is("total")) return out_.time(total.ns);
+    if (c.is("share")) return format_share(share_of(total.ns, plan_.all_device_ns));
+    return {};
+  }
+
+  std::size_t column(std::string_view header) const noexcept {
+    std::size_t at = 0;
+    while (at < shown_.size() && !shown_[at]->is(header)) ++at;
+    return at;
+  }
+
+  /// Puts names and parameters into their columns, and below them what tells a row from others that
+  /// would read the same.
+  [[gnu::cold]] void put_texts() {
+    grid& cells = table_.cells;
+    const std::size_t kernels = column("kernel"), parameters = column("parameters");
+    const bool by_parameters = parameters < shown_.size();
+    const text_lines names = names_->at_width(cells.columns[kernels].width),
+                     described = by_parameters
+                                     ? parameters_->at_width(cells.columns[parameters].width)
+                                     : text_lines(rows_.size(), {""});
+    text_lines lines;
+    for (const std::size_t name : name_of_) lines.push_back(names[name]);
+    add_facts(lines, described);
+    std::vector<std::vector<std::string>> rows;
+    std::vector<row_look> looks;
+    const std::size_t left = first_number();
+    for (std::size_t i = 0; i < cells.rows.size(); ++i) {
+      rows.push_back(std::move(cells.rows[i]));
+      looks.push_back(cells.looks[i]);
+      if (i >= rows_.size()) {
+        looks.back().span = left;
+        continue;
+      }
+      const std::size_t height = std::max(lines[i].size(), described[i].size());
+      for (std::size_t line = 0; line < height; ++line) {
+        if (line > 0) {
+          rows.emplace_back(shown_.size());
+          looks.emplace_back();
+        }
+        if (line < lines[i].size()) rows.back()[kernels] = lines[i][line];
+        if (by_parameters && line < described[i].size())
+          rows.back()[parameters] = described[i][line];
+      }
+    }
+    cells.rows = std::move(rows);
+    cells.looks = std::move(looks);
+  }
+
+  /// The first column that says no more which kernel a row is of.
+  std::size_t first_number() const noexcept {
+    std::size_t at = 0;
+    while (at < shown_.size() && shown_[at] < column_called("calls")) ++at;
+    return at;
+  }
+  static const kernel_column* column_called(std::string_view header) noexcept {
+    return std::find_if(std::begin(kernel_columns), std::end(kernel_columns),
+                        [&](const kernel_column& c) { return c.is(header); });
+  }
+
+  /// What a row of the table says of itself as it stands.
+  std::string told(std::size_t row, const text_lines& lines, const text_lines& described) const {
+    std::string text;
+    for (std::size_t c = 0; c < first_number(); ++c)
+      text += table_.cells.fitted(table_.cells.columns[c], table_.cells.rows[row][c], out_) + '\n';
+    for (const std::string& line : lines[row]) text += line + '\n';
+    text += '\n';
+    for (const std::string& line : described[row]) text += line + '\n';
+    return text;
+  }
+
+  /// Rows that read the same get lines of what columns that are not shown say of them.
+  [[gnu::cold]] void add_facts(text_lines& lines, const text_lines& described) const {
+    std::vector<std::string> texts, facts(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) texts.push_back(told(i, lines, described));
+    const text_lines whole = parameters_->at_width(fact_width);
+    const auto add = [&](const auto& fact_of) {
+      const std::vector<std::uint32_t> number = equal_texts(texts);
+      std::vector<std::vector<std::size_t>> sets(rows_.size());
+      for (std::size_t i = 0; i < rows_.size(); ++i) sets[number[i]].push_back(i);
+      for (const std::vector<std::size_t>& set : sets) {
+        if (set.size() < 2) continue;
+        std::vector<std::string> of_set;
+        for (const std::size_t i : set) of_set.push_back(fact_of(i));
+        if (std::equal(of_set.begin() + 1, of_set.end(), of_set.begin())) continue;
+        for (std::size_t k = 0; k < set.size(); ++k) {
+          texts[set[k]] += of_set[k] + '\n';
+          facts[set[k]].append(facts[set[k]].empty() ? "" : ", ").append(of_set[k]);
+        }
+      }
+    };
+    add([&](std::size_t i) { return whole[i][0]; });
+    for (const kernel_column& c : kernel_columns) {
+      if (c.is("calls")) break;
+      if (c.cell != nullptr)
+        add([&](std::size_t i) {
+          return c.header + (' ' + printable(c.cell(rows_[i], out_), fact_width, out_.ascii()));
+        });
+    }
+    for (const group_key key : {group_key::thread, group_key::call_site})
+      add([&](std::size_t i) { return value_text(rows_[i], key); });
+    add([&](std::size_t i) { return '#' + row_key_text(rows_[i].key); });
+    const std::size_t width = table_.cells.columns[column("kernel")].width, indent = 2;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (!facts[i].empty())
+        for (const std::string& line : broken_lines(facts[i], width - std::min(width, indent)))
+          lines[i].push_back(std::string(indent, ' ') + line);
+  }
+
+  std::string value_text(const kernel_row& row, group_key key) const {
+    for (const group_value& v : row.values)
+      if (v.kind == key) return v.key + ' ' + printable(v.text, fact_width, out_.ascii());
+    return {};
+  }
+
+  static constexpr std::size_t fact_width = 60;  // columns of one fact
+  static constexpr std::size_t room_for_facts = 20;
+
+  page& out_;
+  const text_plan& plan_;
+  const std::vector<kernel_row>& rows_;
+  std::vector<const kernel_column*> shown_;
+  std::vector<std::string> wholes_;  // names of kernels, each once
+  std::vector<std::size_t> name_of_;
+  std::unique_ptr<kernel_texts> names_;
+  std::unique_ptr<kernel_parameters> parameters_;
+  std::vector<kernel_total> totals_;
+  fitted_table table_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_REPORT_TEXT_KERNEL_TEXTS_HPP
+#define KPROF_REPORT_TEXT_KERNEL_TEXTS_HPP
+
+// The names of kernels in a column of some width, so that no two kernels read the same. Included by
+// the table of kernels. Pure.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/kernel_name_parts.hpp>
+#include <kprof/model/row_texts.hpp>
+#include <kprof/model/telling_kernel_names.hpp>
+#include <kprof/report/text/page.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Printable text on lines of a width, broken behind spaces and signs; later lines are indented.
+[[gnu::cold]] inline std::vector<std::string> broken_lines(std::string_view text,
+                                                           std::size_t width) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string lead(lines.empty() || width < 12 ? 0 : 2, ' ');
+    std::string_view line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
+    if (line.empty()) break;
+    if (line.size() < text.size())
+      if (const std::size_t sign = line.find_last_of(" ,<>_:");
+          sign != std::string_view::npos && sign + 1 > line.size() / 2)
+        line = line.substr(0, sign + 1);
+    lines.push_back(lead + std::string{line});
+    text.remove_prefix(line.size());
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  }
+  if (lines.empty()) lines.emplace_back();
+  return lines;
+}
+
+class kernel_texts {
+ public:
+  /// `wholes`: names that differ, as kernel_name() gives them.
+  [[gnu::cold]] kernel_texts(const std::vector<std::string>& wholes, bool ascii) : ascii_(ascii) {
+    for (const telling_name& name : kernel_namer(wholes).take())
+      names_.push_back({printed(name.text), printed(name.brief)});
+    for (const telling_name& name : names_) tight_.push_back(tight(name.brief));
+  }
+
+  /// Columns that a name takes.
+  std::size_t natural(std::size_t kernel) const noexcept {
+    return display_width(names_[kernel].text);
+  }
+  /// Columns below which a name is cut.
+  std::size_t least(std::size_t kernel) const noexcept {
+    return std::min(natural(kernel), display_width(tight_[kernel]));
+  }
+
+  /// The lines of each name. A name that is too long for one is said more briefly, then cut where
+  /// it does not differ from those that would read the same; if that does not do, it takes more.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      texts.push_back(display_width(names_[i].text) <= width    ? names_[i].text
+                      : display_width(names_[i].brief) <= width ? names_[i].brief
+                      : display_width(tight_[i]) <= width       ? tight_[i]
+                                                                : cut_inside(tight_[i], width));
+    cut_where_equal(texts, width);
+    const std::vector<bool> equal = ambiguous(texts);
+    std::vector<std::vector<std::string>> lines;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      lines.push_back(equal[i] || texts[i].empty() ? broken_lines(names_[i].brief, width)
+                                                   : std::vector<std::string>{std::move(texts[i])});
+    return lines;
+  }
+
+ private:
+  std::string printed(const std::string& text) const {
+    return printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_);
+  }
+  std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
+
+  /// "k<…64…>" of "k<…, 64, …>": the mark parts arguments too.
+  std::string tight(std::string text) const {
+    const std::string sign{mark()};
+    for (const std::string& loose : {sign + ", ", ", " + sign, sign + ' ', sign + sign})
+      for (std::size_t at = 0; (at = text.find(loose, at)) != std::string::npos;)
+        text.replace(at, loose.size(), sign);
+    return text;
+  }
+
+  /// The name itself and what is behind it, as far as they fit; all of the name if it is short.
+  std::string cut_inside(const std::string& text, std::size_t width) const {
+    const std::size_t bracket = text.find('<');
+    const std::size_t name =
+        bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
+    const std::size_t half = (width + 1) / 2,
+                      begin = name > half && name <= width * 3 / 4 ? name : half;
+    return joined(first_columns(text, begin), {}, text, width);
+  }
+
+  /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
+  std::string joined(std::string_view head, std::string_view middle, std::string_view text,
+                     std::size_t width) const {
+    std::string out{head};
+    out.append(mark());
+    if (!middle.empty()) out.append(middle).append(mark());
+    const std::size_t used = display_width(out);
+    if (used > width) return std::string(first_columns(out, width));
+    return tight(out.append(last_columns(text, width - used)));
+  }
+
+  /// Of names that read the same now, the part in which they differ is shown instead.
+  void cut_where_equal(std::vector<std::string>& texts, std::size_t width) const {
+    const std::vector<std::uint32_t> number = equal_texts(texts);
+    std::vector<std::vector<std::size_t>> sets(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) sets[number[i]].push_back(i);
+    for (const std::vector<std::size_t>& set : sets) {
+      if (set.size() < 2) continue;
+      const std::string& first = tight_[set[0]];
+      std::size_t same_begin = first.size(), same_end = first.size(), shortest = first.size();
+      for (const std::size_t i : set) {
+        const std::string& other = tight_[i];
+        const auto begin = std::mismatch(first.begin(), first.end(), other.begin(), other.end());
+        same_begin = std::min(same_begin, static_cast<std::size_t>(begin.first - first.begin()));
+        const auto end = std::mismatch(first.rbegin(), first.rend(), other.rbegin(), other.rend());
+        same_end = std::min(same_end, static_cast<std::size_t>(end.first - first.rbegin()));
+        shortest = std::min(shortest, other.size());
+      }
+      while (same_begin > 0 && is_letter(first[same_begin - 1]) && first[same_begin - 1] != '_')
+        --same_begin;  // whole words
+      same_end = std::min(same_end, shortest - same_begin);
+      while (same_end > 0 && is_letter(first[first.size() - same_end]) &&
+             first[first.size() - same_end] != '_')
+        --same_end;
+      for (const std::size_t i : set) texts[i] = showing(tight_[i], same_begin, same_end, width);
+    }
+  }
+
+  /// The text without its first and last bytes, so many, between as much of these as fits.
+  std::string showing(const std::string& text, std::size_t before, std::size_t behind,
+                      std::size_t width) const {
+    const std::string_view told =
+        std::string_view{text}.substr(before, text.size() - before - behind);
+    const std::size_t taken = display_width(told) + 2 * display_width(mark());
+    if (taken + 6 > width) return {};  // on lines of its own
+    // Behind arguments there is little to see.
+    const std::size_t end = text.find('<') == std::string::npos ? (width - taken) / 2 : 0,
+                      begin = width - taken - end;
+    if (display_width(text.substr(0, before)) <= begin)
+      return joined(std::string_view{text}.substr(0, text.size() - behind), {}, text, width);
+    const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
+    return joined(first_columns(text, begin), told, last_columns(tail, end), width);
+  }
+
+  std::vector<telling_name> names_;
+  std::vector<std::string> tight_;  // of the briefs
+  bool ascii_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
