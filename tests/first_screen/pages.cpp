@@ -118,6 +118,24 @@ TEST_CASE("first_screen.random_pages_hold_what_every_page_must") {
   }
 }
 
+TEST_CASE("first_screen.colour_says_nothing_that_the_text_does_not") {
+  kprof::profile run = kprof_test::troubled_device_profile();
+  run.notes.emplace_back("a note");
+  kprof::report_options options = kprof_test::at_width(100);
+  const std::string plain = page_of(run, options);
+  CHECK_FALSE(kprof_test::has(plain, "\x1b"));
+  options.color = true;
+  std::string page = page_of(run, options);
+  check_golden("troubled_color.txt", page);
+  for (const char* const begin :
+       {"\x1b[1mOperators", "\x1b[1moperator", "\x1b[1mKernels, ", "\x1b[1mCopies",
+        "\x1b[1mCompleteness", "\x1b[33mn/a, ", "\x1b[31m! 1,024 dropped", "\x1b[33m  - a note"})
+    CHECK(kprof_test::has(page, begin));
+  for (std::size_t at = 0; (at = page.find("\x1b[", at)) != std::string::npos;)
+    page.erase(at, page.find('m', at) + 1 - at);
+  CHECK(page == plain);
+}
+
 TEST_CASE("first_screen.kernels_of_libraries_are_as_accepted") {
   REQUIRE(kprof_test::use_utf8_locale());
   const kprof::profile run = kprof_test::real_kernels_profile();
@@ -169,11 +187,10 @@ TEST_CASE("first_screen.random_names_of_kernels_are_told_apart") {
       std::erase(text, ' ');
       if (name.size() < 900 && spaceless.insert(text).second) kernels.insert(whole);
     }
-    const bool ascii = random.below(4) == 0;
     const std::size_t width = 16 + random.below(100);
     std::set<std::string> texts;
     for (const std::vector<std::string>& lines :
-         kprof::detail::kernel_texts({kernels.begin(), kernels.end()}, ascii).at_width(width)) {
+         kprof::detail::kernel_texts({kernels.begin(), kernels.end()}, false).at_width(width)) {
       std::string text;
       for (const std::string& line : lines) {
         INFO("seed " << seed << ", width " << width << ": " << line);

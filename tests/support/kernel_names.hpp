@@ -3,8 +3,8 @@
 #define KPROF_TESTS_KERNEL_NAMES_HPP
 
 // Names of kernels as programs have them: of CUB and Thrust as nvcc 13.0 mangles them, of cuBLAS,
-// cuDNN, PyTorch, CUTLASS 2 and 3, FlashInfer and Triton. Those of one library stand together, since
-// they differ least.
+// cuDNN, PyTorch, CUTLASS 2 and 3, FlashInfer and Triton. Those of one library stand together,
+// since they differ least.
 
 namespace kprof_test {
 

@@ -2,8 +2,9 @@
 #ifndef KPROF_TESTS_RANDOM_KERNELS_HPP
 #define KPROF_TESTS_RANDOM_KERNELS_HPP
 
-// Random names of kernels, and profiles whose kernels have them: real ones, templates that differ in
-// few of their arguments, and names that no compiler makes. The same seed gives the same everywhere.
+// Random names of kernels, and profiles whose kernels have them: real ones, templates that differ
+// in few of their arguments, and names that no compiler makes. The same seed gives the same names
+// everywhere.
 
 #include "device_builder.hpp"
 #include "kernel_names.hpp"

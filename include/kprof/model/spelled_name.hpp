@@ -8,9 +8,11 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/kernel_name.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 KPROF_DETAIL_BEGIN
 namespace detail {

@@ -225,8 +225,11 @@ class kernel_namer {
   /// `wholes`: names that differ, as kernel_name() gives them.
   explicit kernel_namer(const std::vector<std::string>& wholes)
       : wholes_(wholes), names_(wholes.size()) {
-    for (const std::string& whole : wholes)
+    for (const std::string& whole : wholes) {
       readable_.push_back(whole.starts_with("_Z") ? spelled_name(whole) : whole);
+      if (std::none_of(readable_.back().begin(), readable_.back().end(), is_word))
+        readable_.back() = whole;
+    }
     std::vector<name_parts> parts;
     std::vector<std::string> bases;
     for (const std::string& readable : readable_) {

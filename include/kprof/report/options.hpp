@@ -54,7 +54,7 @@ struct report_options {
   bool details = false;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
-  /// Bold and dim lines, by the escape sequences of terminals. Unset: where the report goes to a
+  /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report goes to a
   /// terminal and NO_COLOR is not set.
   std::optional<bool> color{};
   bool legend = false;  ///< explain every column

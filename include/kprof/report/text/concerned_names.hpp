@@ -49,7 +49,7 @@ class concerned_names {
       notes.push_back(count[name] == shown_[name] ? ""
                                                   : " (" + format_count(count[name]) + " of " +
                                                         format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
+    out.list(lead, names, notes, line_style::notice);
   }
 
  private:

@@ -126,7 +126,7 @@ inline constexpr copy_column copy_columns[] = {
   out.paragraph("",
                 "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) +
                     " of device time",
-                2);
+                2, line_style::bold);
   out.space();
   if (rows.empty()) {
     out.line("no copy is of an operator that matches the filter");
@@ -151,7 +151,7 @@ inline constexpr copy_column copy_columns[] = {
     for (const absence why : {absence::untimed, absence::no_time})
       if (std::any_of(rows.begin(), rows.end(),
                       [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
-        out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
+        out.paragraph("", "n/a, " + std::string{explain(why)}, 2, line_style::notice);
   }
   if (hidden > 0)
     out.paragraph("",
@@ -163,7 +163,7 @@ inline constexpr copy_column copy_columns[] = {
 
 [[gnu::cold]] inline void print_copy_legend(page& out) {
   out.space();
-  out.line("Legend of the copies");
+  out.line("Legend of the copies", line_style::bold);
   for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);
 }
 

@@ -56,7 +56,8 @@ struct oddity {
   print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
     if (o.count > 0 && !o.harmless)
-      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4,
+                    line_style::alarm);
 }
 
 }  // namespace detail

@@ -89,7 +89,7 @@ namespace detail {
                       " imprecise: durations that median and p99 know only roughly for want of "
                       "memory; all else is exact. Raise " +
                       memory_limit_of(p) + ".",
-                  4);
+                  4, line_style::alarm);
 }
 
 [[gnu::cold]] inline void print_timeline(page& out, const profile& p) {
@@ -179,7 +179,7 @@ inline bool is_complete(const profile& p) {
   if (!plan.options.details && is_complete(p)) {
     print_all_is_well(out, p, plan);
   } else {
-    out.line("Completeness");
+    out.line("Completeness", line_style::bold);
     print_scopes(out, p);
     print_device_facts(out, p);
     if (plan.options.details) {
@@ -191,8 +191,9 @@ inline bool is_complete(const profile& p) {
   }
   if (p.notes.empty()) return;
   out.space();
-  out.line("Notes");
-  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+  out.line("Notes", line_style::bold);
+  for (const std::string& note : p.notes)
+    out.paragraph("  - ", out.safe(note), 4, line_style::notice);
 }
 
 }  // namespace detail

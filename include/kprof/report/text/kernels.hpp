@@ -120,7 +120,7 @@ struct chosen_kernels {
     if (row.kernel.empty() || seen.of(row.kernel) != count) continue;
     if (count++ == 0) {
       out.space();
-      out.line("Whole names of the kernels");
+      out.line("Whole names of the kernels", line_style::bold);
     }
     out.paragraph("  ", printable(row.kernel, 100'000, out.ascii()), 6);
   }
@@ -135,7 +135,7 @@ struct chosen_kernels {
   out.paragraph(
       "",
       "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
-      2);
+      2, line_style::bold);
   out.space();
   if (chosen.rows.empty()) {
     out.paragraph("",
@@ -152,7 +152,7 @@ struct chosen_kernels {
 
 [[gnu::cold]] inline void print_kernel_legend(page& out) {
   out.space();
-  out.line("Legend of the kernels");
+  out.line("Legend of the kernels", line_style::bold);
   for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);
 }
 

@@ -77,8 +77,20 @@ inline std::string_view last_columns(std::string_view text, std::size_t width) n
   return text;
 }
 
-/// How a line looks on a terminal.
-enum class line_style : std::uint8_t { plain, bold, dim };
+/// How a line looks on a terminal: `notice` is what a reader should know before trusting a number,
+/// `alarm` says that something is missing. Colour never says what the text does not.
+enum class line_style : std::uint8_t { plain, bold, dim, notice, alarm };
+
+inline const char* escape_of(line_style style) noexcept {
+  switch (style) {
+    case line_style::bold: return "\x1b[1m";
+    case line_style::dim: return "\x1b[2m";
+    case line_style::notice: return "\x1b[33m";
+    case line_style::alarm: return "\x1b[31m";
+    case line_style::plain: break;
+  }
+  return "";
+}
 
 class page {
  public:
@@ -99,7 +111,7 @@ class page {
   [[gnu::cold]] void line(std::string_view text = {}, line_style style = line_style::plain) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     const bool styled = color_ && style != line_style::plain && !text.empty();
-    if (styled) text_ += style == line_style::bold ? "\x1b[1m" : "\x1b[2m";
+    if (styled) text_ += escape_of(style);
     if (display_width(text) <= width_) text_ += text;
     else text_ += first_columns(text, width_);
     if (styled) text_ += "\x1b[0m";
@@ -118,21 +130,23 @@ class page {
   }
 
   /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
-  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent,
+                               line_style style = line_style::plain) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
       const std::string_view word = text.substr(0, word_end(text));
       text.remove_prefix(std::min(text.size(), word.size() + 1));
-      add_word(word, current, used, begin, indent);
+      add_word(word, current, used, begin, indent, style);
     }
-    line(current);
+    line(current, style);
   }
 
   /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
   /// how many more there are.
   [[gnu::cold]] void list(const std::string& lead, const std::vector<std::string>& names,
-                          const std::vector<std::string>& notes = {}) {
+                          const std::vector<std::string>& notes = {},
+                          line_style style = line_style::plain) {
     const std::size_t before = display_width(lead),
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
@@ -146,7 +160,7 @@ class page {
       }
       text.append(i > 0 ? ", " : "").append(name);
     }
-    paragraph("", lead + text, 2);
+    paragraph("", lead + text, 2, style);
   }
 
  private:
@@ -159,21 +173,22 @@ class page {
   }
   // `begin`: where the text of the current line begins; no space is put there.
   [[gnu::cold]] void add_word(std::string_view word, std::string& current, std::size_t& used,
-                              std::size_t& begin, std::size_t indent) {
+                              std::size_t& begin, std::size_t indent, line_style style) {
     const std::size_t wide = display_width(word);
     if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
-      new_line(current, used, begin, indent);
+      new_line(current, used, begin, indent, style);
     if (used > begin) current += ' ', ++used;
     while (!word.empty()) {
       const code_point c = first_character(word);
-      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent);
+      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent, style);
       current.append(word.substr(0, c.size));
       used += width_of(c.value);
       word.remove_prefix(c.size);
     }
   }
-  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
-    line(current);
+  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent,
+                line_style style) {
+    line(current, style);
     current.assign(indent, ' ');
     used = begin = indent;
   }

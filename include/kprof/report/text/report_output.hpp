@@ -119,7 +119,8 @@ inline constexpr option report_option_table[] = {
      .kind = option_kind::choice,
      .form = "auto|on|off",
      .fallback = "auto",
-     .meaning = "bold and dim lines; `auto`: on a terminal, unless `NO_COLOR` is set",
+     .meaning = "bold heads, what is missing in red, what else to know in yellow; `auto`: on a "
+                "terminal, unless `NO_COLOR` is set",
      .store = &store_member<&report_options::color>},
     {.name = "ascii",
      .kind = option_kind::flag,

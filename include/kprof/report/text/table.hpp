@@ -101,7 +101,7 @@ namespace detail {
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const operator_groups chosen(p, plan);
   out.space();
-  out.paragraph("", table_title(out, plan), 2);
+  out.paragraph("", table_title(out, plan), 2, line_style::bold);
   out.space();
   hidden_rows regions;  // outside operators
   regions.self_ns = plan.all_self_ns - chosen.all.self_ns - chosen.filtered.self_ns;
@@ -131,7 +131,7 @@ namespace detail {
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
   out.space();
-  out.line("Legend");
+  out.line("Legend", line_style::bold);
   for (const column& c : columns) {
     if (rank_of(c, plan.device) == not_here || c.as == look::bar) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";

@@ -166,7 +166,7 @@ struct chosen_tree {
 [[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
-  out.paragraph("", tree_title(out, plan), 2);
+  out.paragraph("", tree_title(out, plan), 2, line_style::bold);
   out.space();
   grid cells;
   for (const std::string_view header :

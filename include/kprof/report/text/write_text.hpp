@@ -76,7 +76,8 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
-  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
+  for (const std::string& line : plan.complaints)
+    page.paragraph("! ", page.safe(line), 4, line_style::notice);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
