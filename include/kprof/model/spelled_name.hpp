@@ -27,8 +27,7 @@ class name_speller {
     at_ = text_.starts_with("_Z") ? 2 : text_.size();
     // The function's name ends where its last bracket does.
     while (at_ < text_.size() && !(out_.size() > 0 && open_.empty())) step();
-    for (; !open_.empty(); open_.pop_back())
-      if (open_.back() == 'I') out_ += '>';
+    while (!open_.empty()) close();
     return std::move(out_);
   }
 
@@ -80,7 +79,7 @@ class name_speller {
   }
   void close() {
     if (open_.empty()) return;
-    if (open_.back() == 'I') out_ += '>';
+    if (open_.back() == 'I') out_ += out_.back() == '<' ? "\u2026>" : ">";
     open_.pop_back();
     begun_ = false;
     in_name_ = true;

@@ -54,8 +54,8 @@ struct report_options {
   bool details = false;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
-  /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report goes to a
-  /// terminal and NO_COLOR is not set.
+  /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report
+  /// goes to a terminal and NO_COLOR is not set.
   std::optional<bool> color{};
   bool legend = false;  ///< explain every column
   std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
