@@ -64,7 +64,7 @@ TEST_CASE("device_report.whole_names_are_listed_once_and_made_safe") {
   CHECK(count_of(names, "axpy(float, float const*, float*, unsigned long)") == 1);
   CHECK(count_of(names, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") > 50);
   CHECK(has(names, "\\x1b"));
-  CHECK(has(section(page, "Kernels"), "my::ops<...>"));
+  CHECK(has(section(page, "Kernels"), "my::ops<long"));
   options.top = 1;
   CHECK_FALSE(has(page_of(b.done(), options), "xxxx"));  // of the rows that are shown
 }
