@@ -25,7 +25,7 @@ struct name_part {
   char open = 0;          // of a group: < ( { [
   std::vector<std::vector<name_part>> arguments{};
 
-  bool is(std::string_view word) const noexcept { return open == 0 && text == word; }
+  [[gnu::cold]] bool is(std::string_view word) const noexcept { return open == 0 && text == word; }
 };
 using name_parts = std::vector<name_part>;
 
@@ -38,14 +38,14 @@ inline bool is_letter(char c) noexcept {
 }
 
 /// Signs that follow "operator": "operator<" opens no group.
-inline std::size_t operator_signs(std::string_view text) noexcept {
+[[gnu::cold]] inline std::size_t operator_signs(std::string_view text) noexcept {
   for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
                                       "<=", ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
     if (text.starts_with(sign)) return sign.size();
   return 0;
 }
 
-inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
+[[gnu::cold]] inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
   name_parts parts;
   if (depth >= deepest_parts || text.size() > longest_parted) {
     if (!text.empty()) parts.push_back({text});
@@ -87,27 +87,27 @@ inline char closing(char open) noexcept {
 }
 
 /// Adds a piece of a name, with a space where two words would run together.
-inline void add_piece(std::string& out, std::string_view piece) {
+[[gnu::cold]] inline void add_piece(std::string& out, std::string_view piece) {
   if (!out.empty() && !piece.empty() && is_letter(out.back()) && is_letter(piece[0])) out += ' ';
   out += piece;
 }
 
-inline bool same_parts(const name_parts& a, const name_parts& b) noexcept;
-inline bool same_part(const name_part& a, const name_part& b) noexcept {
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept;
+[[gnu::cold]] inline bool same_part(const name_part& a, const name_part& b) noexcept {
   if (a.open != b.open || a.arguments.size() != b.arguments.size()) return false;
   if (a.open == 0) return a.text == b.text;
   for (std::size_t i = 0; i < a.arguments.size(); ++i)
     if (!same_parts(a.arguments[i], b.arguments[i])) return false;
   return true;
 }
-inline bool same_parts(const name_parts& a, const name_parts& b) noexcept {
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same_part);
 }
 
 // ---- leaving out what is said by the rest
 
 /// "128u" and "64ul" as "128" and "64".
-inline std::string_view without_suffix(std::string_view word) noexcept {
+[[gnu::cold]] inline std::string_view without_suffix(std::string_view word) noexcept {
   if (word.empty() || !is_digit(word[0])) return word;
   while (word.size() > 1 && (word.back() == 'u' || word.back() == 'l')) word.remove_suffix(1);
   return word;
@@ -115,7 +115,7 @@ inline std::string_view without_suffix(std::string_view word) noexcept {
 
 /// Moves the parts of a qualified name to `out`: its last component, those before it that have
 /// template arguments, and, before a lambda, the name of the function that it is in.
-inline void reduce_qualified(name_parts& parts, name_parts& out) {
+[[gnu::cold]] inline void reduce_qualified(name_parts& parts, name_parts& out) {
   std::vector<std::pair<std::size_t, std::size_t>> components;
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= parts.size(); ++i)
@@ -146,7 +146,7 @@ inline void reduce_qualified(name_parts& parts, name_parts& out) {
 }
 
 /// Whether a qualified name goes on with this part.
-inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
+[[gnu::cold]] inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
   if (parts[at].is("::")) return true;
   if (at == 0) return true;
   const name_part& before = parts[at - 1];  // its text is not empty
@@ -158,7 +158,7 @@ inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
 }
 
 /// Leaves out namespaces, casts and suffixes of numbers.
-inline void reduce(name_parts& parts) {
+[[gnu::cold]] inline void reduce(name_parts& parts) {
   // "(Layout)1" loses its cast
   if (parts.size() > 1 && parts[0].open == '(' && parts[1].open == 0 &&
       (is_digit(parts[1].text[0]) || parts[1].text[0] == '-'))

@@ -21,9 +21,9 @@ namespace detail {
 /// an earlier part, for which "…" stands: so nothing grows.
 class name_speller {
  public:
-  explicit name_speller(std::string_view mangled) : text_(mangled) {}
+  [[gnu::cold]] explicit name_speller(std::string_view mangled) : text_(mangled) {}
 
-  std::string spell() {
+  [[gnu::cold]] std::string spell() {
     at_ = text_.starts_with("_Z") ? 2 : text_.size();
     // The function's name ends where its last bracket does.
     while (at_ < text_.size() && !(out_.size() > 0 && open_.empty())) step();
@@ -32,7 +32,7 @@ class name_speller {
   }
 
  private:
-  void step() {
+  [[gnu::cold]] void step() {
     if (const std::string_view name = source_name(text_, at_); !name.empty()) {
       write(name);
       in_name_ = true;
@@ -60,13 +60,13 @@ class name_speller {
     else if (const std::string_view type = type_of(c); !type.empty()) write(type);
   }
 
-  void open(char kind) {
+  [[gnu::cold]] void open(char kind) {
     // A qualified name and a pack begin where an argument does, and write nothing themselves.
     if (open_.size() < deepest) open_ += kind;
     begun_ = false;
     in_name_ = false;
   }
-  void open_arguments() {
+  [[gnu::cold]] void open_arguments() {
     ++at_;
     if (open_.size() >= deepest) {
       at_ = text_.size();
@@ -77,7 +77,7 @@ class name_speller {
     begun_ = true;
     in_name_ = false;
   }
-  void close() {
+  [[gnu::cold]] void close() {
     if (open_.empty()) return;
     if (open_.back() == 'I') out_ += out_.back() == '<' ? "\u2026>" : ">";
     open_.pop_back();
@@ -86,7 +86,7 @@ class name_speller {
   }
 
   /// A component of a qualified name, or an argument.
-  void write(std::string_view piece) {
+  [[gnu::cold]] void write(std::string_view piece) {
     if (!open_.empty() && open_.back() == 'N' && in_name_) out_ += "::";
     else if (!out_.empty() && !begun_ && out_.back() != '<') out_ += ", ";
     out_ += piece;
@@ -95,7 +95,7 @@ class name_speller {
   }
 
   /// Li64E, Lb1E, LNS_4enumE2E: the number, behind a type.
-  void literal() {
+  [[gnu::cold]] void literal() {
     bool is_bool = false;
     std::size_t number = 0;
     if (at_ < text_.size() && text_[at_] == 'N') {
@@ -117,7 +117,7 @@ class name_speller {
     else write(value);
   }
 
-  static std::string_view type_of(char c) noexcept {
+  [[gnu::cold]] static std::string_view type_of(char c) noexcept {
     switch (c) {
       case 'v': return "void";
       case 'b': return "bool";
@@ -149,7 +149,9 @@ class name_speller {
 };
 
 /// "cutlass::device_kernel<gemm::kernel::GemmUniversal<...>>" of its mangled name.
-inline std::string spelled_name(std::string_view mangled) { return name_speller(mangled).spell(); }
+[[gnu::cold]] inline std::string spelled_name(std::string_view mangled) {
+  return name_speller(mangled).spell();
+}
 
 }  // namespace detail
 KPROF_DETAIL_END

@@ -25,10 +25,10 @@ namespace detail {
 
 inline constexpr std::string_view left_out_mark = "\u2026";
 
-inline std::string written(const name_parts& parts);
+[[gnu::cold]] inline std::string written(const name_parts& parts);
 
 /// A group in brackets; a long one is "<…>". The parameters of a lambda are not shown.
-inline std::string written(const name_part& part, bool in_braces) {
+[[gnu::cold]] inline std::string written(const name_part& part, bool in_braces) {
   if (part.open == 0) return std::string{part.text};
   if (part.open == '(' && in_braces) return {};
   std::string inside;
@@ -42,14 +42,14 @@ inline std::string written(const name_part& part, bool in_braces) {
   if (inside.size() > longest_nested && part.open != '{') inside = left_out_mark;
   return part.open + inside + closing(part.open);
 }
-inline std::string written(const name_parts& parts) {
+[[gnu::cold]] inline std::string written(const name_parts& parts) {
   std::string out;
   for (const name_part& part : parts) add_piece(out, written(part, false));
   return out;
 }
 
 /// The name of a kernel that is the only one of its base name, with the first of its arguments.
-inline std::string written_kernel(const name_parts& parts, bool brief) {
+[[gnu::cold]] inline std::string written_kernel(const name_parts& parts, bool brief) {
   const std::size_t longest = brief ? 16 : longest_list;
   std::string out;
   for (const name_part& part : parts) {
@@ -73,13 +73,13 @@ inline std::string written_kernel(const name_parts& parts, bool brief) {
 
 using parts_of_several = std::vector<const name_parts*>;
 
-inline bool all_same(const parts_of_several& all) noexcept {
+[[gnu::cold]] inline bool all_same(const parts_of_several& all) noexcept {
   return std::all_of(all.begin(), all.end(),
                      [&](const name_parts* parts) { return same_parts(*all[0], *parts); });
 }
 
 /// Names of one shape can be compared part by part.
-inline std::string shape_of(const name_parts& parts) {
+[[gnu::cold]] inline std::string shape_of(const name_parts& parts) {
   std::string shape;
   for (const name_part& part : parts) {
     if (part.open != 0) shape += part.open;
@@ -94,15 +94,15 @@ inline std::string shape_of(const name_parts& parts) {
 class known_classes {
  public:
   /// One class; or nothing is ever known, so that all that differs is written.
-  known_classes(std::size_t kernels, bool used) : class_(used ? kernels : 0) {}
+  [[gnu::cold]] known_classes(std::size_t kernels, bool used) : class_(used ? kernels : 0) {}
 
-  known_classes of(const std::vector<std::size_t>& members) const {
+  [[gnu::cold]] known_classes of(const std::vector<std::size_t>& members) const {
     known_classes out(members.size(), !class_.empty());
     for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
     return out;
   }
   /// Whether these parts are told by the class.
-  bool tell(const parts_of_several& all) const {
+  [[gnu::cold]] bool tell(const parts_of_several& all) const {
     if (class_.empty()) return all_same(all);
     std::vector<const name_parts*> first(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -112,7 +112,7 @@ class known_classes {
     }
     return true;
   }
-  void add(const std::vector<std::string>& texts) {
+  [[gnu::cold]] void add(const std::vector<std::string>& texts) {
     if (class_.empty()) return;
     std::vector<std::string> more;
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -125,11 +125,12 @@ class known_classes {
 };
 
 /// What differs among names of one shape: their words, and of their arguments those that differ.
-inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
-                                                   known_classes known);
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known);
 
 /// What differs among names, which are not all the same.
-inline std::vector<std::string> differing(const parts_of_several& all, const known_classes& known) {
+[[gnu::cold]] inline std::vector<std::string> differing(const parts_of_several& all,
+                                                        const known_classes& known) {
   std::vector<std::string> shape_texts;
   for (const name_parts* parts : all) shape_texts.push_back(shape_of(*parts));
   const std::vector<std::uint32_t> shape = equal_texts(shape_texts);
@@ -149,8 +150,8 @@ inline std::vector<std::string> differing(const parts_of_several& all, const kno
 }
 
 /// The arguments of a group: what differs, and a mark where something is left out.
-inline std::vector<std::string> differing_arguments(const std::vector<const name_part*>& groups,
-                                                    known_classes& known) {
+[[gnu::cold]] inline std::vector<std::string> differing_arguments(
+    const std::vector<const name_part*>& groups, known_classes& known) {
   static const name_parts none;
   std::size_t most = 0;
   for (const name_part* group : groups) most = std::max(most, group->arguments.size());
@@ -181,8 +182,8 @@ inline std::vector<std::string> differing_arguments(const std::vector<const name
   return out;
 }
 
-inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
-                                                   known_classes known) {
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known) {
   std::vector<std::string> out(all.size());
   for (std::size_t at = 0; at < all[0]->size(); ++at) {
     if ((*all[0])[at].open == 0) {
@@ -199,7 +200,7 @@ inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
 }
 
 /// The function's name in parts, without namespaces; of CUTLASS the argument that is one.
-inline name_parts reduced_name(std::string_view whole) {
+[[gnu::cold]] inline name_parts reduced_name(std::string_view whole) {
   name_parts parts = parts_of_name(function_of(whole));
   std::string front;
   for (const name_part& part : parts)
@@ -223,7 +224,7 @@ struct telling_name {
 class kernel_namer {
  public:
   /// `wholes`: names that differ, as kernel_name() gives them.
-  explicit kernel_namer(const std::vector<std::string>& wholes)
+  [[gnu::cold]] explicit kernel_namer(const std::vector<std::string>& wholes)
       : wholes_(wholes), names_(wholes.size()) {
     for (const std::string& whole : wholes) {
       readable_.push_back(whole.starts_with("_Z") ? spelled_name(whole) : whole);
@@ -248,10 +249,10 @@ class kernel_namer {
   }
 
   /// No two texts are the same, and no two briefs.
-  std::vector<telling_name> take() { return std::move(names_); }
+  [[gnu::cold]] std::vector<telling_name> take() { return std::move(names_); }
 
  private:
-  void name(const std::vector<std::uint32_t>& members, const parts_of_several& all) {
+  [[gnu::cold]] void name(const std::vector<std::uint32_t>& members, const parts_of_several& all) {
     if (all_same(all)) return;
     const std::vector<std::string> texts = differing(all, known_classes(all.size(), false)),
                                    briefs = differing(all, known_classes(all.size(), true));
@@ -260,7 +261,7 @@ class kernel_namer {
 
   /// Compares those that read the same by namespaces, then by parameters too, and at last takes
   /// their whole names.
-  void tell_apart() {
+  [[gnu::cold]] void tell_apart() {
     for (const auto part_of : {+[](std::string_view whole) { return function_of(whole); },
                                +[](std::string_view whole) { return whole; }})
       for (const std::vector<std::uint32_t>& members : equal_ones()) {
@@ -314,7 +315,8 @@ class kernel_namer {
 /// for which "…" stands: "gemm<…, 128>" beside "gemm<…, 64>". Where that is not enough, more is
 /// written, at last the whole name. `names`: as kernel_name() gives them, no two the same.
 ///     kprof::telling_kernel_names({"void a::k<float, 2>(int)", "void a::k<float, 4>(int)"})
-inline std::vector<std::string> telling_kernel_names(const std::vector<std::string>& names) {
+[[gnu::cold]] inline std::vector<std::string> telling_kernel_names(
+    const std::vector<std::string>& names) {
   std::vector<std::string> out;
   for (detail::telling_name& name : detail::kernel_namer(names).take())
     out.push_back(std::move(name.text));

@@ -48,12 +48,12 @@ class fitted_table {
     cells.lay_out(out.width());
   }
   /// The place of a column; the number of columns if it is not shown.
-  std::size_t column(std::string_view header) const noexcept {
+  [[gnu::cold]] std::size_t column(std::string_view header) const noexcept {
     std::size_t at = 0;
     while (at < cells.columns.size() && cells.columns[at].header != header) ++at;
     return at;
   }
-  bool is_left_out(std::string_view header) const noexcept {
+  [[gnu::cold]] bool is_left_out(std::string_view header) const noexcept {
     return std::find(left_out_.begin(), left_out_.end(), header) != left_out_.end();
   }
 

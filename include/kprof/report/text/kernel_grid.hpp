@@ -66,7 +66,7 @@ class kernel_grid {
     parameters_ = std::make_unique<kernel_parameters>(out, p, plan, has("pass"), rows, beside);
   }
 
-  void add_total(kernel_total total) { totals_.push_back(std::move(total)); }
+  [[gnu::cold]] void add_total(kernel_total total) { totals_.push_back(std::move(total)); }
 
   [[gnu::cold]] void print() {
     add_cells();
@@ -79,12 +79,12 @@ class kernel_grid {
  private:
   using text_lines = std::vector<std::vector<std::string>>;
 
-  bool has(std::string_view header) const noexcept {
+  [[gnu::cold]] bool has(std::string_view header) const noexcept {
     return std::any_of(shown_.begin(), shown_.end(),
                        [&](const kernel_column* c) { return c->is(header); });
   }
 
-  bool tells_something(const kernel_column& c) const noexcept {
+  [[gnu::cold]] bool tells_something(const kernel_column& c) const noexcept {
     const auto any = [&](auto holds) { return std::any_of(rows_.begin(), rows_.end(), holds); };
     if (c.is("parameters"))
       return any([](const kernel_row& row) { return row.place == launch_place::in_operator; });
@@ -96,7 +96,7 @@ class kernel_grid {
 
   /// Where a kernel runs in one operator with differing parameters, these outlive other columns, as
   /// does the number of the device where there are several.
-  unsigned rank_of(const kernel_column& c) const {
+  [[gnu::cold]] unsigned rank_of(const kernel_column& c) const {
     if (c.is("device") && std::any_of(rows_.begin(), rows_.end(), [&](const kernel_row& row) {
           return row.several_devices || row.device != rows_[0].device;
         }))
@@ -105,7 +105,7 @@ class kernel_grid {
     return in_one_operator() ? 5 : c.rank;
   }
 
-  bool in_one_operator() const {
+  [[gnu::cold]] bool in_one_operator() const {
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < rows_.size(); ++i)
       texts.push_back(operator_cell(rows_[i], out_) + '\n' + std::to_string(name_of_[i]));
@@ -150,7 +150,7 @@ class kernel_grid {
     }
   }
 
-  std::string total_cell(const kernel_column& c, const kernel_total& total) const {
+  [[gnu::cold]] std::string total_cell(const kernel_column& c, const kernel_total& total) const {
     if (c.is("operator")) return total.name;
     if (c.is("calls")) return calls_cell(total.calls);
     if (c.is("total")) return out_.time(total.ns);
@@ -158,7 +158,7 @@ class kernel_grid {
     return {};
   }
 
-  std::size_t column(std::string_view header) const noexcept {
+  [[gnu::cold]] std::size_t column(std::string_view header) const noexcept {
     std::size_t at = 0;
     while (at < shown_.size() && !shown_[at]->is(header)) ++at;
     return at;
@@ -203,18 +203,19 @@ class kernel_grid {
   }
 
   /// The first column that says no more which kernel a row is of.
-  std::size_t first_number() const noexcept {
+  [[gnu::cold]] std::size_t first_number() const noexcept {
     std::size_t at = 0;
     while (at < shown_.size() && shown_[at] < column_called("calls")) ++at;
     return at;
   }
-  static const kernel_column* column_called(std::string_view header) noexcept {
+  [[gnu::cold]] static const kernel_column* column_called(std::string_view header) noexcept {
     return std::find_if(std::begin(kernel_columns), std::end(kernel_columns),
                         [&](const kernel_column& c) { return c.is(header); });
   }
 
   /// What a row of the table says of itself as it stands.
-  std::string told(std::size_t row, const text_lines& lines, const text_lines& described) const {
+  [[gnu::cold]] std::string told(std::size_t row, const text_lines& lines,
+                                 const text_lines& described) const {
     std::string text;
     for (std::size_t c = 0; c < first_number(); ++c)
       text += table_.cells.fitted(table_.cells.columns[c], table_.cells.rows[row][c], out_) + '\n';
@@ -262,7 +263,7 @@ class kernel_grid {
           lines[i].push_back(std::string(indent, ' ') + line);
   }
 
-  std::string value_text(const kernel_row& row, group_key key) const {
+  [[gnu::cold]] std::string value_text(const kernel_row& row, group_key key) const {
     for (const group_value& v : row.values)
       if (v.kind == key) return v.key + ' ' + printable(v.text, fact_width, out_.ascii());
     return {};

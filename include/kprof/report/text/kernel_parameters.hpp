@@ -46,7 +46,7 @@ class kernel_parameters {
       described_.emplace_back(std::move(of_operator), out.ascii());
   }
 
-  std::size_t natural() const noexcept {
+  [[gnu::cold]] std::size_t natural() const noexcept {
     std::size_t widest = 0;
     for (const telling_lines& d : described_) widest = std::max(widest, d.natural());
     return widest;
@@ -61,7 +61,7 @@ class kernel_parameters {
   }
 
  private:
-  part_list parts_of(const profile& p, const kernel_row& row) const {
+  [[gnu::cold]] part_list parts_of(const profile& p, const kernel_row& row) const {
     part_list parts;
     const bool several = row.variants > 1 && row.parameters.empty();
     if (row.invalid && !several) parts.push_back({0, "invalid:"});

@@ -52,11 +52,11 @@ class kernel_texts {
   }
 
   /// Columns that a name takes.
-  std::size_t natural(std::size_t kernel) const noexcept {
+  [[gnu::cold]] std::size_t natural(std::size_t kernel) const noexcept {
     return display_width(names_[kernel].text);
   }
   /// Columns below which a name is cut.
-  std::size_t least(std::size_t kernel) const noexcept {
+  [[gnu::cold]] std::size_t least(std::size_t kernel) const noexcept {
     return std::min(natural(kernel), display_width(tight_[kernel]));
   }
 
@@ -79,13 +79,13 @@ class kernel_texts {
   }
 
  private:
-  std::string printed(const std::string& text) const {
+  [[gnu::cold]] std::string printed(const std::string& text) const {
     return printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_);
   }
-  std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
+  [[gnu::cold]] std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
 
   /// "k<…64…>" of "k<…, 64, …>": the mark parts arguments too.
-  std::string tight(std::string text) const {
+  [[gnu::cold]] std::string tight(std::string text) const {
     const std::string sign{mark()};
     for (const std::string& loose : {sign + ", ", ", " + sign, sign + ' ', sign + sign})
       for (std::size_t at = 0; (at = text.find(loose, at)) != std::string::npos;)
@@ -94,7 +94,7 @@ class kernel_texts {
   }
 
   /// The name itself and what is behind it, as far as they fit; all of the name if it is short.
-  std::string cut_inside(const std::string& text, std::size_t width) const {
+  [[gnu::cold]] std::string cut_inside(const std::string& text, std::size_t width) const {
     const std::size_t bracket = text.find('<');
     const std::size_t name =
         bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
@@ -104,8 +104,8 @@ class kernel_texts {
   }
 
   /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
-  std::string joined(std::string_view head, std::string_view middle, std::string_view text,
-                     std::size_t width) const {
+  [[gnu::cold]] std::string joined(std::string_view head, std::string_view middle,
+                                   std::string_view text, std::size_t width) const {
     std::string out{head};
     out.append(mark());
     if (!middle.empty()) out.append(middle).append(mark());
@@ -115,7 +115,7 @@ class kernel_texts {
   }
 
   /// Of names that read the same now, the part in which they differ is shown instead.
-  void cut_where_equal(std::vector<std::string>& texts, std::size_t width) const {
+  [[gnu::cold]] void cut_where_equal(std::vector<std::string>& texts, std::size_t width) const {
     const std::vector<std::uint32_t> number = equal_texts(texts);
     std::vector<std::vector<std::size_t>> sets(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) sets[number[i]].push_back(i);
@@ -142,8 +142,8 @@ class kernel_texts {
   }
 
   /// The text without its first and last bytes, so many, between as much of these as fits.
-  std::string showing(const std::string& text, std::size_t before, std::size_t behind,
-                      std::size_t width) const {
+  [[gnu::cold]] std::string showing(const std::string& text, std::size_t before, std::size_t behind,
+                                    std::size_t width) const {
     const std::string_view told =
         std::string_view{text}.substr(before, text.size() - before - behind);
     const std::size_t taken = display_width(told) + 2 * display_width(mark());
