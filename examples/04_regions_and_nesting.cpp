@@ -65,22 +65,22 @@ int main() {
 }
 
 // Output:
-// kprof · 04_regions_and_nesting · 22.8 ms · 1 thread on 2 CPUs
+// kprof · 04_regions_and_nesting · 44.9 ms · 1 thread on 2 CPUs · 78.6 MFLOP at 1.75 GFLOP/s
 //
-// Call tree, sorted by total; share is total, of 22.7 ms in all scopes
+// Call tree, sorted by total; share is total, of 44.7 ms in all scopes; ×2: so many regions that
+//   differ in a number, as one row
 //
-// scope                                              calls    total   share     self     mean
-// ───────────────────────────────────────────────────────────────────────────────────────────
-// forward                                                5  22.7 ms  100.0%  3.30 µs  4.54 ms
-// ├─ layer 0                                             5  19.3 ms   85.1%  6.90 µs  3.86 ms
-// │  └─ FeedForward(tokens=64 width=128 hidden=512)      5  19.3 ms   85.0%   301 µs  3.86 ms
-// │     ├─ Matmul(M=64 N=512 K=128)                      5  10.5 ms   46.1%  10.5 ms  2.09 ms
-// │     └─ Matmul(M=64 N=64 K=512)                       5  8.55 ms   37.6%  8.55 ms  1.71 ms
-// └─ layer 1                                             5  3.38 ms   14.9%   781 ns   677 µs
-//    └─ FeedForward(tokens=64 width=128 hidden=128)      5  3.38 ms   14.9%  43.8 µs   676 µs
-//       ├─ Matmul(M=64 N=128 K=128)                      5  2.24 ms    9.8%  2.24 ms   447 µs
-//       └─ Matmul(M=64 N=64 K=128)                       5  1.10 ms    4.9%  1.10 ms   221 µs
-// load                                                   1  7.57 µs   <0.1%  7.57 µs  7.57 µs
+// scope                                                  calls    total   share     self  GFLOP/s
+// ───────────────────────────────────────────────────────────────────────────────────────────────
+// forward                                                    5  44.7 ms  100.0%  9.88 µs     1.76
+// └─ layer 0…1 ×2                                           10  44.7 ms  100.0%  23.8 µs     1.76
+//    └─ FeedForward(tokens=64 width=128 hidden=128…512)     10  44.7 ms   99.9%   449 µs     1.76
+//       ├─ Matmul(M=64 N=128…512 K=128)                     10  30.3 ms   67.7%  30.3 ms     1.73
+//       └─ Matmul(M=64 N=64 K=128…512)                      10  14.0 ms   31.2%  14.0 ms     1.88
+// load                                                       1  10.1 µs   <0.1%  10.1 µs
 //
-// Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 32.9 µs (0.1% of wall time). More:
+// not shown at width 100: each, mean, FLOPs
+// n/a, no bytes() declared: FeedForward, Matmul
+//
+// Complete: nothing was lost of 46 scopes; kprof 0.1.0 took 66.1 µs (0.1% of wall time). More:
 //   KPROF='report(legend,details)'.

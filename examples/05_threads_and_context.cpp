@@ -50,26 +50,25 @@ int main() {
 }
 
 // Output:
-// kprof · 05_threads_and_context · 15.2 ms · 3 threads on 2 CPUs
+// kprof · 05_threads_and_context · 10.4 ms · 3 threads on 2 CPUs · 8.39 MFLOP at 806 MFLOP/s
 //
 // Operators, sorted by self
 //
-// operator  parameters           calls     self            share  median     mean  GFLOP/s  GB/s
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// Scale     n=1048576                8  16.7 ms  ████████  52.4%  571 µs  2.08 ms    0.504  4.03
-// ──────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       8  16.7 ms            52.4%
-// in regions, outside operators         15.1 ms            47.6%
+// operator  parameters           calls     self            share  median    mean  GFLOP/s  GB/s
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// Scale     n=1048576                8  2.32 ms  ████████  18.5%  289 µs  290 µs     3.62  28.9
+// ─────────────────────────────────────────────────────────────────────────────────────────────
+// in operators                       8  2.32 ms            18.5%                     3.62  28.9
+// in regions, outside operators         10.2 ms            81.5%
 //
-// mean above 3 times the median, a few calls take most of the time: Scale
 // not shown at width 100: total, FLOP/B, max, min
 //
-// Call tree, sorted by total; share is total, of 31.8 ms in all scopes
+// Call tree, sorted by total; share is total, of 12.6 ms in all scopes
 //
-// scope                calls    total  share     self     mean
-// ────────────────────────────────────────────────────────────
-// batch                    1  15.1 ms  47.6%  15.1 ms  15.1 ms
-// └─ Scale(n=1048576)      8  16.7 ms  52.4%  16.7 ms  2.08 ms
+// scope                calls    total  share     self     mean  GFLOP/s   GB/s   FLOPs
+// ────────────────────────────────────────────────────────────────────────────────────
+// batch                    1  10.2 ms  81.5%  10.2 ms  10.2 ms    0.819   6.55  8.39 M
+// └─ Scale(n=1048576)      8  2.32 ms  18.5%  2.32 ms   290 µs    3.62   28.9   8.39 M
 //
-// Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 25.5 µs (0.2% of wall time, all threads
+// Complete: nothing was lost of 9 scopes; kprof 0.1.0 took 36.5 µs (0.4% of wall time, all threads
 //   summed). More: KPROF='report(legend,details)'.

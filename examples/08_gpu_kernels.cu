@@ -158,39 +158,41 @@ int main() {
 }
 
 // Output:
-// kprof · 08_gpu_kernels · 761 ms · 1 thread on 2 CPUs
+// kprof · 08_gpu_kernels · 730 ms · 1 thread on 2 CPUs · 43.8 GFLOP at 60.1 GFLOP/s
 // device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 7.50 ms, 1.0% of wall
 // no work on device 1
 //
 // Operators, sorted by device
 //
-// operator    parameters                calls   device  dev share  kernels     self  GFLOP/s    GB/s
+// operator    parameters                calls   device  dev share  kernels     self  TFLOP/s    TB/s
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax     4096×1024 f32                10   125 µs       1.7%       10  15.8 µs    1,682   2,691
-// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%       10  25.8 µs    2,824   2,825
-// Saxpy       n=16777216                   10   117 µs       1.6%       10  27.3 µs    2,860  17,160
-// Gemm        1024×1024×1024 f32           10   106 µs       1.4%       10  17.2 µs  202,629   1,187
-// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%       10  13.0 µs  219,624     858
+// Softmax     4096×1024 f32                10   125 µs       1.7%       10  16.0 µs     1.68   2.69
+// LayerNorm   4096×1024, no stats f32      10   119 µs       1.6%       10  25.9 µs     2.82   2.82
+// Saxpy       n=16777216                   10   117 µs       1.6%       10  30.6 µs     2.86  17.2
+// Gemm        1024×1024×1024 f32           10   106 µs       1.4%       10  16.3 µs   203      1.19
+// TensorGemm  M=1024 N=1024 K=1024 f16     10  97.8 µs       1.3%       10  17.7 µs   220      0.858
 // ──────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                             50   565 µs       7.5%           99.1 µs
+// in operators                             50   565 µs       7.5%            107 µs    77.6    5.13
 //
-// mean above 3 times the median, a few calls take most of the time: LayerNorm, Saxpy
+// first call far above the median: Saxpy (first 25.3 µs, then 521 ns) and 4 more
 // not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
 // outside any operator: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 // outside any operator, by name: copy 6.94 ms (12)
+// outside all scopes: 730 ms, 100.0% of 08_gpu_kernels 22688 (wall 730 ms, in scopes 107 µs)
 //
-// Call tree, sorted by device: that of a scope and all below it; dev share is of 7.50 ms of device
-//   time, share is total, of 99.1 µs in all scopes
+// Call tree, sorted by device; device is that of a scope and all below it, dev share of 7.50 ms of
+//   device time, share is total, of 107 µs in all scopes
 //
-// scope                                             calls   device  dev share    total  share     self
+// scope                                            calls   device  dev share    total  TFLOP/s    TB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Softmax(rows=4096 cols=1024 pass=fprop type=f32)     10   125 µs       1.7%  15.8 µs  15.9%  15.8 µs
-// LayerNorm(rows=4096 cols=1024 affine=true stats…     10   119 µs       1.6%  25.8 µs  26.1%  25.8 µs
-// Saxpy(n=16777216)                                    10   117 µs       1.6%  27.3 µs  27.5%  27.3 µs
-// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 be…     10   106 µs       1.4%  17.2 µs  17.3%  17.2 µs
-// TensorGemm(M=1024 N=1024 K=1024)                     10  97.8 µs       1.3%  13.0 µs  13.1%  13.0 µs
+// Softmax(rows=4096 cols=1024 pass=fprop type=f3…     10   125 µs       1.7%  16.0 µs     1.68   2.69
+// LayerNorm(rows=4096 cols=1024 affine=true stat…     10   119 µs       1.6%  25.9 µs     2.82   2.82
+// Saxpy(n=16777216)                                   10   117 µs       1.6%  30.6 µs     2.86  17.2
+// Gemm(M=1024 N=1024 K=1024 batch=1 dtypeA=f32 b…     10   106 µs       1.4%  16.3 µs   203      1.19
+// TensorGemm(M=1024 N=1024 K=1024)                    10  97.8 µs       1.3%  17.7 µs   220      0.858
 //
-// cut at width 100: scope; whole with width=143, or KPROF='report(width=143)'
+// not shown at width 100: self, FLOPs, share, mean
+// cut at width 100: scope; whole with width=168, or KPROF='report(width=168)'
 // outside all scopes: 0 kernels, 12 copies, device 6.94 ms, 92.5%
 //
 // Kernels, sorted by total; share is of 7.50 ms of device time
@@ -219,11 +221,11 @@ int main() {
 //   device    62 launches = 50 attributed + 12 outside any operator; 62 records of kernels, copies and
 //             memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      1 call that waits for a device, 4.04 µs of host time
+//   sync      1 call that waits for a device, 3.42 µs of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 50 scopes, 761 ms
-//   own cost  78.8 ns a scope, 3.94 µs in all (<0.1% of wall time); folding 154 µs; an empty scope
-//             shows 20.0 ns; collecting 74.4 µs; CUPTI itself 6.25 µs
+//   timeline  all 50 scopes, 730 ms
+//   own cost  76.9 ns a scope, 3.85 µs in all (<0.1% of wall time); folding 4.18 ms; an empty scope
+//             shows 20.0 ns; collecting 117 µs; CUPTI itself 6.65 µs
 //   memory    12.5 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

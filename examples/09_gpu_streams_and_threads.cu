@@ -126,58 +126,65 @@ int main() {
 }
 
 // Output:
-// kprof · 09_gpu_streams_and_threads · 55.7 ms · 21 threads on 2 CPUs
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 27.0 ms, 48.5% of wall (run
-//   times summed 34.7 ms)
+// kprof · 09_gpu_streams_and_threads · 137 ms · 21 threads on 2 CPUs · 10.7 GFLOP at 78.6 GFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 32.6 ms, 23.9% of wall (run
+//   times summed 34.8 ms)
 // no work on device 1
 //
 // Operators, sorted by device
 //
-// operator    parameters           calls   device  dev share  kernels     self  GFLOP/s   GB/s
+// operator    parameters           calls   device  dev share  kernels     self  TFLOP/s   GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────
-// Transfer    all 4: n=1048576       160  33.8 ms      97.3%        0   102 ms      n/a   39.7
-//               pinned                60  12.7 ms      36.5%        0  48.7 ms      n/a   39.7
-//               to=host pinned        60  12.7 ms      36.5%        0  24.3 ms      n/a   39.7
-//               to=host               20  4.22 ms      12.2%        0  4.09 ms      n/a   39.7
-//               (default)             20  4.22 ms      12.2%        0  25.2 ms      n/a   39.7
-// Polynomial  n=1048576 degree=64     80   944 µs       2.7%       80   247 µs   11,379  711
+// Transfer    all 4: n=1048576       160  33.8 ms      97.1%        0   188 ms      n/a   39.7
+//               pinned                60  12.7 ms      36.4%        0   134 ms      n/a   39.7
+//               to=host pinned        60  12.7 ms      36.4%        0  15.7 ms      n/a   39.7
+//               to=host               20  4.22 ms      12.1%        0  5.75 ms      n/a   39.7
+//               (default)             20  4.22 ms      12.1%        0  32.6 ms      n/a   39.7
+// Polynomial  n=1048576 degree=64     80   994 µs       2.9%       80   248 µs   10.8    675
 // ────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                       240  34.7 ms     100.0%            102 ms
-// in regions, outside operators              0 ns         0%           47.8 ms
+// in operators                       240  34.8 ms     100.0%            189 ms    0.309   57.9
+// in regions, outside operators              0 ns         0%            127 ms
 //
 // n/a, no flops() declared: Transfer
-// mean above 3 times the median, a few calls take most of the time: Transfer (1 of 4 rows)
+// first call far above the median: Transfer n=1048576 pinned (first 2.97 ms, then 483 µs) and 1 more
+// mean above 3 times the median, a few calls take most of the time: Transfer (2 of 4 rows)
 // not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
+// outside all scopes: 27.9 ms, 50.7% of 09_gpu_streams_ 23051 (wall 55.0 ms, in scopes 27.1 ms)
+// outside all scopes: 21.0 ms, 52.5% of 09_gpu_streams_ 23053 (wall 40.1 ms, in scopes 19.1 ms)
+// outside all scopes: 16.9 ms, 84.6% of 09_gpu_streams_ 23056 (wall 20.0 ms, in scopes 3.08 ms)
+// outside all scopes: 119 ms, 30.9% of 18 more threads (wall 386 ms, in scopes 267 ms)
 //
-// Call tree, sorted by device: that of a scope and all below it; dev share is of 34.7 ms of device
-//   time, share is total, of 150 ms in all scopes
+// Call tree, sorted by device; device is that of a scope and all below it, dev share of 34.8 ms of
+//   device time, share is total, of 316 ms in all scopes
 //
-// scope                                          calls   device  dev share    total  share     self
+// scope                                          calls   device  dev share    total  TFLOP/s   GB/s
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// batch                                              5  34.7 ms     100.0%  47.8 ms  31.8%  47.8 ms
-// ├─ Transfer(n=1048576 to=device pinned=true)      60  12.7 ms      36.5%  48.7 ms  32.4%  48.7 ms
-// ├─ Transfer(n=1048576 to=host pinned=true)        60  12.7 ms      36.5%  24.3 ms  16.2%  24.3 ms
-// ├─ Transfer(n=1048576 to=host pinned=false)       20  4.22 ms      12.2%  4.09 ms   2.7%  4.09 ms
-// ├─ Transfer(n=1048576 to=device pinned=false)     20  4.22 ms      12.2%  25.2 ms  16.7%  25.2 ms
-// └─ Polynomial(n=1048576 degree=64)                80   944 µs       2.7%   247 µs   0.2%   247 µs
+// batch                                              5  34.8 ms     100.0%   127 ms    0.309   57.9
+// ├─ Transfer(n=1048576 to=device pinned=true)      60  12.7 ms      36.4%   134 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host pinned=true)        60  12.7 ms      36.4%  15.7 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=host pinned=false)       20  4.22 ms      12.1%  5.75 ms      n/a   39.7
+// ├─ Transfer(n=1048576 to=device pinned=false)     20  4.22 ms      12.1%  32.6 ms      n/a   39.7
+// └─ Polynomial(n=1048576 degree=64)                80   994 µs       2.9%   248 µs   10.8    675
 //
-// Kernels, sorted by total; share is of 34.7 ms of device time
+// not shown at width 100: self, FLOPs, share, mean
+//
+// Kernels, sorted by total; share is of 34.8 ms of device time
 //
 // operator    parameters         region  kernel             calls   total  share     mean  tensor core
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  944 µs   2.7%  11.8 µs  unknown
+// Polynomial  n=1048576 degree…  batch   polynomial_kernel     80  994 µs   2.9%  12.4 µs  unknown
 //
 // not shown at width 100: FLOPs, grid, block, bytes, registers, shared, min, max, device, stream
 // cut at width 100: parameters; whole with width=187, or KPROF='report(width=187)'
 //
-// Copies and memsets, sorted by total; share is of 34.7 ms of device time
+// Copies and memsets, sorted by total; share is of 34.8 ms of device time
 //
 // kind            from      to        device  calls     bytes    total  share  GB/s
 // ─────────────────────────────────────────────────────────────────────────────────
-// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.5%  19.9
-// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.5%  19.9
-// device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.2%  19.9
-// host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.2%  19.9
+// host to device  pinned    device         0     60   240 MiB  12.7 ms  36.4%  19.9
+// device to host  device    pinned         0     60   240 MiB  12.7 ms  36.4%  19.9
+// device to host  device    pageable       0     20  80.0 MiB  4.22 ms  12.1%  19.9
+// host to device  pageable  device         0     20  80.0 MiB  4.22 ms  12.1%  19.9
 //
 // Completeness
 //   scopes    245 recorded; none open, left open, dropped, dropped inside kprof, closed by an outer
@@ -185,11 +192,11 @@ int main() {
 //   device    240 launches = 240 attributed + 0 outside any operator; 240 records of kernels, copies
 //             and memsets; none open, dropped, without timing, of unknown launch, lost, ignored, odd,
 //             merged, of foreign graphs or unaccounted
-//   sync      81 calls that wait for a device, 38.2 ms of host time
+//   sync      81 calls that wait for a device, 138 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 245 scopes, 55.7 ms
-//   own cost  112 ns a scope, 27.5 µs in all (<0.1% of wall time, all threads summed); folding
-//             1.55 ms; an empty scope shows 30.0 ns; collecting 2.72 ms; CUPTI itself 661 ns
+//   timeline  all 245 scopes, 137 ms
+//   own cost  78.1 ns a scope, 19.1 µs in all (<0.1% of wall time, all threads summed); folding
+//             1.14 ms; an empty scope shows 20.0 ns; collecting 1.69 ms; CUPTI itself 731 ns
 //   memory    13.6 MiB of 64.0 MiB
 //   clock     tsc, 0.385 ns a tick, calibrated twice
 //   version   kprof 0.1.0

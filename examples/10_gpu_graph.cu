@@ -125,43 +125,45 @@ int main() {
 }
 
 // Output:
-// kprof · 10_gpu_graph · 27.5 ms · 1 thread on 2 CPUs
-// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 93.3% of wall
+// kprof · 10_gpu_graph · 27.3 ms · 1 thread on 2 CPUs · 33.6 GFLOP at 1.23 TFLOP/s
+// device 0 · Scripted GPU · compute 9.0 · 132 SMs · 3,352 GB/s · busy 25.6 ms, 93.8% of wall
 // no work on device 1
 //
 // Operators, sorted by device
 //
 // operator  parameters           calls   device            dev share  kernels     self  GFLOP/s   GB/s
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// Linear    all 2: T=32          2,002  22.5 ms  ████████      87.7%    2,000  39.1 µs    1,498  108
-//             I=1024 O=256       1,001  11.3 ms  ████          44.2%    1,000  12.0 µs    1,483  107
-//             I=256 O=1024 relu  1,001  11.1 ms  ████          43.5%    1,000  27.1 µs    1,513  109
-// Load      n=8192               1,001  3.15 ms  █▏            12.3%        0  53.6 µs      n/a   20.8
+// Linear    all 2: T=32          2,002  22.5 ms  ████████      87.7%    2,000  27.2 µs    1,498  108
+//             I=1024 O=256       1,001  11.3 ms  ████          44.2%    1,000  9.08 µs    1,483  107
+//             I=256 O=1024 relu  1,001  11.1 ms  ████          43.5%    1,000  18.1 µs    1,513  109
+// Load      n=8192               1,001  3.15 ms  █▏            12.3%        0  37.2 µs      n/a   20.8
 // ────────────────────────────────────────────────────────────────────────────────────────────────────
-// in operators                   3,003  25.6 ms               100.0%           92.7 µs
-// in regions, outside operators            0 ns                   0%           25.8 ms
+// in operators                   3,003  25.6 ms               100.0%           64.4 µs    1,313   97.5
+// in regions, outside operators            0 ns                   0%           25.7 ms
 //
 // n/a, no flops() declared: Load
 // not shown at width 100: FLOP/B, dev total, median, total, share, gap, copies, mean, max, min
 // outside any operator: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 // outside any operator, by name: copy 3.12 µs (1)
+// outside all scopes: 1.44 ms, 5.3% of 10_gpu_graph 23292 (wall 27.2 ms, in scopes 25.8 ms)
 //
-// Call tree, sorted by device: that of a scope and all below it; dev share is of 25.6 ms of device
-//   time, share is total, of 25.9 ms in all scopes
+// Call tree, sorted by device; device is that of a scope and all below it, dev share of 25.6 ms of
+//   device time, share is total, of 25.8 ms in all scopes
 //
-// scope                                          calls   device  dev share    total  share     self
+// scope                                          calls   device  dev share    total  GFLOP/s   GB/s
 // ─────────────────────────────────────────────────────────────────────────────────────────────────
-// inference                                          1  25.6 ms     100.0%  25.7 ms  99.3%  25.7 ms
-// └─ graph                                       1,000  25.6 ms     100.0%     0 ns     0%     0 ns
-//    └─ network                                  1,000  25.6 ms     100.0%     0 ns     0%     0 ns
-//       ├─ Linear(T=32 I=1024 O=256 relu=false)  1,000  11.3 ms      44.2%     0 ns     0%     0 ns
-//       ├─ Linear(T=32 I=256 O=1024 relu=true)   1,000  11.1 ms      43.5%     0 ns     0%     0 ns
-//       └─ Load(n=8192)                          1,000  3.15 ms      12.3%     0 ns     0%     0 ns
-// network                                            1     0 ns         0%   184 µs   0.7%  90.8 µs
-// ├─ Load(n=8192)                                    1     0 ns         0%  53.6 µs   0.2%  53.6 µs
-// ├─ Linear(T=32 I=256 O=1024 relu=true)             1     0 ns         0%  27.1 µs   0.1%  27.1 µs
-// └─ Linear(T=32 I=1024 O=256 relu=false)            1     0 ns         0%  12.0 µs  <0.1%  12.0 µs
+// inference                                          1  25.6 ms     100.0%  25.7 ms    1,313   97.5
+// └─ graph                                       1,000  25.6 ms     100.0%     0 ns    1,313   97.5
+//    └─ network                                  1,000  25.6 ms     100.0%     0 ns    1,313   97.5
+//       ├─ Linear(T=32 I=1024 O=256 relu=false)  1,000  11.3 ms      44.2%     0 ns    1,483  107
+//       ├─ Linear(T=32 I=256 O=1024 relu=true)   1,000  11.1 ms      43.5%     0 ns    1,513  109
+//       └─ Load(n=8192)                          1,000  3.15 ms      12.3%     0 ns      n/a   20.8
+// network                                            1     0 ns         0%   108 µs      n/a    n/a
+// ├─ Load(n=8192)                                    1     0 ns         0%  37.2 µs      n/a    n/a
+// ├─ Linear(T=32 I=256 O=1024 relu=true)             1     0 ns         0%  18.1 µs      n/a    n/a
+// └─ Linear(T=32 I=1024 O=256 relu=false)            1     0 ns         0%  9.08 µs      n/a    n/a
 //
+// not shown at width 100: self, FLOPs, share, mean
 // outside all scopes: 0 kernels, 1 copy, device 3.12 µs, <0.1%
 //
 // Kernels, sorted by total; share is of 25.6 ms of device time
@@ -187,11 +189,11 @@ int main() {
 //   device    1,001 launches = 1,000 attributed + 1 outside any operator; 3,001 records of kernels,
 //             copies and memsets; none open, dropped, without timing, of unknown launch, lost,
 //             ignored, odd, merged, of foreign graphs or unaccounted
-//   sync      3 calls that wait for a device, 23.8 ms of host time
+//   sync      3 calls that wait for a device, 11.6 ms of host time
 //   collector CUPTI 13.0 (API 130001)
-//   timeline  all 5 scopes, 27.5 ms
-//   own cost  77.8 ns a scope, 389 ns in all (<0.1% of wall time); folding 346 µs; an empty scope
-//             shows 20.0 ns; collecting 3.76 ms; CUPTI itself 331 ns
-//   memory    13.0 MiB of 64.0 MiB
-//   clock     tsc, 0.385 ns a tick, 9.60 ns off its calibration at most
+//   timeline  all 5 scopes, 27.3 ms
+//   own cost  77.9 ns a scope, 390 ns in all (<0.1% of wall time); folding 274 µs; an empty scope
+//             shows 20.0 ns; collecting 3.04 ms; CUPTI itself 270 ns
+//   memory    12.9 MiB of 64.0 MiB
+//   clock     tsc, 0.385 ns a tick, 0.16 ns off its calibration at most
 //   version   kprof 0.1.0

@@ -20,7 +20,7 @@ MARK = "// Output:"
 NUMBER = r"<?\d[\d,.]*"
 WHERE_THERE_IS_ROOM = {
     *("max", "mean", "median", "min", "total", "share", "self", "GB/s", "FLOP/B"),
-    *("GFLOP/s", "TFLOP/s", "TB/s"),
+    *("GFLOP/s", "TFLOP/s", "TB/s", "FLOPs", "each"),
     *("dev total", "gap", "copies", "kernels"),
 }
 VARIES = re.compile(
@@ -141,9 +141,8 @@ def main():
     if not mark:
         sys.exit(f'{source} has no line "{MARK}"')
     want, got = normalised(expected), normalised(output)
-    if "\u2026 " in expected + output:  # a row may be folded in one of them only
-        both = set(want) & set(got)
-        want, got = ([l for l in lines if " | " not in l or l in both] for lines in (want, got))
+    if "\u2026 " in expected + output:  # which rows are folded differs from run to run
+        want, got = ([l for l in lines if " | " not in l] for lines in (want, got))
     if not whole:
         want = want[: want.index("...")]
         got = got[: len(want)]

@@ -105,9 +105,9 @@ TEST_CASE("device_report.calls_include_replays") {
   CHECK(words(line_with(section(page, "Operators"), "Adam ")) == "Adam 101 100 129 ms 22.0 us");
   options.sort = "replays";
   CHECK(has(page_of(kprof_test::transformer_profile(), options), "sorted by replays"));
-  CHECK(words(line_with(page, "graph")) == "`- graph 100 129 ms 25.5% 0 ns 0% 0 ns n/a");
+  CHECK(words(line_with(page, "graph")) == "`- graph 100 129 ms 25.5% 0 ns 0 ns 1.44 2,696");
   CHECK(words(line_with(page, "- Adam")) ==
-        "`- Adam(n=124439808 type=f32) 100 129 ms 25.5% 0 ns 0% 0 ns n/a");
+        "`- Adam(n=124439808 type=f32) 100 129 ms 25.5% 0 ns 0 ns 1.45 2,701");
 }
 
 TEST_CASE("device_report.numbers_that_graphs_do_not_have_are_explained") {
@@ -222,8 +222,9 @@ TEST_CASE("device_report.shown_and_hidden_rows_add_up_to_all_work") {
     double in_tree = tree.cut.device_ns + tree.filtered.device_ns;
     for (std::size_t i = 0; i < tree.rows.size(); ++i) {
       if (!tree.shown[i]) continue;
-      in_tree += tree.rows[i].device_ns;
-      REQUIRE((tree.rows[i].parent == scope_node::none || tree.shown[tree.rows[i].parent]));
+      const kprof::tree_row& row = tree.rows[i].row;
+      in_tree += row.device_ns;
+      REQUIRE((row.parent == scope_node::none || tree.shown[row.parent]));
     }
     for (const device_work& w : p.device.work)
       if (w.scope >= p.nodes.size() || (p.nodes[w.scope].kind == kprof::scope_kind::root &&

@@ -262,3 +262,34 @@ TEST_CASE("report.shared_calls_have_a_table_of_their_own") {
     p.complete.*count = 0;
   }
 }
+
+TEST_CASE("report.the_tree_folds_repeated_regions_and_says_their_rates") {
+  kprof_test::profile_builder b;
+  const auto forward = b.region(b.thread("main", 1), "forward");
+  for (int i = 0; i < 3; ++i) {
+    const auto layer = b.region(forward, "layer " + std::to_string(i)),
+               gemm = b.op(layer, "Gemm", "n=2");
+    b.calls(layer, 1, 1000 + 100 * i).calls(gemm, 1, 1000).work(gemm, 8000, 300, 100);
+  }
+  b.calls(b.region(forward, "long"), 1, 20'000).calls(forward, 1, 30'000);
+  const kprof::profile p = b.done();
+  report_options options = kprof_test::plain_at_width(140);
+  options.table = false;
+  const auto layers_first = [&] {
+    const std::string page = page_of(p, options);
+    return page.find(" layer 0") < page.find(" long ");
+  };
+  CHECK(kprof_test::words(kprof_test::line_with(page_of(p, options), "layer")) ==
+        "\u2514\u2500 layer 0\u20262 \u00D73 3 3.30 \u00B5s 11.0% 1.00 \u00B5s \u2013 1.20 "
+        "\u00B5s "
+        "300 ns 1.10 \u00B5s 7.27 0.364 24.0 k");
+  options.ascii = true;
+  CHECK(has(page_of(p, options), " layer 0...2 x3 "));
+  options.ascii = false;
+  CHECK_FALSE(layers_first());
+  options.order = kprof::tree_order::run;
+  CHECK(layers_first());
+  CHECK(has(page_of(p, options), "\nCall tree, in the order of the run; "));
+  options.top = 0;
+  CHECK(has(page_of(p, options), " layer 2 "));
+}

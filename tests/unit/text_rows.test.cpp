@@ -86,8 +86,8 @@ TEST_CASE("report.a_tree_that_is_cut_keeps_the_parents_of_what_it_shows") {
       for (std::size_t i = 0; i < tree.rows.size(); ++i) {
         if (!tree.shown[i]) continue;
         ++shown;
-        REQUIRE(
-            (tree.rows[i].parent == kprof::scope_node::none || tree.shown[tree.rows[i].parent]));
+        REQUIRE((tree.rows[i].row.parent == kprof::scope_node::none ||
+                 tree.shown[tree.rows[i].row.parent]));
       }
       REQUIRE(shown == std::min(top, tree.rows.size()));
       REQUIRE(shown + tree.cut.rows == tree.rows.size());

@@ -146,7 +146,7 @@ TEST_CASE("tree_folding.siblings_that_differ_in_a_number_are_one_row") {
   CHECK(layers.row.flops_per_s.value == Approx(12'000 / 2100e-9));
   CHECK(rows[3].rows == 6);
   CHECK(rows[3].row.calls == 12);
-  CHECK(rows[3].row.parameters.empty());  // K differs
+  CHECK(rows[3].row.parameters == "K=100\u2026105");
   CHECK(rows[4].row.parameters == "n=7");
   CHECK(rows[5].rows == 1);
 }

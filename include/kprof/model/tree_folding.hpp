@@ -10,6 +10,7 @@
 #include <kprof/model/figure.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/text_range.hpp>
 #include <kprof/model/tree_summary.hpp>
 #include <kprof/profile.hpp>
 
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +29,7 @@ KPROF_DETAIL_BEGIN
 /// A row of the folded tree.
 struct folded_row {
   /// The sum of the rows it stands for. Its `node` is of the first of them; its name has the range
-  /// of the number, "layer 0…5". Its parameters are empty where they differ.
+  /// of the number, "layer 0…5", or the few that there are, "res2,5". So have its parameters.
   tree_row row;
   std::uint64_t rows = 1;      ///< rows of the tree that it stands for
   std::uint64_t siblings = 1;  ///< of these, rows below one and the same row
@@ -210,6 +212,8 @@ class tree_folding {
     rate_sum flops, bytes;
     tree_row sum;
     std::vector<std::uint64_t> keys;
+    text_range parameters(out.row.parameters);
+    bool alike = true;
     for (const std::uint32_t i : set.rows) {
       const tree_row& row = tree_[i];
       add(sum, row);
@@ -220,10 +224,10 @@ class tree_folding {
       out.most_ns = std::max(out.most_ns, row.total_ns);
       out.least_device_ns = std::min(out.least_device_ns, row.device_total_ns);
       out.most_device_ns = std::max(out.most_device_ns, row.device_total_ns);
-      if (row.parameters != out.row.parameters) out.row.parameters.clear();
+      alike = parameters.add(row.parameters) && alike;
     }
     sum.name = name_of(set);
-    sum.parameters = out.row.parameters;
+    if (alike) sum.parameters = parameters.text();
     sum.kind = out.row.kind;
     sum.node = out.row.node;
     sum.thread = out.row.thread;
@@ -243,6 +247,8 @@ class tree_folding {
     sum.merged = sum.merged || row.merged;
     sum.invalid = sum.invalid || row.invalid;
     sum.calls += row.calls;
+    sum.timed_calls += row.timed_calls;
+    sum.calls_ns += row.calls_ns;
     sum.replays += row.replays;
     sum.open += row.open;
     sum.open_ns += row.open_ns;
@@ -272,23 +278,29 @@ class tree_folding {
     figure rate() const { return ratio(over_time, seconds, absence::no_time); }
   };
 
+  /// "3", "0…5", or "2,5" of a few numbers with others between them.
+  static std::string values_text(const std::set<std::uint64_t>& values) {
+    const std::uint64_t least = *values.begin(), most = *values.rbegin();
+    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+      return std::to_string(least) + "\u2026" + std::to_string(most);
+    std::string out;
+    for (const std::uint64_t value : values)
+      out.append(out.empty() ? "" : ",").append(std::to_string(value));
+    return out;
+  }
+
   std::string name_of(const row_set& set) const {
     const numbered_text first(tree_[set.rows[0]].name);
-    std::vector<std::uint64_t> least = first.numbers, most = first.numbers;
+    if (has_one_name(set)) return tree_[set.rows[0]].name;
+    std::vector<std::set<std::uint64_t>> values(first.numbers.size());
     for (const std::uint32_t row : set.rows) {
       const numbered_text other(tree_[row].name);
-      for (std::size_t i = 0; i < least.size() && i < other.numbers.size(); ++i) {
-        least[i] = std::min(least[i], other.numbers[i]);
-        most[i] = std::max(most[i], other.numbers[i]);
-      }
+      for (std::size_t i = 0; i < values.size() && i < other.numbers.size(); ++i)
+        values[i].insert(other.numbers[i]);
     }
-    if (least == most) return tree_[set.rows[0]].name;
     std::string out{first.between[0]};
-    for (std::size_t i = 0; i < least.size(); ++i) {
-      out += std::to_string(least[i]);
-      if (least[i] != most[i]) out.append("\u2026").append(std::to_string(most[i]));
-      out += first.between[i + 1];
-    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out.append(values_text(values[i])).append(first.between[i + 1]);
     return out;
   }
 

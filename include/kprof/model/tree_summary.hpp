@@ -12,6 +12,7 @@
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/row_keys.hpp>
 #include <kprof/model/sorted_order.hpp>
+#include <kprof/model/tree_order.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -22,12 +23,6 @@
 #include <vector>
 
 KPROF_DETAIL_BEGIN
-
-/// The order of siblings in the call tree.
-enum class tree_order : std::uint8_t {
-  time,  ///< most device time first, where there is any, then the largest total in their branch
-  run,   ///< as they first began; those of another thread behind those of an earlier one
-};
 
 /// A node of the call tree of all threads together.
 ///

@@ -6,6 +6,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/grouping.hpp>
+#include <kprof/model/tree_order.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -43,6 +44,7 @@ struct report_options {
   /// Show the call tree. No value: where it says more than the operators, since their table is not
   /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
   std::optional<bool> tree{};
+  tree_order order = tree_order::time;  ///< of siblings in the call tree
   /// Show the table of kernels, if the run has any. No value: where operators do not explain 1 % of
   /// the device's time.
   std::optional<bool> kernels{};

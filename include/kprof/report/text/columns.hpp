@@ -40,6 +40,8 @@ enum class look : std::uint8_t {
   si
 };
 
+// a column of rates, GFLOP/s or GB/s, with a number as large is in TFLOP/s or TB/s
+inline constexpr double least_tera = 1e13;
 // from here on columns give way to readable parameters
 inline constexpr unsigned comfort_rank = 10;
 // neither shown unasked nor explained: a run without a device has none

@@ -188,7 +188,7 @@ class operator_grid {
     return c.as == look::rate &&
            std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
              const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
-             return f.known() && f.value >= 1e13;
+             return f.known() && f.value >= least_tera;
            });
   }
 

@@ -90,6 +90,12 @@ inline constexpr option report_option_table[] = {
                 "table is off, there are none, or 10 % of the time is outside them: of the "
                 "device's time, if any",
      .store = &store_member<&report_options::tree>},
+    {.name = "order",
+     .kind = option_kind::choice,
+     .form = "time|run",
+     .fallback = "time",
+     .meaning = "the order of siblings in the call tree: most time first, or as they first began",
+     .store = &store_member<&report_options::order>},
     {.name = "kernels",
      .kind = option_kind::choice,
      .form = "auto|on|off",

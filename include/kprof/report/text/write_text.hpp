@@ -33,7 +33,7 @@ namespace detail {
 
 /// " · 218 GFLOP at 9.16 GFLOP/s": what the formulas say of all calls, over the time of the run;
 /// where they say no FLOPs, bytes. Empty where they say neither.
-[[gnu::cold]] inline std::string work_of(const profile& p, const page& out) {
+[[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
   const operator_row all = operator_total(p);
   const bool computes = all.flops.known() && all.flops.value > 0;
   const figure amount = computes ? all.flops : all.bytes;
@@ -55,7 +55,7 @@ namespace detail {
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
   text += out.dot() + counted(threads, "thread", "threads");
   if (p.cpus > 0) text += " on " + counted(p.cpus, "CPU", "CPUs");
-  text += work_of(p, out);
+  text += total_work_text(p, out);
   if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
   out.paragraph("", text, 2);
 }
