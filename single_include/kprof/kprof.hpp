@@ -126,29 +126,12 @@
 //     ...
 //   }
 
-// <kprof/op.hpp>
-#ifndef KPROF_OP_HPP
-#define KPROF_OP_HPP
+// <kprof/declare/part.hpp>
+#ifndef KPROF_DECLARE_PART_HPP
+#define KPROF_DECLARE_PART_HPP
 
-// Declare an operator: a trivially copyable struct of parameters, with its formulas as constexpr
-// members. Include it where operators are declared; it arms nothing and has no state.
-//
-//   struct Saxpy {
-//     std::int64_t n = 0;
-//     kprof::dtype type = kprof::dtype::f32;
-//     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
-//     constexpr kprof::traffic bytes() const {
-//       return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
-//     }
-//   };
-//
-// Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic),
-// `valid()` (bool), `arithmetic()` (kprof::arithmetic; else the first dtype field, unless the
-// fields are listed), `static constexpr const char* name` (else the type's name) and `static
-// constexpr const char* field_names[]`. A formula that is not declared is reported as n/a. Fields:
-// integers, floating point, bool, enums, std::array of these, nested aggregates,
-// kprof::fixed_string<N>; 32 fields and 1024 bytes at the most. A struct that cannot be changed
-// becomes an operator through kprof::op_traits.
+// What a guard of KPROF_PART records: the parameters of the call that several threads share, and
+// which part of it this thread does. Included by guard.hpp.
 
 // <kprof/declare/checks.hpp>
 #ifndef KPROF_DECLARE_CHECKS_HPP
@@ -258,6 +241,9 @@ struct presentation {
 /// One operator. Constant-initialised; `params` builds its names at the first call.
 struct op_desc {
   std::uint32_t params_size;  // 0 for a struct without fields
+  // Of parts of a call: where the part_number lies behind the parameters, in `params_size` bytes; 0
+  // of whole calls.
+  std::uint32_t part_at;
   text_view (*name)() noexcept;
   const struct_desc& (*params)() noexcept;
   void (*evaluate)(const void* params, work& out) noexcept;
@@ -269,6 +255,67 @@ struct op_desc {
 KPROF_DETAIL_END
 
 #endif  // <kprof/declare/descriptor.hpp>
+
+// <kprof/declare/extent.hpp>
+#ifndef KPROF_DECLARE_EXTENT_HPP
+#define KPROF_DECLARE_EXTENT_HPP
+
+// The type of a size among an operator's parameters. Included by op.hpp. Everything is constexpr,
+// nothing allocates, any thread may use it.
+
+#include <cstdint>
+#include <type_traits>
+
+KPROF_DETAIL_BEGIN
+
+namespace detail {
+// Not constexpr: reaching it in a constant expression is a compile error.
+inline void size_exceeds_64_bits() noexcept {}
+}  // namespace detail
+
+/// A size: a std::int64_t that any integer initialises, v.size() too, without a warning.
+///
+/// It converts to std::int64_t, and reports, files and NVTX payloads have it as one. A value that
+/// does not fit, 2^63 or more, is a compile error in a constant expression; at run time it becomes
+/// `out_of_range`, and the call is reported as `invalid`. Numbers with a fraction and enumerators
+/// do not compile. Where the other branch of `?:` is an integer, convert one: `std::int64_t{n}`.
+///     struct Scale { kprof::extent n = 0; };
+///     KPROF_OP(Scale, {.n = x.size()});
+class extent {
+ public:
+  constexpr extent() noexcept = default;
+  template <class T>
+    requires(std::is_integral_v<T> && (sizeof(T) < 8 || (sizeof(T) == 8 && std::is_signed_v<T>)))
+  constexpr extent(T value) noexcept : value_(value) {}
+  template <class T>
+    requires(std::is_integral_v<T> && (sizeof(T) > 8 || (sizeof(T) == 8 && !std::is_signed_v<T>)))
+  constexpr extent(T value) noexcept : value_(static_cast<std::int64_t>(value)) {
+    bool fits;
+    if constexpr (std::is_unsigned_v<T>) fits = value <= 0x7FFF'FFFF'FFFF'FFFFU;
+    else fits = static_cast<T>(value_) == value;
+    if (!fits) {
+      detail::size_exceeds_64_bits();
+      value_ = out_of_range;
+    }
+  }
+
+  constexpr operator std::int64_t() const noexcept { return value_; }
+  constexpr extent& operator+=(std::int64_t n) noexcept { return *this = value_ + n; }
+  constexpr extent& operator-=(std::int64_t n) noexcept { return *this = value_ - n; }
+  constexpr extent& operator*=(std::int64_t n) noexcept { return *this = value_ * n; }
+  constexpr extent& operator/=(std::int64_t n) noexcept { return *this = value_ / n; }
+
+  /// -2^63
+  static constexpr std::int64_t out_of_range = -0x7FFF'FFFF'FFFF'FFFF - 1;
+
+ private:
+  friend class count;
+  std::int64_t value_ = 0;
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/extent.hpp>
 
 // <kprof/declare/field_pointer.hpp>
 #ifndef KPROF_DECLARE_FIELD_POINTER_HPP
@@ -695,6 +742,7 @@ template <class F>
 constexpr field_kind kind_of() noexcept {
   if constexpr (std::is_same_v<F, bool>) return field_kind::boolean;
   else if constexpr (std::is_enum_v<F>) return field_kind::enumeration;
+  else if constexpr (std::is_same_v<F, extent>) return field_kind::signed_integer;
   else if constexpr (std::is_floating_point_v<F>) return field_kind::floating;
   else if constexpr (std::is_integral_v<F>)
     return std::is_signed_v<F> ? field_kind::signed_integer : field_kind::unsigned_integer;
@@ -705,7 +753,8 @@ constexpr field_kind kind_of() noexcept {
 template <class F>
 inline constexpr bool is_number = ((std::is_integral_v<F> || std::is_same_v<F, float> ||
                                     std::is_same_v<F, double> || std::is_same_v<F, long double>) ||
-                                   std::is_enum_v<F>)&&sizeof(F) <= 16 &&
+                                   std::is_enum_v<F> ||
+                                   std::is_same_v<F, extent>)&&sizeof(F) <= 16 &&
                                   !(std::is_integral_v<F> && sizeof(F) > 8);
 
 struct reflection_probe {
@@ -786,6 +835,7 @@ class brief_text {
     const bool negative = std::is_signed_v<T> && static_cast<std::int64_t>(number) < 0;
     return put(negative ? "-" : "").digits(negative ? ~bits + 1 : bits);
   }
+  constexpr brief_text& put(extent number) noexcept { return put(std::int64_t{number}); }
   /// Four significant digits or more: 0.125, 1.5e-6, 50304.
   constexpr brief_text& put(double number) noexcept {
     if (number < 0) return put("-").put(-number);
@@ -951,13 +1001,20 @@ class count {
  public:
   constexpr count() noexcept = default;
   template <class T>
-    requires std::is_integral_v<T>
+    requires(std::is_integral_v<T> && !std::is_signed_v<T>)
+  constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {}
+  template <class T>
+    requires(std::is_integral_v<T>&& std::is_signed_v<T>)
   constexpr count(T value) noexcept : value_(static_cast<std::uint64_t>(value)) {
-    if constexpr (std::is_signed_v<T>) {
-      if (value < 0) {
-        detail::formula_has_a_negative_count();
-        value_ = invalid_;
-      }
+    if (value < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
+    }
+  }
+  constexpr count(extent value) noexcept : value_(static_cast<std::uint64_t>(value.value_)) {
+    if (value.value_ < 0) {
+      detail::formula_has_a_negative_count();
+      value_ = invalid_;
     }
   }
 
@@ -969,7 +1026,7 @@ class count {
   constexpr std::uint64_t value() const noexcept { return value_; }
 
   friend constexpr count operator+(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (a.value_ >= invalid_ - b.value_) {
       detail::formula_overflows_64_bits();
       return invalid();
@@ -977,7 +1034,7 @@ class count {
     return raw(a.value_ + b.value_);
   }
   friend constexpr count operator-(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (a.value_ < b.value_) {
       detail::formula_has_a_negative_count();
       return invalid();
@@ -985,7 +1042,7 @@ class count {
     return raw(a.value_ - b.value_);
   }
   friend constexpr count operator*(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (b.value_ != 0 && a.value_ > (invalid_ - 1) / b.value_) {
       detail::formula_overflows_64_bits();
       return invalid();
@@ -993,7 +1050,7 @@ class count {
     return raw(a.value_ * b.value_);
   }
   friend constexpr count operator/(count a, count b) noexcept {
-    if (!a.valid() || !b.valid()) return invalid();
+    if (a.value_ == invalid_ || b.value_ == invalid_) return invalid();
     if (b.value_ == 0) {
       detail::formula_divides_by_zero();
       return invalid();
@@ -1227,12 +1284,40 @@ constexpr count as_count(T value, bool& valid) noexcept {
   return value;
 }
 
+/// Whether a parameter, or one inside it, is an integer that did not fit. Operators without such
+/// parameters are not searched: networks of them are evaluated by the compiler, in so many steps.
+template <class F>
+constexpr bool holds_extent() noexcept {
+  using element = typename array_of<F>::element;
+  if constexpr (kind_of<element>() != field_kind::aggregate) return std::is_same_v<element, extent>;
+  else return []<std::size_t... Index>(std::index_sequence<Index...>) {
+      return (holds_extent<typename field_list<element>::template type<Index>>() || ...);
+    }
+  (std::make_index_sequence<field_list<element>::size>{});
+}
+template <class F>
+constexpr bool is_out_of_range(const F& field) noexcept {
+  if constexpr (std::is_same_v<F, extent>) return field == extent::out_of_range;
+  else if constexpr (!holds_extent<F>()) return false;
+  else if constexpr (array_of<F>::is_array) {
+    bool any = false;
+    for (std::size_t i = 0; i < sizeof(F) / sizeof(field[0]); ++i) any |= is_out_of_range(field[i]);
+    return any;
+  } else return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      if constexpr (lists_fields<F>)
+        return (is_out_of_range(field.*field_list<F>::template member<Index>::value) || ...);
+      else return (is_out_of_range(*field_pointer<Index, sizeof...(Index)>(field)) || ...);
+    }
+  (std::make_index_sequence<field_list<F>::size>{});
+}
+
 /// The formulas of T for one set of parameters. A row that is not valid has no numbers.
 template <class T>
 constexpr work evaluate(const T& p) noexcept {
   work out{};
-  bool valid = true;
-  if constexpr (has_valid<T>) valid = call_valid(p);
+  // In a constant expression an extent out of range has not compiled.
+  bool valid = __builtin_is_constant_evaluated() || !is_out_of_range(p);
+  if constexpr (has_valid<T>) valid = valid && call_valid(p);
   out.has_flops = has_flops<T>;
   out.has_bytes = has_bytes<T>;
   if (valid) {
@@ -1754,13 +1839,104 @@ struct KPROF_DETAIL_LOCAL describe_op {
 /// The descriptor of T, one a module.
 template <class T>
 KPROF_DETAIL_LOCAL inline constexpr op_desc op_desc_of{
-    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)), &describe_op<T>::name,
-    &describe_op<T>::params, &describe_op<T>::evaluate, describe_op<T>::presenter()};
+    std::is_empty_v<T> ? 0U : static_cast<std::uint32_t>(sizeof(T)),
+    0U,
+    &describe_op<T>::name,
+    &describe_op<T>::params,
+    &describe_op<T>::evaluate,
+    describe_op<T>::presenter()};
 
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/declare/describe.hpp>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Which part of how many, as it is recorded.
+struct part_number {
+  std::uint32_t part;   // from 0
+  std::uint32_t parts;  // of the call
+};
+
+/// One part of a call of `Op`.
+template <class Op>
+struct call_part {
+  alignas(8) alignas(Op) Op call;
+  alignas(8) part_number number;
+};
+
+/// What a guard's arguments initialise in code that never runs: in a call, a list that does not fit
+/// is no matching function; here the compiler names the field and the operator.
+template <class Op>
+struct params_of {
+  Op value;
+};
+struct any_integer {
+  template <class Integer>
+  constexpr any_integer(Integer) noexcept {}
+};
+template <class Op>
+struct part_arguments {
+  Op params;
+  any_integer part, parts;
+};
+
+/// A number that the program gives; one that does not fit becomes the largest, which names no part.
+template <class Integer>
+constexpr std::uint32_t to_part_number(Integer n) noexcept {
+  static_assert(std::is_integral_v<Integer> || std::is_enum_v<Integer>,
+                "kprof: part and parts of KPROF_PART are integers: the number of this thread's "
+                "part, from 0, and how many parts the call has");
+  const auto number = static_cast<std::uint64_t>(n);
+  return number < 0xFFFFFFFFU ? static_cast<std::uint32_t>(number) : 0xFFFFFFFFU;
+}
+
+template <class Op, class Part, class Parts>
+constexpr call_part<Op> make_part(const Op& params, Part part, Parts parts) noexcept {
+  static_assert(check_operator<Op>() && operator_name<Op>().size != 0);
+  return {params, {to_part_number(part), to_part_number(parts)}};
+}
+
+/// The descriptor of the operator with the part behind its parameters, one a module.
+template <class Op>
+KPROF_DETAIL_LOCAL inline constexpr op_desc part_desc_of{
+    static_cast<std::uint32_t>(sizeof(call_part<Op>)),
+    static_cast<std::uint32_t>(__builtin_offsetof(call_part<Op>, number)),
+    &describe_op<Op>::name,
+    &describe_op<Op>::params,
+    &describe_op<Op>::evaluate,
+    describe_op<Op>::presenter()};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/declare/part.hpp>
+
+// <kprof/op.hpp>
+#ifndef KPROF_OP_HPP
+#define KPROF_OP_HPP
+
+// Declare an operator: a trivially copyable struct of parameters, with its formulas as constexpr
+// members. Include it where operators are declared; it arms nothing and has no state.
+//
+//   struct Saxpy {
+//     std::int64_t n = 0;
+//     kprof::dtype type = kprof::dtype::f32;
+//     constexpr kprof::count   flops() const { return kprof::count{2} * n; }
+//     constexpr kprof::traffic bytes() const {
+//       return {.read = 2 * n * size_of(type), .written = n * size_of(type)};
+//     }
+//   };
+//
+// Every member is optional: `flops()` (std::uint64_t or kprof::count), `bytes()` (kprof::traffic),
+// `valid()` (bool), `arithmetic()` (kprof::arithmetic; else the first dtype field, unless the
+// fields are listed), `static constexpr const char* name` (else the type's name) and `static
+// constexpr const char* field_names[]`. A formula that is not declared is reported as n/a. Fields:
+// integers, floating point, bool, enums, std::array of these, nested aggregates,
+// kprof::fixed_string<N>; 32 fields and 1024 bytes at the most. A struct that cannot be changed
+// becomes an operator through kprof::op_traits.
 
 KPROF_DETAIL_BEGIN
 
@@ -1922,23 +2098,23 @@ inline constexpr std::uint32_t abi_layout = hash_of(
     KPROF_DETAIL_AT(presentation, unshown), KPROF_DETAIL_AT(presentation, beside),
     KPROF_DETAIL_AT(presentation, size), KPROF_DETAIL_AT(presentation, failed),
     KPROF_DETAIL_AT(presentation, text), sizeof(op_desc), KPROF_DETAIL_AT(op_desc, params_size),
-    KPROF_DETAIL_AT(op_desc, name), KPROF_DETAIL_AT(op_desc, params),
-    KPROF_DETAIL_AT(op_desc, evaluate), KPROF_DETAIL_AT(op_desc, present), sizeof(site),
-    KPROF_DETAIL_AT(site, id), KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file),
-    KPROF_DETAIL_AT(site, op), KPROF_DETAIL_AT(site, home), sizeof(scope_api),
-    KPROF_DETAIL_AT(scope_api, version), KPROF_DETAIL_AT(scope_api, size),
-    KPROF_DETAIL_AT(scope_api, end), KPROF_DETAIL_AT(scope_api, begin_any),
-    KPROF_DETAIL_AT(scope_api, begin), KPROF_DETAIL_AT(scope_api, capture),
-    KPROF_DETAIL_AT(scope_api, adopt), KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api),
-    KPROF_DETAIL_AT(emitter_api, push), KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record),
-    KPROF_DETAIL_AT(hub_record, version), KPROF_DETAIL_AT(hub_record, size),
-    KPROF_DETAIL_AT(hub_record, active), KPROF_DETAIL_AT(hub_record, recorder),
-    KPROF_DETAIL_AT(hub_record, emit_only), KPROF_DETAIL_AT(hub_record, emit_refused),
-    KPROF_DETAIL_AT(hub_record, emitter), KPROF_DETAIL_AT(hub_record, session),
-    KPROF_DETAIL_AT(hub_record, detach), KPROF_DETAIL_AT(hub_record, latest),
-    KPROF_DETAIL_AT(hub_record, end_recorded), KPROF_DETAIL_AT(hub_record, end_emitted),
-    sizeof(op_node), KPROF_DETAIL_AT(op_node, op), KPROF_DETAIL_AT(op_node, next),
-    sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
+    KPROF_DETAIL_AT(op_desc, part_at), KPROF_DETAIL_AT(op_desc, name),
+    KPROF_DETAIL_AT(op_desc, params), KPROF_DETAIL_AT(op_desc, evaluate),
+    KPROF_DETAIL_AT(op_desc, present), sizeof(site), KPROF_DETAIL_AT(site, id),
+    KPROF_DETAIL_AT(site, line), KPROF_DETAIL_AT(site, file), KPROF_DETAIL_AT(site, op),
+    KPROF_DETAIL_AT(site, home), sizeof(scope_api), KPROF_DETAIL_AT(scope_api, version),
+    KPROF_DETAIL_AT(scope_api, size), KPROF_DETAIL_AT(scope_api, end),
+    KPROF_DETAIL_AT(scope_api, begin_any), KPROF_DETAIL_AT(scope_api, begin),
+    KPROF_DETAIL_AT(scope_api, capture), KPROF_DETAIL_AT(scope_api, adopt),
+    KPROF_DETAIL_AT(scope_api, release), sizeof(emitter_api), KPROF_DETAIL_AT(emitter_api, push),
+    KPROF_DETAIL_AT(emitter_api, pop), sizeof(hub_record), KPROF_DETAIL_AT(hub_record, version),
+    KPROF_DETAIL_AT(hub_record, size), KPROF_DETAIL_AT(hub_record, active),
+    KPROF_DETAIL_AT(hub_record, recorder), KPROF_DETAIL_AT(hub_record, emit_only),
+    KPROF_DETAIL_AT(hub_record, emit_refused), KPROF_DETAIL_AT(hub_record, emitter),
+    KPROF_DETAIL_AT(hub_record, session), KPROF_DETAIL_AT(hub_record, detach),
+    KPROF_DETAIL_AT(hub_record, latest), KPROF_DETAIL_AT(hub_record, end_recorded),
+    KPROF_DETAIL_AT(hub_record, end_emitted), sizeof(op_node), KPROF_DETAIL_AT(op_node, op),
+    KPROF_DETAIL_AT(op_node, next), sizeof(module_record), KPROF_DETAIL_AT(module_record, version),
     KPROF_DETAIL_AT(module_record, size), KPROF_DETAIL_AT(module_record, api),
     KPROF_DETAIL_AT(module_record, latest), KPROF_DETAIL_AT(module_record, hub),
     KPROF_DETAIL_AT(module_record, ops));
@@ -2431,6 +2607,10 @@ KPROF_DETAIL_END
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(__COUNTER__), true); \
   if constexpr (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);   \
   if (false) static_cast<void>(::kprof::detail::make<Op>(__VA_ARGS__))
+#define KPROF_PART(Op, ...)                                                                 \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_PART_NAME(__COUNTER__), true);                     \
+  if constexpr (false) static_cast<void>(::kprof::detail::part_arguments<Op>{__VA_ARGS__}); \
+  if (false) static_cast<void>(::kprof::detail::make_part<Op>(__VA_ARGS__))
 #define KPROF_REGION(name)                                                \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_REGION_NAME(__COUNTER__), true); \
   if (false) ::kprof::detail::accept_name(name)
@@ -2520,17 +2700,10 @@ KPROF_DETAIL_END
   static_cast<void>(::kprof::detail::params_of<Op>{__VA_OPT__(.value = __VA_ARGS__)})
 #define KPROF_DETAIL_OP_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_OP_needs_braces_after_if_else_for_or_while_, N)
+#define KPROF_DETAIL_PART_NAME(N) \
+  KPROF_DETAIL_JOIN(KPROF_PART_needs_braces_after_if_else_for_or_while_, N)
 #define KPROF_DETAIL_REGION_NAME(N) \
   KPROF_DETAIL_JOIN(KPROF_REGION_needs_braces_after_if_else_for_or_while_, N)
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-template <class Op>
-struct params_of {
-  Op value;
-};
-}  // namespace detail
-KPROF_DETAIL_END
 
 #if KPROF_ENABLE
 
@@ -2541,20 +2714,31 @@ KPROF_DETAIL_END
 #define KPROF_OP(Op, ...) KPROF_DETAIL_OP(__COUNTER__, Op, __VA_ARGS__)
 #define KPROF_DETAIL_OP(N, Op, ...)                                                          \
   KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_OP_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                    \
   KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),      \
-                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, __VA_ARGS__)
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, op_desc_of, make, __VA_ARGS__)
 // Each branch makes a guard of its own: choosing between two tokens costs g++ 12 seven instructions
 // more while nobody listens.
-#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, ...)                          \
-  if (false) KPROF_DETAIL_NAME_MISTAKES(Op, __VA_ARGS__);                                      \
-  static constinit ::kprof::detail::site kprof_site{                                           \
-      0, __LINE__, __FILE__, &::kprof::detail::op_desc_of<Op>, &::kprof::detail::this_module}; \
-  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();             \
-  const ::kprof::detail::scope_guard kprof_scope =                                             \
-      __builtin_expect(kprof_api != nullptr, 0)                                                \
-          ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                         \
-                *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))               \
+#define KPROF_DETAIL_OP_(kprof_site, kprof_api, kprof_scope, Op, desc, make, ...)        \
+  static constinit ::kprof::detail::site kprof_site{                                     \
+      0, __LINE__, __FILE__, &::kprof::detail::desc<Op>, &::kprof::detail::this_module}; \
+  const ::kprof::detail::scope_api* const kprof_api = ::kprof::detail::listener();       \
+  const ::kprof::detail::scope_guard kprof_scope =                                       \
+      __builtin_expect(kprof_api != nullptr, 0)                                          \
+          ? ::kprof::detail::scope_guard(::kprof::detail::open_op<Op>(                   \
+                *kprof_api, kprof_site, ::kprof::detail::make<Op>(__VA_ARGS__)))         \
           : ::kprof::detail::scope_guard(0)
+
+/// Guards the rest of the block as this thread's `part`, from 0, of one call of operator `Op` that
+/// `parts` threads share, each with such a guard. The parameters, an lvalue or a braced list, are
+/// those of the whole call, which counts once.
+///     KPROF_PART(Gemm, {.M = m, .N = n, .K = k}, thread, threads);
+#define KPROF_PART(Op, ...) KPROF_DETAIL_PART(__COUNTER__, Op, __VA_ARGS__)
+#define KPROF_DETAIL_PART(N, Op, ...)                                                          \
+  KPROF_DETAIL_NEEDS_BRACES(KPROF_DETAIL_PART_NAME(N), ::kprof::detail::check_operator<Op>()); \
+  if (false) static_cast<void>(::kprof::detail::part_arguments<Op>{__VA_ARGS__});              \
+  KPROF_DETAIL_OP_(KPROF_DETAIL_JOIN(kprof_site_, N), KPROF_DETAIL_JOIN(kprof_api_, N),        \
+                   KPROF_DETAIL_JOIN(kprof_scope_, N), Op, part_desc_of, make_part, __VA_ARGS__)
 
 /// Guards the rest of the block as a region: a layer, a phase, any stretch of code. `name` is a
 /// string literal, a `const char*` or anything with data() and size(); it is copied, and evaluated
@@ -2625,11 +2809,13 @@ KPROF_DETAIL_LOCAL inline constinit site common_site<void>{0, 0, nullptr, nullpt
   }
 }
 
-template <class Op>
-[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const scope_api& api,
-                                                                     site& where,
-                                                                     const Op& params) noexcept {
-  constexpr std::uint32_t bytes = op_desc_of<Op>.params_size;
+/// `params`: of type Op, or call_part<Op>.
+template <class Op, class Params>
+[[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(
+    const scope_api& api, site& where, const Params& params) noexcept {
+  constexpr std::uint32_t bytes = std::is_same_v<Op, Params>
+                                      ? op_desc_of<Op>.params_size
+                                      : static_cast<std::uint32_t>(sizeof(Params));
   static_cast<void>(&listed<Op>);
   if constexpr (bytes % 8 == 0 && bytes / 8 <= max_fast_words)
     return api.begin[bytes / 8](where, &params);
@@ -2659,7 +2845,7 @@ template <class Op>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_op(const Op& params) noexcept {
   static_assert(check_operator<Op>());
   const scope_api* const api = listener();
-  return __builtin_expect(api != nullptr, 0) ? open_op(*api, common_site<Op>, params) : 0;
+  return __builtin_expect(api != nullptr, 0) ? open_op<Op>(*api, common_site<Op>, params) : 0;
 }
 template <class Name>
 [[gnu::always_inline]] KPROF_DETAIL_LOCAL inline scope_token open_region(
@@ -3658,7 +3844,7 @@ class histogram {
       if (other.begin()[i] != 0 && !count_at(other.first_ + i, other.begin()[i], may_grow))
         moved += other.begin()[i];
     for (std::uint32_t i = 0; i < other.gathered_size_; ++i)
-      moved += count_at(other.gathered_[i], 1, may_grow) ? 0 : 1;
+      moved += count_at(other.gathered_[i], 1, may_grow) ? 0U : 1U;
     return moved;
   }
   void merge(const histogram& other) {
@@ -3707,7 +3893,8 @@ class histogram {
     const std::uint64_t n = count();
     if (n == 0) return 0;
     const double exact_rank = q * static_cast<double>(n);
-    auto rank = static_cast<std::uint64_t>(exact_rank);
+    // A count of 2^64 - 1, as a file may have, is 2^64 as a double.
+    auto rank = exact_rank < 0x1p64 ? static_cast<std::uint64_t>(exact_rank) : n;
     if (static_cast<double>(rank) < exact_rank) ++rank;
     rank = std::clamp<std::uint64_t>(rank, 1, n);
     std::uint16_t sorted[gather] = {};
@@ -3743,7 +3930,7 @@ class histogram {
       if (gathered_[i] - first_ < size_) {
         ++counts[gathered_[i] - first_];
       } else {
-        moved += count_at(gathered_[i], 1, may_grow) ? 0 : 1;
+        moved += count_at(gathered_[i], 1, may_grow) ? 0U : 1U;
         counts = begin();
       }
     }
@@ -3859,6 +4046,26 @@ struct work_per_call {
   pass_kind pass = pass_kind::unknown;
 };
 
+/// One part of calls that several threads share, see KPROF_PART. The node's own counts and times
+/// are those of the part; the calls as a whole are told by the nodes of their part 0.
+struct shared_part {
+  std::uint32_t part = 0;  ///< from 0
+  /// Of the call. 0: the node's scopes are no parts; or part 0 of calls whose parameters were not
+  /// kept, which stands for the call.
+  std::uint32_t parts = 0;
+  /// Of part 0: calls all parts of which have finished. All else here is of part 0 too.
+  std::uint64_t calls = 0;
+  std::uint64_t joined = 0;  ///< of these, calls whose times are known and counted below
+  double wall_ns = 0;        ///< from the first begin to the last end of a call, summed
+  double busy_ns = 0;        ///< in the parts, summed
+  double longest_ns = 0;     ///< in the longest part of each call, summed
+  double min_ns = 0;         ///< from the first begin to the last end
+  double max_ns = 0;
+  double first_ns = -1;      ///< of the call that ended first; negative: not known
+  double first_end_ns = -1;  ///< when that was since the session's start
+  histogram durations;       ///< from the first begin to the last end, in ticks of profile::clock
+};
+
 /// One node of a thread's call tree. Its path is its own name and those of its parents.
 struct scope_node {
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
@@ -3898,7 +4105,12 @@ struct scope_node {
   double self_ns = 0;  ///< total less the time in child scopes of the same thread
   double min_ns = 0;
   double max_ns = 0;
+  /// The call that ended first, and when that was since the session's start. Negative: not known,
+  /// as no call has finished or a file lacks it.
+  double first_ns = -1;
+  double first_end_ns = -1;
   histogram durations;  ///< of the finished calls, in ticks of profile::clock
+  shared_part shared;   ///< what part of calls it is, if any: `calls` are then parts
 };
 
 struct thread_info {
@@ -3907,6 +4119,12 @@ struct thread_info {
   bool ended = false;
   /// How many ended threads this entry stands for; 0 for a single thread.
   std::uint64_t merged = 0;
+  /// When it opened its first scope, since the session's start; of several, the first of them.
+  double begin_ns = 0;
+  /// From then until it ended, or the profile was made; of several, summed. 0: not known, a file
+  /// lacks it.
+  double wall_ns = 0;
+  double in_scopes_ns = 0;  ///< of that, the time in scopes, open ones too
 };
 
 /// A finished scope of the timeline, in ticks of profile::clock: integers nest as the scopes did,
@@ -3951,6 +4169,15 @@ struct completeness {
   /// Calls whose duration counts in sums and extremes, but near the truth in quantiles, for want of
   /// memory.
   std::uint64_t imprecise = 0;
+  /// Calls that threads share of which some parts have finished and others have not begun; they are
+  /// in no row.
+  std::uint64_t incomplete_calls = 0;
+  /// Parts of such calls that have no place: their number is not below the number of parts, or
+  /// there are more than 65,536. They belong to no call.
+  std::uint64_t impossible_parts = 0;
+  /// Calls that threads share whose times are not known: some of their parts came more than 8192
+  /// calls later than others.
+  std::uint64_t unjoined_calls = 0;
   std::uint64_t in_timeline = 0;  ///< finished scopes the timeline still holds
   double timeline_ns = 0;         ///< length of the timeline up to the snapshot
 };
@@ -4494,6 +4721,27 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/grouping.hpp>
 
+// <kprof/model/tree_order.hpp>
+#ifndef KPROF_MODEL_TREE_ORDER_HPP
+#define KPROF_MODEL_TREE_ORDER_HPP
+
+// The order of siblings in the call tree. Included by tree_summary.hpp and by the options of
+// reports.
+
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+
+/// The order of siblings in the call tree.
+enum class tree_order : std::uint8_t {
+  time,  ///< most device time first, where there is any, then the largest total in their branch
+  run,   ///< as they first began; those of another thread behind those of an earlier one
+};
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tree_order.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -4527,22 +4775,23 @@ struct report_options {
   std::vector<std::string> columns{};
   bool all_parameters = false;  ///< show every field of a row, also where it is the default
   bool table = true;            ///< show the operator table
-  /// Show the call tree. No value: where it says more than the operators, since there are none or
-  /// 10 % of the time is outside them.
-  std::optional<bool> tree = true;
+  /// Show the call tree. No value: where it says more than the operators, since their table is not
+  /// shown, there are none, or 10 % of the time is outside them: of the device's time, if any.
+  std::optional<bool> tree{};
+  tree_order order = tree_order::time;  ///< of siblings in the call tree
   /// Show the table of kernels, if the run has any. No value: where operators do not explain 1 % of
   /// the device's time.
-  std::optional<bool> kernels = true;
+  std::optional<bool> kernels{};
   /// Show the table of copies and memsets, if the run has any. No value: where they take 10 % of
   /// the device's time.
-  std::optional<bool> copies = true;
-  /// Show kprof's account of what was seen, what it cost and of the clock, also where nothing was
-  /// lost.
-  bool details = true;
+  std::optional<bool> copies{};
+  /// Show kprof's whole account of what was seen, of its own cost and of its clock. Else one
+  /// sentence stands for it where nothing was lost, and what was lost where something was.
+  bool details = false;
   bool full_names = false;  ///< list the kernels' whole names below their table
   bool ascii = false;       ///< nothing but ASCII
-  /// Bold and dim lines, by the escape sequences of terminals. Unset: where the report goes to a
-  /// terminal and NO_COLOR is not set.
+  /// Bold, dim and coloured lines, by the escape sequences of terminals. Unset: where the report
+  /// goes to a terminal and NO_COLOR is not set.
   std::optional<bool> color{};
   bool legend = false;  ///< explain every column
   std::string path{};   ///< file to write, "%p" in it is the process id; empty: standard output
@@ -4954,9 +5203,9 @@ KPROF_DETAIL_SHARED(report_options, KPROF_DETAIL_AT(width), KPROF_DETAIL_AT(top)
                     KPROF_DETAIL_AT(sort), KPROF_DETAIL_AT(by), KPROF_DETAIL_AT(fold),
                     KPROF_DETAIL_AT(filter), KPROF_DETAIL_AT(columns),
                     KPROF_DETAIL_AT(all_parameters), KPROF_DETAIL_AT(table), KPROF_DETAIL_AT(tree),
-                    KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies), KPROF_DETAIL_AT(full_names),
-                    KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii), KPROF_DETAIL_AT(color),
-                    KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
+                    KPROF_DETAIL_AT(order), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(copies),
+                    KPROF_DETAIL_AT(full_names), KPROF_DETAIL_AT(details), KPROF_DETAIL_AT(ascii),
+                    KPROF_DETAIL_AT(color), KPROF_DETAIL_AT(legend), KPROF_DETAIL_AT(path))
 KPROF_DETAIL_SHARED(option_setting, KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(value))
 KPROF_DETAIL_SHARED(output_request, KPROF_DETAIL_AT(output), KPROF_DETAIL_AT(options))
 KPROF_DETAIL_SHARED(settings, KPROF_DETAIL_AT(enabled), KPROF_DETAIL_AT(nvtx),
@@ -4976,6 +5225,11 @@ KPROF_DETAIL_SHARED(work_per_call, KPROF_DETAIL_AT(has_flops), KPROF_DETAIL_AT(h
                     KPROF_DETAIL_AT(valid), KPROF_DETAIL_AT(flops), KPROF_DETAIL_AT(bytes_read),
                     KPROF_DETAIL_AT(bytes_written), KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
                     KPROF_DETAIL_AT(pass))
+KPROF_DETAIL_SHARED(shared_part, KPROF_DETAIL_AT(part), KPROF_DETAIL_AT(parts),
+                    KPROF_DETAIL_AT(calls), KPROF_DETAIL_AT(joined), KPROF_DETAIL_AT(wall_ns),
+                    KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(longest_ns), KPROF_DETAIL_AT(min_ns),
+                    KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations))
 KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread),
                     KPROF_DETAIL_AT(kind), KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(name),
                     KPROF_DETAIL_AT(op), KPROF_DETAIL_AT(values), KPROF_DETAIL_AT(file),
@@ -4984,9 +5238,12 @@ KPROF_DETAIL_SHARED(scope_node, KPROF_DETAIL_AT(parent), KPROF_DETAIL_AT(thread)
                     KPROF_DETAIL_AT(captured), KPROF_DETAIL_AT(unlaunched),
                     KPROF_DETAIL_AT(replays), KPROF_DETAIL_AT(unrecorded), KPROF_DETAIL_AT(open),
                     KPROF_DETAIL_AT(open_ns), KPROF_DETAIL_AT(total_ns), KPROF_DETAIL_AT(self_ns),
-                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(durations))
+                    KPROF_DETAIL_AT(min_ns), KPROF_DETAIL_AT(max_ns), KPROF_DETAIL_AT(first_ns),
+                    KPROF_DETAIL_AT(first_end_ns), KPROF_DETAIL_AT(durations),
+                    KPROF_DETAIL_AT(shared))
 KPROF_DETAIL_SHARED(thread_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(ended),
-                    KPROF_DETAIL_AT(merged))
+                    KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(begin_ns), KPROF_DETAIL_AT(wall_ns),
+                    KPROF_DETAIL_AT(in_scopes_ns))
 KPROF_DETAIL_SHARED(timeline_scope, KPROF_DETAIL_AT(node), KPROF_DETAIL_AT(start),
                     KPROF_DETAIL_AT(duration))
 KPROF_DETAIL_SHARED(clock_info, KPROF_DETAIL_AT(source), KPROF_DETAIL_AT(ns_per_tick),
@@ -4996,7 +5253,9 @@ KPROF_DETAIL_SHARED(completeness, KPROF_DETAIL_AT(recorded), KPROF_DETAIL_AT(ope
                     KPROF_DETAIL_AT(dropped_inside), KPROF_DETAIL_AT(closed_by_parent),
                     KPROF_DETAIL_AT(closed_elsewhere), KPROF_DETAIL_AT(invalid),
                     KPROF_DETAIL_AT(merged), KPROF_DETAIL_AT(imprecise),
-                    KPROF_DETAIL_AT(in_timeline), KPROF_DETAIL_AT(timeline_ns))
+                    KPROF_DETAIL_AT(incomplete_calls), KPROF_DETAIL_AT(impossible_parts),
+                    KPROF_DETAIL_AT(unjoined_calls), KPROF_DETAIL_AT(in_timeline),
+                    KPROF_DETAIL_AT(timeline_ns))
 KPROF_DETAIL_SHARED(own_cost, KPROF_DETAIL_AT(scope_ns), KPROF_DETAIL_AT(empty_scope_ns),
                     KPROF_DETAIL_AT(recording_ns), KPROF_DETAIL_AT(folding_ns),
                     KPROF_DETAIL_AT(memory), KPROF_DETAIL_AT(memory_limit))
@@ -5074,9 +5333,9 @@ struct shared_structs {
 using all_shared_structs =
     shared_structs<status, report_options, option_setting, output_request, settings,
                    enumerator_name, operator_field, operator_info, parameter_values, histogram,
-                   work_per_call, scope_node, thread_info, timeline_scope, clock_info, completeness,
-                   own_cost, device_work, device_info, device_completeness, device_profile, profile,
-                   owner_functions>;
+                   work_per_call, shared_part, scope_node, thread_info, timeline_scope, clock_info,
+                   completeness, own_cost, device_work, device_info, device_completeness,
+                   device_profile, profile, owner_functions>;
 inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
 #if !KPROF_SESSION_ELSEWHERE
 static_assert(all_shared_structs::are_complete(),
@@ -5674,6 +5933,12 @@ inline std::string format_si(double x) {
   return format_scaled(x, units);
 }
 
+/// An amount or a rate in its unit with a decimal prefix: "512 FLOP", "2.10 GFLOP/s".
+inline std::string format_si(double x, const char* unit) {
+  const std::string number = format_si(x);
+  return number + (number.find(' ') == std::string::npos ? " " : "") + unit;
+}
+
 /// Memory: "512 B", "12.0 MiB".
 inline std::string format_memory(std::uint64_t bytes) {
   static constexpr scaled_unit units[] = {{1, " B"},
@@ -6083,8 +6348,11 @@ enum class absence : std::uint8_t {
   none,             ///< it is known
   no_calls,         ///< no call has finished
   graphs_only,      ///< a host time of calls that were made by replaying CUDA graphs, and have none
+  not_noted,        ///< the profile does not have it: a program with an older kprof saved it
   not_replayed,     ///< the calls were captured into a CUDA graph that was not replayed
   no_time,          ///< it took no time that the clock could see
+  not_shared,       ///< no call is shared by several threads
+  not_joined,       ///< the parts of shared calls lie too far apart, so their times are not known
   no_launch,        ///< the launch of no kernel, copy or memset of its own was seen
   not_all_records,  ///< records of work on the device have not come
   untimed,          ///< CUPTI gave no time for some of the work on the device
@@ -6235,10 +6503,46 @@ inline bool is_placeholder(const scope_node& n) noexcept {
   return n.calls == 0 && n.open == 0 && n.replays == 0;
 }
 
+/// Whether the node's scopes are parts of calls that several threads share.
+inline bool is_part(const scope_node& n) noexcept { return n.shared.parts != 0; }
+
+/// Finished calls: those that threads share count at their part 0, when all parts have finished.
+inline std::uint64_t finished_calls(const scope_node& n) noexcept {
+  return is_part(n) ? n.shared.calls : n.calls;
+}
+/// Of these, calls whose durations are known.
+inline std::uint64_t timed_calls(const scope_node& n) noexcept {
+  return is_part(n) ? n.shared.joined : n.calls;
+}
+/// The durations of those calls, summed.
+inline double calls_ns(const scope_node& n) noexcept {
+  return not_negative(is_part(n) ? n.shared.wall_ns : n.total_ns);
+}
+/// Whether the node's open scopes stand for open calls, and not for further parts of them.
+inline bool opens_calls(const scope_node& n) noexcept { return !is_part(n) || n.shared.part == 0; }
+
 /// Calls that did the operator's work: those that were captured did none, each replay of a graph
 /// does it once.
 inline std::uint64_t executions(const scope_node& n) noexcept {
-  return n.calls - std::min(n.calls, n.captured) + n.replays;
+  const std::uint64_t calls = finished_calls(n);
+  return calls - std::min(calls, n.captured) + n.replays;
+}
+
+/// What the formulas say of all calls of a node that did the operator's work.
+inline double all_flops(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
+}
+inline double all_bytes(const scope_node& n) noexcept {
+  return static_cast<double>(executions(n)) *
+         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
+}
+
+/// Whether the formulas of a call give numbers.
+inline bool says_flops(const scope_node& n) noexcept {
+  return n.work.has_flops && n.work.valid && !n.merged;
+}
+inline bool says_bytes(const scope_node& n) noexcept {
+  return n.work.has_bytes && n.work.valid && !n.merged;
 }
 
 inline std::uint32_t parent_of(const profile& p, std::size_t node) noexcept {
@@ -7052,6 +7356,107 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_values.hpp>
 
+// <kprof/model/shared_sum.hpp>
+#ifndef KPROF_MODEL_SHARED_SUM_HPP
+#define KPROF_MODEL_SHARED_SUM_HPP
+
+// What the calls of a row that several threads share add up to. Included by operator_row.hpp. Pure.
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Of the node's calls, the part whose durations are known; 1 where there are none.
+inline double timed_share(const scope_node& n) noexcept {
+  if (!is_part(n) || n.shared.calls == 0) return 1;
+  return static_cast<double>(n.shared.joined) / static_cast<double>(n.shared.calls);
+}
+
+struct shared_sum {
+  double calls = 0, parts = 0, joined = 0;
+  double longest_ns = 0, mean_part_ns = 0, waiting_ns = 0;
+
+  void add(const scope_node& n) noexcept {
+    if (!is_part(n) || n.shared.calls == 0) return;
+    const double of_call = n.shared.parts;
+    const double busy_ns = not_negative(n.shared.busy_ns);
+    calls += static_cast<double>(n.shared.calls);
+    parts += static_cast<double>(n.shared.calls) * of_call;
+    joined += static_cast<double>(n.shared.joined);
+    longest_ns += not_negative(n.shared.longest_ns);
+    mean_part_ns += busy_ns / of_call;
+    waiting_ns += not_negative(of_call * not_negative(n.shared.wall_ns) - busy_ns);
+  }
+
+  figure threads() const noexcept { return ratio({parts}, calls, absence::not_shared); }
+  figure imbalance() const noexcept {
+    return ratio({longest_ns, times()}, mean_part_ns, absence::no_time);
+  }
+  figure waiting() const noexcept {
+    return times() == absence::none ? figure{waiting_ns} : figure{0, times()};
+  }
+
+ private:
+  absence times() const noexcept {
+    if (calls == 0) return absence::not_shared;
+    return joined > 0 ? absence::none : absence::not_joined;
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/shared_sum.hpp>
+
+// <kprof/model/variant_sum.hpp>
+#ifndef KPROF_MODEL_VARIANT_SUM_HPP
+#define KPROF_MODEL_VARIANT_SUM_HPP
+
+// What the formulas say of one set of parameters of a row. Included by operator_row.hpp. Pure.
+
+#include <algorithm>
+#include <cstdint>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// What of a call counts in its row, since no call around it covers it.
+struct counted_call {
+  bool time = true, flops = true, bytes = true;
+};
+
+/// What the formulas say of a set of parameters, by whether the calls have work on the device.
+struct variant_sum {
+  double flops = 0, bytes = 0, calls = 0;
+  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
+  bool on_device = false;
+  // other threads launched for it, and for which of its calls is not known
+  bool handed_over = false;
+  std::uint32_t row = scope_node::none;
+
+  void add(const scope_node& n, const counted_call& counted) noexcept {
+    // Which parts launched for which call is not known.
+    const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
+    if (counted.time) {
+      calls += static_cast<double>(executions(n));
+      idle_calls += idle;
+    }
+    if (counted.flops && says_flops(n)) {
+      flops += all_flops(n);
+      idle_flops += idle * static_cast<double>(n.work.flops);
+    }
+    if (counted.bytes && says_bytes(n)) {
+      bytes += all_bytes(n);
+      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
+                            static_cast<double>(n.work.bytes_written));
+    }
+  }
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/variant_sum.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7121,12 +7526,18 @@ struct operator_row {
   double share = 0;  ///< self_ns, of the self time of all scopes of the profile; 0 to 1
   /// Of a call's duration; median and p99 within 0.8 %.
   figure mean_ns, median_ns, p99_ns, min_ns, max_ns;
+  figure first_ns;      ///< of the call that ended first, in all threads
   figure flops, bytes;  ///< of the calls in total_ns, summed
   /// Of a row of several operators: calls whose operator has no such formula, in no call that has.
   std::uint64_t calls_without_flops = 0, calls_without_bytes = 0;
   figure flops_per_call, bytes_per_call;  ///< their means
   figure flops_per_s, bytes_per_s;        ///< flops and bytes over time, see above
   figure flops_per_byte;                  ///< arithmetic intensity
+
+  /// Of calls that several threads share: parts of a call, the mean; the longest part over the mean
+  /// part; and the time that threads lost, parts times duration less the time in the parts.
+  figure threads{0, absence::not_shared}, imbalance{0, absence::not_shared},
+      waiting_ns{0, absence::not_shared};
 
   bool on_device = false;  ///< launched work, or operators nested in it did
   /// Runs launched in the calls, and in regions and graphs in them, up to nested operators.
@@ -7140,55 +7551,6 @@ struct operator_row {
 };
 
 namespace detail {
-
-/// What the formulas say of all calls of a node that did the operator's work.
-inline double all_flops(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) * static_cast<double>(n.work.flops);
-}
-inline double all_bytes(const scope_node& n) noexcept {
-  return static_cast<double>(executions(n)) *
-         (static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written));
-}
-
-/// Whether the formulas of a call give numbers.
-inline bool says_flops(const scope_node& n) noexcept {
-  return n.work.has_flops && n.work.valid && !n.merged;
-}
-inline bool says_bytes(const scope_node& n) noexcept {
-  return n.work.has_bytes && n.work.valid && !n.merged;
-}
-
-/// What of a call counts in its row, since no call around it covers it.
-struct counted_call {
-  bool time = true, flops = true, bytes = true;
-};
-
-/// What the formulas say of a set of parameters, by whether the calls have work on the device.
-struct variant_sum {
-  double flops = 0, bytes = 0, calls = 0;
-  double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
-  bool on_device = false;
-  // other threads launched for it, and for which of its calls is not known
-  bool handed_over = false;
-  std::uint32_t row = scope_node::none;
-
-  void add(const scope_node& n, const counted_call& counted) noexcept {
-    const double idle = static_cast<double>(std::min(n.unlaunched, n.calls));
-    if (counted.time) {
-      calls += static_cast<double>(executions(n));
-      idle_calls += idle;
-    }
-    if (counted.flops && says_flops(n)) {
-      flops += all_flops(n);
-      idle_flops += idle * static_cast<double>(n.work.flops);
-    }
-    if (counted.bytes && says_bytes(n)) {
-      bytes += all_bytes(n);
-      idle_bytes += idle * (static_cast<double>(n.work.bytes_read) +
-                            static_cast<double>(n.work.bytes_written));
-    }
-  }
-};
 
 /// What the device did for one row.
 struct device_row_sum {
@@ -7226,7 +7588,12 @@ struct row_sum {
   const histogram* durations = nullptr;  // in ticks; of the one node, or `merged`
   histogram merged;
   double duration_ns = 0, min_ns = HUGE_VAL, max_ns = 0;
+  double first_ns = -1, first_end_ns = HUGE_VAL;
+  bool lacks_first = false;  // some node does not have it
   double flops = 0, bytes = 0, flops_calls = 0, bytes_calls = 0;
+  double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
+  std::uint64_t timed_calls = 0;
+  shared_sum shared;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -7247,26 +7614,38 @@ struct row_sum {
   }
   void enter(const scope_node& n) noexcept {
     ++active;
-    active_flops += says_flops(n) ? 1 : 0;
-    active_bytes += says_bytes(n) ? 1 : 0;
+    active_flops += says_flops(n) ? 1U : 0U;
+    active_bytes += says_bytes(n) ? 1U : 0U;
   }
   void leave(const scope_node& n) noexcept {
     --active;
-    active_flops -= says_flops(n) ? 1 : 0;
-    active_bytes -= says_bytes(n) ? 1 : 0;
+    active_flops -= says_flops(n) ? 1U : 0U;
+    active_bytes -= says_bytes(n) ? 1U : 0U;
+  }
+
+  /// A call's duration and its end; negative: not known.
+  void add_first(double ns, double end_ns) {
+    lacks_first = lacks_first || !(ns >= 0);
+    if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
   }
 
   void add(const scope_node& n, const counted_call& counted) {
-    row.calls += n.calls;
-    row.captured += std::min(n.captured, n.calls);
+    row.calls += finished_calls(n);
+    row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
-    duration_ns += not_negative(n.total_ns);
-    add_durations(n.durations);
-    if (n.calls > 0) {
-      min_ns = std::min(min_ns, not_negative(n.min_ns));
-      max_ns = std::max(max_ns, not_negative(n.max_ns));
+    if (opens_calls(n)) {
+      row.open += n.open;
+      row.open_ns += not_negative(n.open_ns);
+    }
+    shared.add(n);
+    if (detail::timed_calls(n) > 0) {
+      timed_calls += detail::timed_calls(n);
+      duration_ns += calls_ns(n);
+      add_durations(is_part(n) ? n.shared.durations : n.durations);
+      min_ns = std::min(min_ns, not_negative(is_part(n) ? n.shared.min_ns : n.min_ns));
+      max_ns = std::max(max_ns, not_negative(is_part(n) ? n.shared.max_ns : n.max_ns));
+      add_first(is_part(n) ? n.shared.first_ns : n.first_ns,
+                is_part(n) ? n.shared.first_end_ns : n.first_end_ns);
     }
     if (row.line != n.line || row.file != n.file) row.several_sites = true;
     if (row.thread != n.thread) row.thread = scope_node::none;
@@ -7302,9 +7681,9 @@ struct row_sum {
     if (row.operators == 1 || counted.bytes) no_bytes = std::max(no_bytes, known);
     if (!n.work.valid) {
       row.invalid = true;
-      row.invalid_calls += n.calls;
+      row.invalid_calls += finished_calls(n);
     }
-    if (counted.time) row.total_ns += not_negative(n.total_ns);
+    if (counted.time) row.total_ns += calls_ns(n);
     const std::uint64_t done = executions(n);
     const bool lacks_flops_here = !n.merged && !n.work.has_flops;
     const bool lacks_bytes_here = !n.merged && !n.work.has_bytes;
@@ -7313,12 +7692,12 @@ struct row_sum {
     any_flops = any_flops || says_flops(n);
     any_bytes = any_bytes || says_bytes(n);
     if (counted.flops) {
-      if (says_flops(n)) flops += all_flops(n);
+      if (says_flops(n)) flops += all_flops(n), timed_flops += timed_share(n) * all_flops(n);
       if (lacks_flops_here) row.calls_without_flops += done;
       else flops_calls += static_cast<double>(done);
     }
     if (counted.bytes) {
-      if (says_bytes(n)) bytes += all_bytes(n);
+      if (says_bytes(n)) bytes += all_bytes(n), timed_bytes += timed_share(n) * all_bytes(n);
       if (lacks_bytes_here) row.calls_without_bytes += done;
       else bytes_calls += static_cast<double>(done);
     }
@@ -7335,7 +7714,8 @@ struct row_sum {
   }
 
   operator_row finish(double all_self_ns, double ns_per_tick) {
-    const absence none_finished = row.calls > 0     ? absence::none
+    const absence none_finished = timed_calls > 0   ? absence::none
+                                  : row.calls > 0   ? absence::not_joined
                                   : row.replays > 0 ? absence::graphs_only
                                                     : absence::no_calls;
     const auto duration = [&](double ns) {
@@ -7345,11 +7725,12 @@ struct row_sum {
     };
     row.share = all_self_ns > 0 ? row.self_ns / all_self_ns : 0;
     row.mean_ns =
-        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(row.calls, 1)));
+        duration(duration_ns / static_cast<double>(std::max<std::uint64_t>(timed_calls, 1)));
     row.median_ns = duration(quantile(0.5) * ns_per_tick);
     row.p99_ns = duration(quantile(0.99) * ns_per_tick);
     row.min_ns = duration(min_ns);
     row.max_ns = duration(max_ns);
+    row.first_ns = lacks_first ? figure{0, absence::not_noted} : duration(first_ns);
     if (lacks_flops && (row.operators == 1 || !any_flops)) no_flops = absence::no_flops;
     if (lacks_bytes && (row.operators == 1 || !any_bytes))
       no_bytes = std::max(no_bytes, absence::no_bytes);
@@ -7358,8 +7739,15 @@ struct row_sum {
     row.bytes = {bytes, std::max(no_bytes, nothing_done())};
     row.flops_per_call = ratio(row.flops, flops_calls, absence::no_calls);
     row.bytes_per_call = ratio(row.bytes, bytes_calls, absence::no_calls);
-    row.flops_per_s = ratio(row.flops, row.total_ns * 1e-9, absence::no_time);
-    row.bytes_per_s = ratio(row.bytes, row.total_ns * 1e-9, absence::no_time);
+    const absence untimed =
+        none_finished == absence::not_joined ? absence::not_joined : absence::none;
+    row.flops_per_s = ratio({timed_flops, std::max(row.flops.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.bytes_per_s = ratio({timed_bytes, std::max(row.bytes.why, untimed)}, row.total_ns * 1e-9,
+                            absence::no_time);
+    row.threads = shared.threads();
+    row.imbalance = shared.imbalance();
+    row.waiting_ns = shared.waiting();
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;
@@ -7432,6 +7820,11 @@ figure metric_value(const operator_row& row) {
 }
 inline figure all_calls(const operator_row& row) {
   return {static_cast<double>(row.calls + row.replays)};
+}
+/// Not known where all calls are shared ones whose parts could not be joined.
+inline figure total_time(const operator_row& row) {
+  const bool not_joined = row.mean_ns.why == absence::not_joined;
+  return not_joined ? figure{0, absence::not_joined} : figure{row.total_ns};
 }
 
 }  // namespace detail
@@ -7536,7 +7929,7 @@ inline constexpr metric metrics[] = {
      .unit = detail::units::nanoseconds,
      .adds = additivity::overlapping_sum,
      .of_device = false,
-     .of = &detail::metric_value<&operator_row::total_ns>,
+     .of = &detail::total_time,
      .meaning = "time from the begin to the end of the calls, summed; a call inside another call "
                 "of the same row is not counted again",
      .device_meaning = "host time from the begin to the end of the calls, summed; a call inside "
@@ -7578,6 +7971,14 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::metric_value<&operator_row::max_ns>,
      .meaning = "the longest call"},
+    {.id = "first",
+     .label = "first",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::none,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::first_ns>,
+     .meaning = "the call that ended first: what is done only once, such as set-up and page faults "
+                "in new memory, is in it"},
     {.id = "gflops",
      .label = "GFLOP/s",
      .unit = detail::units::giga_flop_per_s,
@@ -7619,6 +8020,30 @@ inline constexpr metric metrics[] = {
      .of_device = false,
      .of = &detail::metric_value<&operator_row::bytes>,
      .meaning = "bytes() of the calls in total, read + written, summed"},
+    {.id = "threads",
+     .label = "threads",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::threads>,
+     .meaning =
+         "parts of a call that several threads share (KPROF_PART), the mean over such calls"},
+    {.id = "imbalance",
+     .label = "imbalance",
+     .unit = detail::units::one,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::imbalance>,
+     .meaning = "of calls that threads share: time of the longest part / mean time of a part; 1 "
+                "where all parts take as long"},
+    {.id = "waiting",
+     .label = "waiting",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::sum,
+     .of_device = false,
+     .of = &detail::metric_value<&operator_row::waiting_ns>,
+     .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
+                "less the time in the parts, summed: what threads lost by coming late or waiting"},
 };
 
 namespace detail {
@@ -7645,7 +8070,11 @@ inline const char* explain(absence why) noexcept {
     case absence::no_calls: return "no call has finished";
     case absence::graphs_only:
       return "made by replaying CUDA graphs, which takes no time on the host";
+    case absence::not_noted: return "not in the file: an older kprof saved it";
     case absence::not_replayed: return "captured into a CUDA graph that was not replayed";
+    case absence::not_shared: return "no call is shared by threads (KPROF_PART)";
+    case absence::not_joined:
+      return "parts of shared calls came more than 8192 calls later than others";
     case absence::no_launch: return "no launch of its own was seen";
     case absence::not_all_records:
       return "not all records of the work on the device have come: it had not ended, or could not "
@@ -8276,12 +8705,6 @@ KPROF_DETAIL_END
 
 KPROF_DETAIL_BEGIN
 
-/// The order of siblings in the call tree.
-enum class tree_order : std::uint8_t {
-  time,  ///< most device time first, where there is any, then the largest total in their branch
-  run,   ///< as they first began; those of another thread behind those of an earlier one
-};
-
 /// A node of the call tree of all threads together.
 ///
 /// `flops` and `bytes` are what the formulas of the operators in the branch say, that is of the row
@@ -8310,7 +8733,10 @@ struct tree_row {
   std::uint64_t replays = 0;
   std::uint64_t open = 0;
   double open_ns = 0;
-  double total_ns = 0;
+  double total_ns = 0;  ///< in the scopes; of calls that threads share, in all their parts
+  /// Of `calls`, those whose durations are known, and these summed.
+  std::uint64_t timed_calls = 0;
+  double calls_ns = 0;
   double self_ns = 0;  ///< of the scope alone: regions in an operator keep their own
   /// The largest total, that of open calls included, of the row and all rows below it.
   double largest_ns = 0;
@@ -8345,6 +8771,12 @@ inline void sum_threads(const profile& p, const std::vector<std::uint32_t>& row_
     rows[row].total_ns += not_negative(n.total_ns);
     rows[row].open_ns += not_negative(n.open_ns);
   }
+}
+
+/// The durations of all calls of the row: those that are not known are as the others, on average.
+inline double all_calls_ns(const tree_row& row) noexcept {
+  if (row.timed_calls == row.calls || row.timed_calls == 0) return row.calls_ns;
+  return row.calls_ns * static_cast<double>(row.calls) / static_cast<double>(row.timed_calls);
 }
 
 /// Rows in the order of creation: a row of the tree stands for all nodes with the same path.
@@ -8386,10 +8818,12 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
     }
     if (root) continue;
     row.invalid = row.invalid || !n.work.valid;
-    row.calls += n.calls;
+    row.calls += finished_calls(n);
+    row.timed_calls += timed_calls(n);
+    row.calls_ns += calls_ns(n);
     row.replays += n.replays;
-    row.open += n.open;
-    row.open_ns += not_negative(n.open_ns);
+    row.open += opens_calls(n) ? n.open : 0;
+    row.open_ns += opens_calls(n) ? not_negative(n.open_ns) : 0;
     row.total_ns += not_negative(n.total_ns);
     row.self_ns += not_negative(n.self_ns);
   }
@@ -8398,8 +8832,8 @@ inline std::vector<tree_row> merge_paths(const profile& p, bool threads_apart) {
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     rows[i].flops = work.flops(i);
     rows[i].bytes = work.bytes(i);
-    rows[i].flops_per_s = work.flops_per_s(i, rows[i].total_ns);
-    rows[i].bytes_per_s = work.bytes_per_s(i, rows[i].total_ns);
+    rows[i].flops_per_s = work.flops_per_s(i, all_calls_ns(rows[i]));
+    rows[i].bytes_per_s = work.bytes_per_s(i, all_calls_ns(rows[i]));
   }
   for (std::size_t i = rows.size(); i-- > 0;) {  // a parent comes before its children
     rows[i].largest_ns = std::max(rows[i].largest_ns, rows[i].total_ns + rows[i].open_ns);
@@ -8551,7 +8985,8 @@ class row_summing {
     variant.row = numbers_.row_of[node];
     if (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0) {
       variant.on_device = true;
-      variant.handed_over = variant.handed_over || is_placeholder(p_.nodes[node]);
+      variant.handed_over =
+          variant.handed_over || is_placeholder(p_.nodes[node]) || is_part(p_.nodes[node]);
     }
     variant.add(p_.nodes[node], counted);
   }
@@ -8768,8 +9203,42 @@ inline std::string printable_ends(std::string_view text, std::size_t width, bool
   return out.substr(0, size) + printable_end(std::string_view{text}, width - used, ascii);
 }
 
-/// How a line looks on a terminal.
-enum class line_style : std::uint8_t { plain, bold, dim };
+/// The begin of printable text, so many columns of it.
+inline std::string_view first_columns(std::string_view text, std::size_t width) noexcept {
+  std::size_t used = 0, size = 0;
+  while (size < text.size()) {
+    const code_point c = first_character(text.substr(size));
+    used += width_of(c.value);
+    if (used > width) break;
+    size += std::max<std::size_t>(c.size, 1);
+  }
+  return text.substr(0, size);
+}
+/// Its end.
+inline std::string_view last_columns(std::string_view text, std::size_t width) noexcept {
+  std::size_t used = display_width(text);
+  while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
+    const code_point c = first_character(text);
+    used -= std::min<std::size_t>(used, width_of(c.value));
+    text.remove_prefix(std::max<std::size_t>(c.size, 1));
+  }
+  return text;
+}
+
+/// How a line looks on a terminal: `notice` is what a reader should know before trusting a number,
+/// `alarm` says that something is missing. Colour never says what the text does not.
+enum class line_style : std::uint8_t { plain, bold, dim, notice, alarm };
+
+inline const char* escape_of(line_style style) noexcept {
+  switch (style) {
+    case line_style::bold: return "\x1b[1m";
+    case line_style::dim: return "\x1b[2m";
+    case line_style::notice: return "\x1b[33m";
+    case line_style::alarm: return "\x1b[31m";
+    case line_style::plain: break;
+  }
+  return "";
+}
 
 class page {
  public:
@@ -8790,9 +9259,9 @@ class page {
   [[gnu::cold]] void line(std::string_view text = {}, line_style style = line_style::plain) {
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     const bool styled = color_ && style != line_style::plain && !text.empty();
-    if (styled) text_ += style == line_style::bold ? "\x1b[1m" : "\x1b[2m";
+    if (styled) text_ += escape_of(style);
     if (display_width(text) <= width_) text_ += text;
-    else text_ += cut(text, width_);
+    else text_ += first_columns(text, width_);
     if (styled) text_ += "\x1b[0m";
     text_ += '\n';
   }
@@ -8809,21 +9278,23 @@ class page {
   }
 
   /// `lead`, then printable text broken at spaces, its further lines indented by `indent`.
-  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent) {
+  [[gnu::cold]] void paragraph(std::string lead, std::string_view text, std::size_t indent,
+                               line_style style = line_style::plain) {
     std::string current = std::move(lead);
     std::size_t used = display_width(current), begin = used;
     while (!text.empty()) {
       const std::string_view word = text.substr(0, word_end(text));
       text.remove_prefix(std::min(text.size(), word.size() + 1));
-      add_word(word, current, used, begin, indent);
+      add_word(word, current, used, begin, indent, style);
     }
-    line(current);
+    line(current, style);
   }
 
   /// `lead`, then as many of the names (foreign text) as fit on its line, each with its note, and
   /// how many more there are.
   [[gnu::cold]] void list(const std::string& lead, const std::vector<std::string>& names,
-                          const std::vector<std::string>& notes = {}) {
+                          const std::vector<std::string>& notes = {},
+                          line_style style = line_style::plain) {
     const std::size_t before = display_width(lead),
                       room = before + 20 <= width_ ? width_ - before : width_;
     std::string text;
@@ -8837,7 +9308,7 @@ class page {
       }
       text.append(i > 0 ? ", " : "").append(name);
     }
-    paragraph("", lead + text, 2);
+    paragraph("", lead + text, 2, style);
   }
 
  private:
@@ -8850,33 +9321,24 @@ class page {
   }
   // `begin`: where the text of the current line begins; no space is put there.
   [[gnu::cold]] void add_word(std::string_view word, std::string& current, std::size_t& used,
-                              std::size_t& begin, std::size_t indent) {
+                              std::size_t& begin, std::size_t indent, line_style style) {
     const std::size_t wide = display_width(word);
     if (used > begin && used + 1 + wide > width_ && (wide <= width_ - indent || used + 8 > width_))
-      new_line(current, used, begin, indent);
+      new_line(current, used, begin, indent, style);
     if (used > begin) current += ' ', ++used;
     while (!word.empty()) {
       const code_point c = first_character(word);
-      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent);
+      if (used + width_of(c.value) > width_) new_line(current, used, begin, indent, style);
       current.append(word.substr(0, c.size));
       used += width_of(c.value);
       word.remove_prefix(c.size);
     }
   }
-  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent) {
-    line(current);
+  void new_line(std::string& current, std::size_t& used, std::size_t& begin, std::size_t indent,
+                line_style style) {
+    line(current, style);
     current.assign(indent, ' ');
     used = begin = indent;
-  }
-  static std::string_view cut(std::string_view text, std::size_t width) {
-    std::size_t used = 0, size = 0;
-    while (size < text.size()) {
-      const code_point c = first_character(text.substr(size));
-      used += width_of(c.value);
-      if (used > width) break;
-      size += c.size;
-    }
-    return text.substr(0, size);
   }
 
   std::size_t width_;
@@ -8916,6 +9378,8 @@ enum class look : std::uint8_t {
   si
 };
 
+// a column of rates, GFLOP/s or GB/s, with a number as large is in TFLOP/s or TB/s
+inline constexpr double least_tera = 1e13;
 // from here on columns give way to readable parameters
 inline constexpr unsigned comfort_rank = 10;
 // neither shown unasked nor explained: a run without a device has none
@@ -8975,11 +9439,15 @@ inline constexpr column columns[] = {
     make_column("p99", look::time, 0, 0),
     make_column("min", look::time, 15, 20),
     make_column("max", look::time, 14, 19),
+    make_column("first", look::time, 0, 0),
     make_column("gflops", look::rate, 8, 6),
     make_column("gbs", look::rate, 10, 7),
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
+    make_column("threads", look::si, 0, 0),
+    make_column("imbalance", look::ratio, 0, 0),
+    make_column("waiting", look::time, 0, 0),
     make_column("dtype", look::type, 0, 0),
 };
 
@@ -9655,7 +10123,9 @@ struct text_plan {
       if (node != scope_node::none && operators[node] != scope_node::none) explained_ns += ns;
       if (w.task != device_task::kernel) copies_ns += ns;
     }
-    tree = options.tree.value_or(operators_ns <= 0.9 * all_self_ns);
+    const bool operators_say_most =
+        device ? explained_ns > 0.9 * all_device_ns : operators_ns > 0.9 * all_self_ns;
+    tree = options.tree.value_or(!options.table || !operators_say_most);
     kernels = options.kernels.value_or(explained_ns < 0.99 * all_device_ns);
     copies = options.copies.value_or(copies_ns > 0.1 * all_device_ns);
   }
@@ -10880,16 +11350,17 @@ class grid {
     return total;
   }
 
- private:
-  row_look look_of(std::size_t row) const noexcept {
-    return row < looks.size() ? looks[row] : row_look{};
-  }
-
+  /// A cell as it is printed.
   static std::string fitted(const grid_column& c, const std::string& text, const page& out) {
     if (c.is_printable && display_width(text) <= c.width) return text;
     return c.keep_ends  ? printable_ends(text, c.width, out.ascii())
            : c.keep_end ? printable_end(text, c.width, out.ascii())
                         : printable(text, c.width, out.ascii());
+  }
+
+ private:
+  row_look look_of(std::size_t row) const noexcept {
+    return row < looks.size() ? looks[row] : row_look{};
   }
 
   [[gnu::cold]] void print_row(page& out, const std::vector<std::string>& cells,
@@ -10968,6 +11439,7 @@ KPROF_DETAIL_END
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10984,27 +11456,46 @@ class fitted_table {
     ranks_.push_back(rank);
   }
 
-  /// The table, and what of it could not be shown.
-  [[gnu::cold]] void print(page& out) {
+  /// Chooses the columns and their widths.
+  [[gnu::cold]] void fit(const page& out) {
+    std::vector<std::size_t> natural;
+    for (const grid_column& c : cells.columns) natural.push_back(c.natural);
     cells.measure(out);
-    const std::size_t whole = cells.whole_width();
-    std::vector<std::string> left_out;
+    for (std::size_t i = 0; i < natural.size(); ++i)
+      cells.columns[i].natural = std::max(cells.columns[i].natural, natural[i]);
+    whole_ = cells.whole_width();
     while (ranks_.size() > 1 && cells.least_width() > out.width()) {
       const auto worst = std::max_element(ranks_.begin(), ranks_.end());
       const auto at = static_cast<std::size_t>(worst - ranks_.begin());
-      left_out.insert(left_out.begin(), cells.columns[at].header);
+      left_out_.insert(left_out_.begin(), cells.columns[at].header);
       cells.drop(at);
       ranks_.erase(worst);
     }
+    cells.lay_out(out.width());
+  }
+  /// The place of a column; the number of columns if it is not shown.
+  [[gnu::cold]] std::size_t column(std::string_view header) const noexcept {
+    std::size_t at = 0;
+    while (at < cells.columns.size() && cells.columns[at].header != header) ++at;
+    return at;
+  }
+  [[gnu::cold]] bool is_left_out(std::string_view header) const noexcept {
+    return std::find(left_out_.begin(), left_out_.end(), header) != left_out_.end();
+  }
+
+  /// The table, and what of it could not be shown; after fit().
+  [[gnu::cold]] void print(page& out) {
     cells.print(out);
     out.space();
-    if (!left_out.empty())
-      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
-    print_cut(out, cells.cut(), whole);
+    if (!left_out_.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out_);
+    print_cut(out, cells.cut(), whole_);
   }
 
  private:
-  std::vector<unsigned> ranks_;  // by column
+  std::vector<unsigned> ranks_;        // by column
+  std::vector<std::string> left_out_;  // headers
+  std::size_t whole_ = 0;              // width of a page that shows all
 };
 
 }  // namespace detail
@@ -11135,38 +11626,58 @@ struct copy_column {
   const char* header;
   unsigned rank;  // where not all fit, the highest goes first
   bool text;
+  bool number;  // can be summed
   std::string (*cell)(const copy_row&, const page&);
   const char* meaning;
 };
 
 inline constexpr copy_column copy_columns[] = {
-    {"kind", 1, true, &kind_cell, "where a copy went, or memset"},
-    {"from", 6, true,
+    {"kind", 1, true, false, &kind_cell, "where a copy went, or memset"},
+    {"from", 6, true, false,
      [](const copy_row& row, const page&) -> std::string {
        return row.task == device_task::set ? "" : place_name(row.from);
      },
      "kind of memory that was read; copies from and to pageable memory go through a buffer of the "
      "driver"},
-    {"to", 7, true,
+    {"to", 7, true, false,
      [](const copy_row& row, const page&) -> std::string { return place_name(row.to); },
      "kind of memory that was written"},
-    {"device", 9, false,
+    {"device", 9, false, false,
      [](const copy_row& row, const page&) { return std::to_string(row.device); },
      "number of the device, as CUDA has it"},
-    {"calls", 4, false, [](const copy_row& row, const page&) { return calls_cell(row.calls); },
-     "copies or memsets"},
-    {"bytes", 3, false, [](const copy_row& row, const page&) { return format_memory(row.bytes); },
+    {"calls", 4, false, true,
+     [](const copy_row& row, const page&) { return calls_cell(row.calls); }, "copies or memsets"},
+    {"bytes", 3, false, true,
+     [](const copy_row& row, const page&) { return format_memory(row.bytes); },
      "copied or set, summed"},
-    {"total", 2, false, [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
+    {"total", 2, false, true,
+     [](const copy_row& row, const page& out) { return out.time(row.total_ns); },
      "time on the device, summed"},
-    {"share", 8, false, [](const copy_row& row, const page&) { return format_share(row.share); },
+    {"share", 8, false, true,
+     [](const copy_row& row, const page&) { return format_share(row.share); },
      "total / time of all kernels, copies and memsets"},
-    {"GB/s", 5, false,
+    {"GB/s", 5, false, true,
      [](const copy_row& row, const page& out) {
        return row.bytes_per_s.known() ? number_cell(look::rate, row.bytes_per_s.value, out) : "n/a";
      },
      "10^9 bytes a second: bytes / total; these are counted, not by a formula"},
 };
+
+/// Of all rows: a row whose kind is no copy's.
+[[gnu::cold]] inline copy_row sum_of(const std::vector<copy_row>& rows, double all_device_ns) {
+  copy_row sum;
+  for (const copy_row& row : rows) {
+    sum.calls += row.calls;
+    sum.untimed += row.untimed;
+    sum.bytes += row.bytes;
+    sum.total_ns += row.total_ns;
+  }
+  sum.share = share_of(sum.total_ns, all_device_ns);
+  const absence timed = device_time_known({.copies = sum.calls, .untimed = sum.untimed});
+  sum.bytes_per_s =
+      ratio({static_cast<double>(sum.bytes), timed}, sum.total_ns * 1e-9, absence::no_time);
+  return sum;
+}
 
 [[gnu::cold]] inline void print_copies(page& out, const profile& p, const text_plan& plan) {
   const bool filtered = plan.filter.active();
@@ -11187,25 +11698,32 @@ inline constexpr copy_column copy_columns[] = {
   out.paragraph("",
                 "Copies and memsets, sorted by total; share is of " + out.time(plan.all_device_ns) +
                     " of device time",
-                2);
+                2, line_style::bold);
   out.space();
   if (rows.empty()) {
     out.line("no copy is of an operator that matches the filter");
   } else {
     fitted_table table;
-    table.cells.rows.resize(rows.size());
+    const copy_row all = sum_of(rows, plan.all_device_ns);
+    table.cells.rows.resize(rows.size() + 1);
     for (const copy_column& c : copy_columns) {
       table.add_column({.header = c.header, .right = !c.text}, c.rank);
       for (std::size_t i = 0; i < rows.size(); ++i)
         table.cells.rows[i].push_back(c.cell(rows[i], out));
+      table.cells.rows.back().push_back(c.number ? c.cell(all, out) : "");
       if (std::string_view{c.header} == "GB/s")
         table.cells.align_points(table.cells.columns.size() - 1);
     }
+    table.cells.rows.back()[0] = filtered ? "copies that match" : "all copies";
+    table.cells.looks.resize(rows.size() + 1);
+    table.cells.looks.back() = {.span = 2, .rule_before = true};
+    table.fit(out);
+    table.cells.looks.back().span = std::min(table.column("calls"), table.column("bytes"));
     table.print(out);
     for (const absence why : {absence::untimed, absence::no_time})
       if (std::any_of(rows.begin(), rows.end(),
                       [&](const copy_row& row) { return row.bytes_per_s.why == why; }))
-        out.paragraph("", "n/a, " + std::string{explain(why)}, 2);
+        out.paragraph("", "n/a, " + std::string{explain(why)}, 2, line_style::notice);
   }
   if (hidden > 0)
     out.paragraph("",
@@ -11217,7 +11735,7 @@ inline constexpr copy_column copy_columns[] = {
 
 [[gnu::cold]] inline void print_copy_legend(page& out) {
   out.space();
-  out.line("Legend of the copies");
+  out.line("Legend of the copies", line_style::bold);
   for (const copy_column& c : copy_columns) print_meaning(out, c.header, c.meaning);
 }
 
@@ -11287,7 +11805,8 @@ struct oddity {
   print_fact(out, key, text + harmless + (none.empty() ? "" : "; none " + none));
   for (const oddity& o : oddities)
     if (o.count > 0 && !o.harmless)
-      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4);
+      out.paragraph("! ", format_count(o.count) + ' ' + o.what + ": " + o.meaning, 4,
+                    line_style::alarm);
 }
 
 }  // namespace detail
@@ -11461,10 +11980,27 @@ KPROF_DETAIL_END
 KPROF_DETAIL_BEGIN
 namespace detail {
 
+/// Only where threads share calls and some do not fit together.
+[[gnu::cold]] inline void add_shared_calls(const completeness& c, std::vector<oddity>& oddities) {
+  const oddity all[] = {
+      {c.incomplete_calls, "incomplete",
+       "calls shared by threads of which parts never came; they are in no row. A note says which. "
+       "Let each thread pass the KPROF_PART of each call once, with a `part` of its own."},
+      {c.impossible_parts, "impossible parts",
+       "KPROF_PART with a `part` that is not below `parts`; they belong to no call. A note says "
+       "which. Number parts from 0 to `parts` - 1."},
+      {c.unjoined_calls, "without times",
+       "calls shared by threads that count, but whose times are not known: some parts came more "
+       "than 8192 calls later than others. Totals and rates are of the others."},
+  };
+  for (const oddity& o : all)
+    if (o.count != 0) oddities.push_back(o);
+}
+
 [[gnu::cold]] inline std::vector<oddity> scope_oddities(const profile& p) {
   const completeness& c = p.complete;
   const std::string limit = memory_limit_of(p);
-  return {
+  std::vector<oddity> oddities = {
       {c.open, "open",
        "had not ended when the profile was taken; their time so far is in no total. Report after "
        "their blocks have ended, or read the "
@@ -11499,6 +12035,8 @@ namespace detail {
            ", and merging begins at half of that quarter. Raise the limit, or have fewer distinct "
            "parameters."},
   };
+  add_shared_calls(c, oddities);
+  return oddities;
 }
 
 [[gnu::cold]] inline void print_scopes(page& out, const profile& p) {
@@ -11510,7 +12048,7 @@ namespace detail {
                       " imprecise: durations that median and p99 know only roughly for want of "
                       "memory; all else is exact. Raise " +
                       memory_limit_of(p) + ".",
-                  4);
+                  4, line_style::alarm);
 }
 
 [[gnu::cold]] inline void print_timeline(page& out, const profile& p) {
@@ -11570,21 +12108,29 @@ inline bool is_complete(const profile& p) {
 
 /// One sentence where nothing is missing, and what else there is to see.
 [[gnu::cold]] inline void print_all_is_well(page& out, const profile& p, const text_plan& plan) {
+  if (p.complete.recorded == 0 && p.device.complete.records == 0)
+    return out.line(kprof_version() + " recorded nothing.");
   std::string text =
       "Complete: nothing was lost of " + counted(p.complete.recorded, "scope", "scopes");
   if (uses_device(p))
     text += " and " + counted(p.device.complete.records, "record", "records") + " of the device";
+  text += "; " + kprof_version() + " took ";
   if (p.cost.scope_ns > 0) {
     const double took_ns =
         p.cost.recording_ns + p.cost.folding_ns + not_negative(p.device.collecting_ns);
-    text += "; " + kprof_version() + " took " + out.time(took_ns);
-    if (p.wall_ns > 0) text += " (" + format_share(took_ns / p.wall_ns) + " of wall time)";
+    text += out.time(took_ns);
+    if (p.wall_ns > 0)
+      text += " (" + format_share(took_ns / p.wall_ns) + " of wall time" +
+              (p.threads.size() > 1 ? ", all threads summed)" : ")");
+  } else {
+    text += "n/a: not measured in this process";
   }
   text += ". More: KPROF='report(";
   if (!plan.tree) text += "tree,";
   if (plan.device && !plan.kernels) text += "kernels,";
-  text += "details)', legend, by=op.";
-  out.paragraph("", text, 2);
+  if (plan.device && !plan.copies) text += "copies,";
+  if (!plan.options.legend) text += "legend,";
+  out.paragraph("", text + "details)'.", 2);
 }
 
 [[gnu::cold]] inline void print_footer(page& out, const profile& p, const text_plan& plan) {
@@ -11592,7 +12138,7 @@ inline bool is_complete(const profile& p) {
   if (!plan.options.details && is_complete(p)) {
     print_all_is_well(out, p, plan);
   } else {
-    out.line("Completeness");
+    out.line("Completeness", line_style::bold);
     print_scopes(out, p);
     print_device_facts(out, p);
     if (plan.options.details) {
@@ -11604,8 +12150,9 @@ inline bool is_complete(const profile& p) {
   }
   if (p.notes.empty()) return;
   out.space();
-  out.line("Notes");
-  for (const std::string& note : p.notes) out.paragraph("  - ", out.safe(note), 4);
+  out.line("Notes", line_style::bold);
+  for (const std::string& note : p.notes)
+    out.paragraph("  - ", out.safe(note), 4, line_style::notice);
 }
 
 }  // namespace detail
@@ -11617,8 +12164,8 @@ KPROF_DETAIL_END
 #ifndef KPROF_REPORT_TEXT_KERNELS_HPP
 #define KPROF_REPORT_TEXT_KERNELS_HPP
 
-// The table of kernels of the text report. Included by the text report. A column is one line of the
-// table below.
+// The section of kernels of the text report: their table, and under it why a number is missing.
+// Included by the text report.
 
 // <kprof/model/kernel_table.hpp>
 #ifndef KPROF_MODEL_KERNEL_TABLE_HPP
@@ -12097,7 +12644,7 @@ class concerned_names {
       notes.push_back(count[name] == shown_[name] ? ""
                                                   : " (" + format_count(count[name]) + " of " +
                                                         format_count(shown_[name]) + " rows)");
-    out.list(lead, names, notes);
+    out.list(lead, names, notes, line_style::notice);
   }
 
  private:
@@ -12111,13 +12658,17 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/concerned_names.hpp>
 
-#include <algorithm>
+// <kprof/report/text/kernel_columns.hpp>
+#ifndef KPROF_REPORT_TEXT_KERNEL_COLUMNS_HPP
+#define KPROF_REPORT_TEXT_KERNEL_COLUMNS_HPP
+
+// The columns of the table of kernels: each is one line of the table below. Included by
+// kernel_grid.hpp.
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -12129,28 +12680,12 @@ namespace detail {
   return row.op.empty() ? "(no name)" : row.op;
 }
 
-[[gnu::cold]] inline std::string parameters_cell(const kernel_row& row, const page&) {
-  const std::string keys = keys_text(row.values);
-  const std::string text =
-      row.variants > 1 && row.parameters.empty()
-          ? keys + (keys.empty() ? "" : " ") + format_count(row.variants) + " variants"
-      : row.parameters_merged
-          ? "(not kept)"
-          : keys + (keys.empty() || row.parameters.empty() ? "" : " ") + row.parameters;
-  if (row.variants > 1 && row.parameters.empty()) return text;
-  if (!row.invalid) return text;
-  return text.empty() ? "invalid" : "invalid: " + text;
-}
-
 [[gnu::cold]] inline std::string region_cell(const kernel_row& row, const page&) {
   return (row.regions > 1 ? format_count(row.regions) + " regions" : row.region) +
          (row.also_in_none ? ", none" : "");
 }
 [[gnu::cold]] inline std::string pass_cell(const kernel_row& row, const page&) {
   return row.several_passes ? "several" : row.pass;
-}
-[[gnu::cold]] inline std::string kernel_cell(const kernel_row& row, const page&) {
-  return row.kernel.empty() ? "(other kernels)" : short_kernel_name(row.kernel);
 }
 
 /// "128x4": without the ones at the end; "n/a" where nothing is known.
@@ -12178,49 +12713,32 @@ namespace detail {
   return "unknown";
 }
 
+/// A column of the table of kernels. Those up to `shared` say which kernel a row is of; the numbers
+/// stand behind them.
 struct kernel_column {
   const char* header;
   unsigned rank;  // where not all fit, the highest goes first
   bool text;
   std::size_t least;  // how far it may shrink, on a narrow page to a third of it; 0: not at all
-  std::string (*cell)(const kernel_row&, const page&);
+  std::string (*cell)(const kernel_row&, const page&);  // null: laid out by kernel_grid
   const char* meaning;
+
+  bool is(std::string_view name) const noexcept { return name == header; }
 };
 
 inline constexpr kernel_column kernel_columns[] = {
     {"operator", 1, true, 10, &operator_cell,
      "innermost operator around the launch; (outside): there is none, (unknown): the launch was "
      "not seen"},
-    {"parameters", 8, true, 16, &parameters_cell, "of its calls"},
+    {"parameters", 8, true, 16, nullptr, "of its calls: what tells them apart"},
     {"region", 10, true, 10, &region_cell,
      "innermost region around the launch, in the operator or around it, or how many different "
      "ones; a row each with by=parameters+region"},
     {"pass", 9, true, 0, &pass_cell,
      "value of the field `pass` of the innermost operator that has one"},
-    {"kernel", 2, true, 32, &kernel_cell, "name of the kernel, made short; whole with full_names"},
-    {"calls", 4, false, 0, [](const kernel_row& row, const page&) { return calls_cell(row.calls); },
-     "runs of the kernel"},
-    {"total", 3, false, 0,
-     [](const kernel_row& row, const page& out) { return out.time(row.total_ns); },
-     "time on the device, summed; what ran at the same time counts each"},
-    {"share", 5, false, 0,
-     [](const kernel_row& row, const page&) { return format_share(row.share); },
-     "total / time of all kernels, copies and memsets"},
-    {"mean", 6, false, 0,
-     [](const kernel_row& row, const page& out) {
-       return figure_cell(row.mean_ns, look::time, out);
-     },
-     "time of a run"},
-    {"min", 17, false, 0,
-     [](const kernel_row& row, const page& out) {
-       return figure_cell(row.min_ns, look::time, out);
-     },
-     "the shortest run"},
-    {"max", 18, false, 0,
-     [](const kernel_row& row, const page& out) {
-       return figure_cell(row.max_ns, look::time, out);
-     },
-     "the longest run"},
+    {"kernel", 2, true, 32, nullptr,
+     "name of the kernel, without namespaces, parameters and the template arguments that all "
+     "kernels of this name have; whole with full_names"},
     {"device", 19, false, 0,
      [](const kernel_row& row, const page&) {
        return row.several_devices ? "several" : std::to_string(row.device);
@@ -12248,6 +12766,29 @@ inline constexpr kernel_column kernel_columns[] = {
        return row.several_configurations ? "several" : format_memory(row.shared);
      },
      "shared memory of a block, static and dynamic"},
+    {"calls", 4, false, 0, [](const kernel_row& row, const page&) { return calls_cell(row.calls); },
+     "runs of the kernel"},
+    {"total", 3, false, 0,
+     [](const kernel_row& row, const page& out) { return out.time(row.total_ns); },
+     "time on the device, summed; what ran at the same time counts each"},
+    {"share", 5, false, 0,
+     [](const kernel_row& row, const page&) { return format_share(row.share); },
+     "total / time of all kernels, copies and memsets"},
+    {"mean", 6, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.mean_ns, look::time, out);
+     },
+     "time of a run"},
+    {"min", 17, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.min_ns, look::time, out);
+     },
+     "the shortest run"},
+    {"max", 18, false, 0,
+     [](const kernel_row& row, const page& out) {
+       return figure_cell(row.max_ns, look::time, out);
+     },
+     "the longest run"},
     {"FLOPs", 11, false, 0,
      [](const kernel_row& row, const page& out) { return figure_cell(row.flops, look::si, out); },
      "flops() of the operator's calls, where each runs this kernel and no other; k M G T P E = "
@@ -12261,187 +12802,17 @@ inline constexpr kernel_column kernel_columns[] = {
      "of an operator; of one that runs several kernels, only `no` holds for each"},
 };
 
-/// The rows of the table in their order, and what became of the others.
-struct chosen_kernels {
-  struct hidden {
-    std::uint64_t rows = 0, calls = 0;
-    double ns = 0;
-    void add(const kernel_row& row) {
-      ++rows;
-      calls += row.calls;
-      ns += row.total_ns;
-    }
-    void print(page& out, const std::string& what, const std::string& why,
-               const text_plan& plan) const {
-      if (rows == 0) return;
-      out.paragraph("",
-                    what + ": " + format_count(rows) + ' ' + why + ": " +
-                        counted(calls, "run", "runs") + ", " + out.time(ns) + ", " +
-                        format_share(share_of(ns, plan.all_device_ns)),
-                    2);
-    }
-  };
-
-  std::vector<kernel_row> rows;
-  hidden filtered, cut;
-
-  [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
-    if (!plan.filter.active()) {
-      rows = kernel_table(p, plan.by);
-    } else {
-      const std::vector<bool> matches = matching(p, plan.filter);
-      const auto match = [&](const device_work& w) {
-        return matches[static_cast<std::size_t>(&w - p.device.work.data())];
-      };
-      for (const kernel_row& row :
-           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
-        filtered.add(row);
-      rows = kernel_table(p, plan.by, match);
-    }
-    while (plan.options.top > 0 && rows.size() > plan.options.top) {
-      cut.add(rows.back());
-      rows.pop_back();
-    }
-  }
-
- private:
-  // The operator around the launch, or the kernel.
-  static std::vector<bool> matching(const profile& p, const name_filter& filter) {
-    const std::vector<bool> scopes = matching_operators(p, filter);
-    std::vector<bool> kernels, matches;
-    for (const std::string& name : p.device.kernels)
-      kernels.push_back(filter.found_in(kernel_name(name)));
-    for (const device_work& w : p.device.work) {
-      const std::uint32_t node = scope_of(p, w);
-      matches.push_back((node != scope_node::none && scopes[node]) ||
-                        (w.kernel < kernels.size() && kernels[w.kernel]));
-    }
-    return matches;
-  }
-};
-
-inline bool tells_something(const kernel_column& c, const std::vector<kernel_row>& rows) noexcept {
-  if (c.cell == static_cast<std::string (*)(const kernel_row&, const page&)>(&parameters_cell))
-    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) {
-      return row.place == launch_place::in_operator;
-    });
-  if (c.cell == &region_cell)
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const kernel_row& row) { return row.regions > 0; });
-  if (c.cell == &pass_cell)
-    return std::any_of(rows.begin(), rows.end(), [](const kernel_row& row) {
-      return row.several_passes || !row.pass.empty();
-    });
-  return true;
-}
-
-[[gnu::cold]] inline void print_kernel_rows(page& out, const std::vector<kernel_row>& rows) {
-  fitted_table table;
-  table.cells.rows.resize(rows.size());
-  const bool one_device = std::all_of(rows.begin(), rows.end(), [&](const kernel_row& row) {
-    return !row.several_devices && row.device == rows[0].device;
-  });
-  for (const kernel_column& c : kernel_columns) {
-    if (!tells_something(c, rows)) continue;
-    table.add_column({.header = c.header,
-                      .right = !c.text,
-                      .keep_ends = c.cell == &kernel_cell,
-                      .least = std::min(c.least, out.width() / 3)},
-                     !one_device && std::string_view{c.header} == "device" ? 6 : c.rank);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      table.cells.rows[i].push_back(c.cell(rows[i], out));
-  }
-  table.print(out);
-}
-
-/// A line for each reason for which FLOPs or bytes are not known; that there is no operator is
-/// plain to see.
-[[gnu::cold]] inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
-  std::vector<std::string> names;
-  for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
-  const concerned_names concerned(std::move(names));
-  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
-                            absence::several_kernels, absence::dropped, absence::lost,
-                            absence::not_all_records, absence::untimed})
-    concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
-      return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
-    });
-}
-
-/// The kernels of the rows by their whole names, each once.
-[[gnu::cold]] inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
-  text_numbers seen(rows.size());
-  std::uint32_t count = 0;
-  for (const kernel_row& row : rows) {
-    if (row.kernel.empty() || seen.of(row.kernel) != count) continue;
-    if (count++ == 0) {
-      out.space();
-      out.line("Whole names of the kernels");
-    }
-    out.paragraph("  ", printable(row.kernel, 100'000, out.ascii()), 6);
-  }
-}
-
-[[gnu::cold]] inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
-  if (std::none_of(p.device.work.begin(), p.device.work.end(),
-                   [](const device_work& w) { return w.task == device_task::kernel; }))
-    return;
-  const chosen_kernels chosen(p, plan);
-  out.space();
-  out.paragraph(
-      "",
-      "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
-      2);
-  out.space();
-  if (chosen.rows.empty()) {
-    out.line("no kernel matches the filter");
-  } else {
-    print_kernel_rows(out, chosen.rows);
-    print_kernel_absences(out, chosen.rows);
-  }
-  chosen.cut.print(out, "more rows", cut_by(plan, "by total"), plan);
-  chosen.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
-  if (plan.options.full_names) print_full_names(out, chosen.rows);
-}
-
-[[gnu::cold]] inline void print_kernel_legend(page& out) {
-  out.space();
-  out.line("Legend of the kernels");
-  for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);
-}
-
 }  // namespace detail
 KPROF_DETAIL_END
 
-#endif  // <kprof/report/text/kernels.hpp>
+#endif  // <kprof/report/text/kernel_columns.hpp>
 
-// <kprof/report/text/table.hpp>
-#ifndef KPROF_REPORT_TEXT_TABLE_HPP
-#define KPROF_REPORT_TEXT_TABLE_HPP
+// <kprof/report/text/kernel_grid.hpp>
+#ifndef KPROF_REPORT_TEXT_KERNEL_GRID_HPP
+#define KPROF_REPORT_TEXT_KERNEL_GRID_HPP
 
-// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
-// under them what is not shown and why a number is missing. Included by the text report.
-
-// <kprof/report/text/operator_grid.hpp>
-#ifndef KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
-#define KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
-
-// The table of operators laid out on a page: which columns fit, and how wide the parameters are.
-// Included by table.hpp.
-
-// <kprof/report/text/operator_groups.hpp>
-#ifndef KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
-#define KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
-
-// Which rows the table of operators has: each operator with its sum and its rows, small ones folded
-// into a line. Included by table.hpp.
-
-// <kprof/report/text/row_description.hpp>
-#ifndef KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
-#define KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
-
-// What a row of the table of operators says of its calls, in parts: their parameters, or what else
-// the table is grouped by. Included by operator_lines.hpp.
+// The table of kernels laid out on a page, so that no two of its rows read the same. Included by
+// kernels.hpp.
 
 // <kprof/model/row_texts.hpp>
 #ifndef KPROF_MODEL_ROW_TEXTS_HPP
@@ -12799,6 +13170,19 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/model/row_texts.hpp>
 
+// <kprof/report/text/kernel_parameters.hpp>
+#ifndef KPROF_REPORT_TEXT_KERNEL_PARAMETERS_HPP
+#define KPROF_REPORT_TEXT_KERNEL_PARAMETERS_HPP
+
+// The column of parameters in the table of kernels. Included by kernel_grid.hpp.
+
+// <kprof/report/text/row_description.hpp>
+#ifndef KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+#define KPROF_REPORT_TEXT_ROW_DESCRIPTION_HPP
+
+// What a row of the table of operators says of its calls, in parts: their parameters, or what else
+// the table is grouped by. Included by operator_lines.hpp.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12915,6 +13299,1509 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/row_description.hpp>
 
+// <kprof/report/text/telling_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
+#define KPROF_REPORT_TEXT_TELLING_LINES_HPP
+
+// The texts of an operator's rows in a column of some width, so that no two rows read the same.
+// Included by the tables of the text report. Pure.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A row to be described: its parts, what other columns say of it, and a key that no other has.
+struct described_row {
+  part_list parts;
+  std::string beside;
+  std::uint64_t key = 0;
+};
+
+class telling_lines {
+ public:
+  /// The rows of one operator: what the parts of two of them have in common need not be shown.
+  [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
+      : rows_(std::move(rows)), ascii_(ascii) {
+    for (described_row& row : rows_)
+      for (parameter_part& part : row.parts)
+        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
+    for (const described_row& row : rows_) count_values(row.parts);
+  }
+
+  /// Columns that the longest row takes in one line.
+  std::size_t natural() const noexcept {
+    std::size_t widest = 0;
+    for (const described_row& row : rows_)
+      widest = std::max(widest, display_width(joined(row.parts)));
+    return widest;
+  }
+
+  /// The lines of each row. A row that is too long for one leaves out what tells least; where it
+  /// would then read like another, it takes more lines.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::string>> lines;
+    std::vector<std::string> texts;
+    for (const described_row& row : rows_) {
+      std::string text = joined(row.parts);
+      if (display_width(text) > width) text = shortened(row.parts, width);
+      texts.push_back(beside(row, text));
+      lines.push_back({std::move(text)});
+    }
+    const std::vector<bool> equal = ambiguous(texts);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
+    return lines;
+  }
+
+ private:
+  static constexpr std::uint32_t key_place = ~std::uint32_t{0};
+
+  static std::string beside(const described_row& row, const std::string& text) {
+    return text + '\n' + row.beside;
+  }
+
+  void count_values(const part_list& parts) {
+    for (const parameter_part& part : parts) {
+      auto at = std::find_if(values_.begin(), values_.end(),
+                             [&](const values_of_place& v) { return v.place == part.place; });
+      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
+      if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
+          at->texts.size() < enough_values)
+        at->texts.push_back(part.text);
+    }
+  }
+  std::size_t telling(std::uint32_t place) const noexcept {
+    for (const values_of_place& v : values_)
+      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
+    return 0;
+  }
+
+  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
+  std::string shortened(const part_list& parts, std::size_t width) const {
+    std::vector<std::size_t> order(parts.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
+      return x != y ? x < y : a > b;
+    });
+    std::vector<bool> left_out(parts.size());
+    for (const std::size_t next : order) {
+      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
+      left_out[next] = true;
+      std::string text = with_gaps(parts, left_out);
+      if (display_width(text) <= width) return text;
+    }
+    return cut_in_the_middle(with_gaps(parts, left_out), width);
+  }
+
+  std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
+    std::string out;
+    bool in_gap = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!left_out[i])
+        out.append(out.empty()                       ? ""
+                   : parts[i].after_comma && !in_gap ? ", "
+                                                     : " ")
+            .append(parts[i].text);
+      else if (!in_gap) out.append(out.empty() ? "" : " ").append(ellipsis());
+      in_gap = left_out[i];
+    }
+    return out;
+  }
+  const char* ellipsis() const noexcept { return ascii_ ? "..." : "\u2026"; }
+
+  /// Both ends of printable text.
+  std::string cut_in_the_middle(const std::string& text, std::size_t width) const {
+    const std::size_t mark = display_width(ellipsis());
+    if (display_width(text) <= width) return text;
+    if (width <= mark) return std::string(width, '.');
+    const std::size_t begin = (width - mark + 1) / 2;
+    std::string out{first_columns(text, begin)};
+    return out.append(ellipsis()).append(last_columns(text, width - mark - begin));
+  }
+
+  /// At spaces where there are any, with later lines indented.
+  static std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines;
+    const std::size_t indent = width > 8 ? 2 : 0;
+    while (!text.empty()) {
+      const std::string lead(lines.empty() ? 0 : indent, ' ');
+      std::string line{first_columns(text, std::max<std::size_t>(width - lead.size(), 2))};
+      if (line.size() < text.size() && text[line.size()] != ' ')
+        if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
+          line.resize(space);
+      text.remove_prefix(line.size());
+      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+      lines.push_back(lead + line);
+    }
+    if (lines.empty()) lines.emplace_back();
+    return lines;
+  }
+
+  // more values of a part tell no more
+  static constexpr std::size_t enough_values = 64;
+  struct values_of_place {
+    std::uint32_t place = 0;
+    std::vector<std::string> texts;
+  };
+
+  std::vector<described_row> rows_;
+  std::vector<values_of_place> values_;
+  bool ascii_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/telling_lines.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The parameters of the rows, by what tells the rows of an operator apart.
+class kernel_parameters {
+ public:
+  /// `beside`: what else is known of each row.
+  [[gnu::cold]] kernel_parameters(const page& out, const profile& p, const text_plan& plan,
+                                  bool pass_apart, const std::vector<kernel_row>& rows,
+                                  const std::vector<std::string>& beside)
+      : describer_(p, plan, pass_apart) {
+    std::vector<std::string> operators;
+    for (const kernel_row& row : rows) operators.push_back(operator_cell(row, out));
+    const std::vector<std::uint32_t> number = equal_texts(operators);
+    std::vector<std::vector<described_row>> described;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (number[i] == described.size()) described.emplace_back();
+      places_.emplace_back(number[i], described[number[i]].size());
+      described[number[i]].push_back({parts_of(p, rows[i]), beside[i], rows[i].key});
+    }
+    for (std::vector<described_row>& of_operator : described)
+      described_.emplace_back(std::move(of_operator), out.ascii());
+  }
+
+  [[gnu::cold]] std::size_t natural() const noexcept {
+    std::size_t widest = 0;
+    for (const telling_lines& d : described_) widest = std::max(widest, d.natural());
+    return widest;
+  }
+  /// The lines of each row.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::vector<std::vector<std::string>>> lines;
+    for (const telling_lines& d : described_) lines.push_back(d.at_width(width));
+    std::vector<std::vector<std::string>> out;
+    for (const auto& [op, row] : places_) out.push_back(lines[op][row]);
+    return out;
+  }
+
+ private:
+  [[gnu::cold]] part_list parts_of(const profile& p, const kernel_row& row) const {
+    part_list parts;
+    const bool several = row.variants > 1 && row.parameters.empty();
+    if (row.invalid && !several) parts.push_back({0, "invalid:"});
+    if (std::string keys = keys_text(row.values); !keys.empty())
+      parts.push_back({first_place, std::move(keys)});
+    if (several) {
+      parts.push_back({first_place + 1, format_count(row.variants) + " variants"});
+    } else if (row.parameters_merged) {
+      parts.push_back({first_place + 1, "(not kept)"});
+    } else if (row.variants == 1 && !row.parameters.empty() && row.node < p.nodes.size()) {
+      for (parameter_part& part : describer_.parts_of(p.nodes[row.node]))
+        parts.push_back(std::move(part));
+    } else if (!row.parameters.empty()) {
+      parts.push_back({first_place + 1, row.parameters});
+    }
+    return parts;
+  }
+
+  static constexpr std::uint32_t first_place = std::uint32_t{1} << 20U;
+
+  row_describer describer_;
+  std::vector<telling_lines> described_;                     // by operator
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of the rows there
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/kernel_parameters.hpp>
+
+// <kprof/report/text/kernel_texts.hpp>
+#ifndef KPROF_REPORT_TEXT_KERNEL_TEXTS_HPP
+#define KPROF_REPORT_TEXT_KERNEL_TEXTS_HPP
+
+// The names of kernels in a column of some width, so that no two kernels read the same. Included by
+// the table of kernels. Pure.
+
+// <kprof/model/kernel_name_parts.hpp>
+#ifndef KPROF_MODEL_KERNEL_NAME_PARTS_HPP
+#define KPROF_MODEL_KERNEL_NAME_PARTS_HPP
+
+// A kernel's name taken apart into words and groups in brackets, so that names can be compared part
+// by part. Included by telling_kernel_names.hpp. Pure; whatever the bytes, the work is linear in
+// them.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A word, a sign, or a group in brackets with its arguments.
+struct name_part {
+  std::string_view text;  // as it stands in the name, brackets and all
+  char open = 0;          // of a group: < ( { [
+  std::vector<std::vector<name_part>> arguments{};
+
+  [[gnu::cold]] bool is(std::string_view word) const noexcept { return open == 0 && text == word; }
+};
+using name_parts = std::vector<name_part>;
+
+inline constexpr unsigned deepest_parts = 24;         // groups in groups; what is deeper is a word
+inline constexpr std::size_t longest_parted = 16384;  // a longer name is one word
+
+/// A letter of a word; all that is not ASCII is.
+inline bool is_letter(char c) noexcept {
+  return is_word(c) || static_cast<unsigned char>(c) >= 128;
+}
+
+/// Signs that follow "operator": "operator<" opens no group.
+[[gnu::cold]] inline std::size_t operator_signs(std::string_view text) noexcept {
+  for (const std::string_view sign : {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                      "<=", ">=", "->", "<", ">", ",", "&&", "||", "==", "!="})
+    if (text.starts_with(sign)) return sign.size();
+  return 0;
+}
+
+[[gnu::cold]] inline name_parts parts_of_name(std::string_view text, unsigned depth = 0) {
+  name_parts parts;
+  if (depth >= deepest_parts || text.size() > longest_parted) {
+    if (!text.empty()) parts.push_back({text});
+    return parts;
+  }
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    std::size_t size = 1;
+    name_part part;
+    if (rest[0] == ' ') {
+      ++at;
+      continue;
+    }
+    if (rest.starts_with("::")) {
+      size = 2;
+    } else if (rest.starts_with(no_name_space)) {
+      size = no_name_space.size();
+    } else if (is_letter(rest[0])) {
+      while (size < rest.size() && is_letter(rest[size])) ++size;
+      if (rest.substr(0, size) == "operator") size += operator_signs(rest.substr(size));
+    } else if (rest[0] == '<' || rest[0] == '(' || rest[0] == '{' || rest[0] == '[') {
+      size = group_end(rest, 0);
+      const bool closed =
+          size > 1 && std::string_view{">)}]"}.find(rest[size - 1]) != std::string_view::npos;
+      part.open = rest[0];
+      for (const std::string_view argument :
+           split_arguments(rest.substr(1, size - (closed ? 2 : 1))))
+        part.arguments.push_back(parts_of_name(argument, depth + 1));
+    }
+    part.text = rest.substr(0, size);
+    parts.push_back(std::move(part));
+    at += size;
+  }
+  return parts;
+}
+
+inline char closing(char open) noexcept {
+  return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']';
+}
+
+/// Adds a piece of a name, with a space where two words would run together.
+[[gnu::cold]] inline void add_piece(std::string& out, std::string_view piece) {
+  if (!out.empty() && !piece.empty() && is_letter(out.back()) && is_letter(piece[0])) out += ' ';
+  out += piece;
+}
+
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept;
+[[gnu::cold]] inline bool same_part(const name_part& a, const name_part& b) noexcept {
+  if (a.open != b.open || a.arguments.size() != b.arguments.size()) return false;
+  if (a.open == 0) return a.text == b.text;
+  for (std::size_t i = 0; i < a.arguments.size(); ++i)
+    if (!same_parts(a.arguments[i], b.arguments[i])) return false;
+  return true;
+}
+[[gnu::cold]] inline bool same_parts(const name_parts& a, const name_parts& b) noexcept {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same_part);
+}
+
+// ---- leaving out what is said by the rest
+
+/// "128u" and "64ul" as "128" and "64".
+[[gnu::cold]] inline std::string_view without_suffix(std::string_view word) noexcept {
+  if (word.empty() || !is_digit(word[0])) return word;
+  while (word.size() > 1 && (word.back() == 'u' || word.back() == 'l')) word.remove_suffix(1);
+  return word;
+}
+
+/// Moves the parts of a qualified name to `out`: its last component, those before it that have
+/// template arguments, and, before a lambda, the name of the function that it is in.
+[[gnu::cold]] inline void reduce_qualified(name_parts& parts, name_parts& out) {
+  std::vector<std::pair<std::size_t, std::size_t>> components;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= parts.size(); ++i)
+    if (i == parts.size() || parts[i].is("::")) {
+      if (i > begin) components.emplace_back(begin, i);
+      begin = i + 1;
+    }
+  bool owned = false;
+  std::vector<bool> kept(components.size());
+  for (std::size_t c = components.size(); c-- > 0;) {
+    const auto [from, to] = components[c];
+    const name_part& head = parts[from];
+    const bool last = c + 1 == components.size(), nameless = head.open != 0,
+               call = head.text.starts_with("operator") || head.text == no_name_space;
+    const bool templated = to - from > 1 && parts[from + 1].open == '<';
+    kept[c] = last || (!nameless && !call && (templated || owned));
+    if (last) owned = nameless;
+    else if (!nameless && !call) owned = false;
+  }
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    if (!kept[c]) continue;
+    const auto [from, to] = components[c];
+    const bool last = c + 1 == components.size();
+    for (std::size_t i = from; i < to; ++i)
+      if (last || i == from || parts[i].open == '<') out.push_back(std::move(parts[i]));
+    if (!last) out.push_back({"::"});
+  }
+}
+
+/// Whether a qualified name goes on with this part.
+[[gnu::cold]] inline bool joins_name(const name_parts& parts, std::size_t at) noexcept {
+  if (parts[at].is("::")) return true;
+  if (at == 0) return true;
+  const name_part& before = parts[at - 1];  // its text is not empty
+  if (before.is("::")) return true;
+  // f<int>, f(int), lambda{...}; "const" behind the parameters of a member
+  return (parts[at].open != 0 && (before.open != 0 || is_letter(before.text[0]))) ||
+         (parts[at].is("const") && before.open == '(' && at + 1 < parts.size() &&
+          parts[at + 1].is("::"));
+}
+
+/// Leaves out namespaces, casts and suffixes of numbers.
+[[gnu::cold]] inline void reduce(name_parts& parts) {
+  // "(Layout)1" loses its cast
+  if (parts.size() > 1 && parts[0].open == '(' && parts[1].open == 0 &&
+      (is_digit(parts[1].text[0]) || parts[1].text[0] == '-'))
+    parts.erase(parts.begin());
+  name_parts out, name;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (name_parts& argument : parts[i].arguments) reduce(argument);
+    if (!joins_name(parts, i)) {
+      reduce_qualified(name, out);
+      name.clear();
+    }
+    if (parts[i].open == 0) parts[i].text = without_suffix(parts[i].text);
+    name.push_back(std::move(parts[i]));  // which leaves text and bracket, and joins_name() them
+  }
+  reduce_qualified(name, out);
+  parts = std::move(out);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/kernel_name_parts.hpp>
+
+// <kprof/model/telling_kernel_names.hpp>
+#ifndef KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
+#define KPROF_MODEL_TELLING_KERNEL_NAMES_HPP
+
+// Short names for the kernels of one table, by what tells them apart. Included by the table of
+// kernels. Pure; about linear in the names, whatever they hold.
+
+// <kprof/model/spelled_name.hpp>
+#ifndef KPROF_MODEL_SPELLED_NAME_HPP
+#define KPROF_MODEL_SPELLED_NAME_HPP
+
+// The names and numbers in a mangled name that is too long for the demangler, as those of CUTLASS 3
+// are. Included by telling_kernel_names.hpp. Pure; linear in the name, whatever it holds.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Reads a mangled name from its front, and writes it as a demangler would, but for what refers to
+/// an earlier part, for which "…" stands: so nothing grows.
+class name_speller {
+ public:
+  [[gnu::cold]] explicit name_speller(std::string_view mangled) : text_(mangled) {}
+
+  [[gnu::cold]] std::string spell() {
+    at_ = text_.starts_with("_Z") ? 2 : text_.size();
+    // The function's name ends where its last bracket does.
+    while (at_ < text_.size() && !(out_.size() > 0 && open_.empty())) step();
+    while (!open_.empty()) close();
+    return std::move(out_);
+  }
+
+ private:
+  [[gnu::cold]] void step() {
+    if (const std::string_view name = source_name(text_, at_); !name.empty()) {
+      write(name);
+      in_name_ = true;
+      // a name that stands alone goes on with its arguments
+      if (open_.empty() && (at_ >= text_.size() || text_[at_] != 'I')) at_ = text_.size();
+      else if (open_.empty()) open_arguments();
+      return;
+    }
+    std::size_t number = 0;
+    if (const std::size_t end = reference_end(text_, at_, number); end != at_) {
+      at_ = end;
+      // at the front of a qualified name it is a namespace
+      if (!open_.empty() && open_.back() == 'N') return;
+      write("\u2026");
+      in_name_ = true;
+      return;
+    }
+    const char c = text_[at_++];
+    if (c == 'N') open('N');
+    else if (c == 'I' && in_name_) --at_, open_arguments();
+    else if (c == 'I' || c == 'J') open('J');
+    else if (c == 'E') close();
+    else if (c == 'L') literal();
+    else if (c == 'D' || c == 'S') ++at_;  // Dv, St: two letters
+    else if (const std::string_view type = type_of(c); !type.empty()) write(type);
+  }
+
+  [[gnu::cold]] void open(char kind) {
+    // A qualified name and a pack begin where an argument does, and write nothing themselves.
+    if (open_.size() < deepest) open_ += kind;
+    begun_ = false;
+    in_name_ = false;
+  }
+  [[gnu::cold]] void open_arguments() {
+    ++at_;
+    if (open_.size() >= deepest) {
+      at_ = text_.size();
+      return;
+    }
+    open_ += 'I';
+    out_ += '<';
+    begun_ = true;
+    in_name_ = false;
+  }
+  [[gnu::cold]] void close() {
+    if (open_.empty()) return;
+    if (open_.back() == 'I') out_ += out_.back() == '<' ? "\u2026>" : ">";
+    open_.pop_back();
+    begun_ = false;
+    in_name_ = true;
+  }
+
+  /// A component of a qualified name, or an argument.
+  [[gnu::cold]] void write(std::string_view piece) {
+    if (!open_.empty() && open_.back() == 'N' && in_name_) out_ += "::";
+    else if (!out_.empty() && !begun_ && out_.back() != '<') out_ += ", ";
+    out_ += piece;
+    begun_ = false;
+    in_name_ = false;
+  }
+
+  /// Li64E, Lb1E, LNS_4enumE2E: the number, behind a type.
+  [[gnu::cold]] void literal() {
+    bool is_bool = false;
+    std::size_t number = 0;
+    if (at_ < text_.size() && text_[at_] == 'N') {
+      for (++at_; at_ < text_.size() && text_[at_] != 'E';) {
+        if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
+        else if (source_name(text_, at_).empty()) ++at_;
+      }
+      ++at_;
+    } else if (at_ < text_.size()) {
+      if (const std::size_t end = reference_end(text_, at_, number); end != at_) at_ = end;
+      else if (source_name(text_, at_).empty()) is_bool = text_[at_++] == 'b';
+    }
+    const std::size_t end = text_.find('E', at_);
+    std::string_view value =
+        text_.substr(std::min(at_, text_.size()), end == std::string_view::npos ? end : end - at_);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+    if (is_bool) write(value == "0" ? "false" : "true");
+    else if (value.starts_with('n')) write('-' + std::string{value.substr(1)});
+    else write(value);
+  }
+
+  [[gnu::cold]] static std::string_view type_of(char c) noexcept {
+    switch (c) {
+      case 'v': return "void";
+      case 'b': return "bool";
+      case 'c': return "char";
+      case 'a': return "signed char";
+      case 'h': return "unsigned char";
+      case 's': return "short";
+      case 't': return "unsigned short";
+      case 'i': return "int";
+      case 'j': return "unsigned int";
+      case 'l': return "long";
+      case 'm': return "unsigned long";
+      case 'x': return "long long";
+      case 'y': return "unsigned long long";
+      case 'f': return "float";
+      case 'd': return "double";
+      default: return {};  // of pointers, const and expressions nothing is written
+    }
+  }
+
+  static constexpr std::size_t deepest = 200;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::string open_;      // the brackets that are open: N, I or J
+  bool begun_ = true;     // nothing stands behind the last bracket
+  bool in_name_ = false;  // the last piece can have arguments or components
+};
+
+/// "cutlass::device_kernel<gemm::kernel::GemmUniversal<...>>" of its mangled name.
+[[gnu::cold]] inline std::string spelled_name(std::string_view mangled) {
+  return name_speller(mangled).spell();
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/spelled_name.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline constexpr std::string_view left_out_mark = "\u2026";
+
+[[gnu::cold]] inline std::string written(const name_parts& parts);
+
+/// A group in brackets; a long one is "<…>". The parameters of a lambda are not shown.
+[[gnu::cold]] inline std::string written(const name_part& part, bool in_braces) {
+  if (part.open == 0) return std::string{part.text};
+  if (part.open == '(' && in_braces) return {};
+  std::string inside;
+  for (const name_parts& argument : part.arguments) {
+    if (!inside.empty()) inside += ", ";
+    if (part.open != '{') inside += written(argument);
+    else
+      for (const name_part& p : argument) add_piece(inside, written(p, true));
+    if (inside.size() > longest_nested) break;
+  }
+  if (inside.size() > longest_nested && part.open != '{') inside = left_out_mark;
+  return part.open + inside + closing(part.open);
+}
+[[gnu::cold]] inline std::string written(const name_parts& parts) {
+  std::string out;
+  for (const name_part& part : parts) add_piece(out, written(part, false));
+  return out;
+}
+
+/// The name of a kernel that is the only one of its base name, with the first of its arguments.
+[[gnu::cold]] inline std::string written_kernel(const name_parts& parts, bool brief) {
+  const std::size_t longest = brief ? 16 : longest_list;
+  std::string out;
+  for (const name_part& part : parts) {
+    if (part.open != '<') {
+      add_piece(out, written(part, false));
+      continue;
+    }
+    std::string inside;
+    for (const name_parts& argument : part.arguments) {
+      if (!inside.empty()) inside += ", ";
+      if (inside.size() >= longest) {
+        inside += left_out_mark;
+        break;
+      }
+      inside += written(argument);
+    }
+    out += '<' + inside + '>';
+  }
+  return out;
+}
+
+using parts_of_several = std::vector<const name_parts*>;
+
+[[gnu::cold]] inline bool all_same(const parts_of_several& all) noexcept {
+  return std::all_of(all.begin(), all.end(),
+                     [&](const name_parts* parts) { return same_parts(*all[0], *parts); });
+}
+
+/// Names of one shape can be compared part by part.
+[[gnu::cold]] inline std::string shape_of(const name_parts& parts) {
+  std::string shape;
+  for (const name_part& part : parts) {
+    if (part.open != 0) shape += part.open;
+    else if (is_letter(part.text[0])) shape += 'w';
+    else shape += part.text;
+    shape += ' ';
+  }
+  return shape;
+}
+
+/// Classes of kernels that read the same by what has been written of them.
+class known_classes {
+ public:
+  /// One class; or nothing is ever known, so that all that differs is written.
+  [[gnu::cold]] known_classes(std::size_t kernels, bool used) : class_(used ? kernels : 0) {}
+
+  [[gnu::cold]] known_classes of(const std::vector<std::size_t>& members) const {
+    known_classes out(members.size(), !class_.empty());
+    for (std::size_t i = 0; i < out.class_.size(); ++i) out.class_[i] = class_[members[i]];
+    return out;
+  }
+  /// Whether these parts are told by the class.
+  [[gnu::cold]] bool tell(const parts_of_several& all) const {
+    if (class_.empty()) return all_same(all);
+    std::vector<const name_parts*> first(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const name_parts*& of_class = first[class_[i]];
+      if (of_class == nullptr) of_class = all[i];
+      if (!same_parts(*of_class, *all[i])) return false;
+    }
+    return true;
+  }
+  [[gnu::cold]] void add(const std::vector<std::string>& texts) {
+    if (class_.empty()) return;
+    std::vector<std::string> more;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      more.push_back(std::to_string(class_[i]) + ' ' + texts[i]);
+    class_ = equal_texts(more);
+  }
+
+ private:
+  std::vector<std::uint32_t> class_;
+};
+
+/// What differs among names of one shape: their words, and of their arguments those that differ.
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known);
+
+/// What differs among names, which are not all the same.
+[[gnu::cold]] inline std::vector<std::string> differing(const parts_of_several& all,
+                                                        const known_classes& known) {
+  std::vector<std::string> shape_texts;
+  for (const name_parts* parts : all) shape_texts.push_back(shape_of(*parts));
+  const std::vector<std::uint32_t> shape = equal_texts(shape_texts);
+  std::vector<std::vector<std::size_t>> shapes(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) shapes[shape[i]].push_back(i);
+  std::vector<std::string> out(all.size());
+  for (const std::vector<std::size_t>& members : shapes) {
+    if (members.empty()) continue;
+    parts_of_several same;
+    for (const std::size_t i : members) same.push_back(all[i]);
+    const std::vector<std::string> texts =
+        all_same(same) ? std::vector<std::string>(members.size(), written(*same[0]))
+                       : differing_in_shape(same, known.of(members));
+    for (std::size_t i = 0; i < members.size(); ++i) out[members[i]] = texts[i];
+  }
+  return out;
+}
+
+/// The arguments of a group: what differs, and a mark where something is left out.
+[[gnu::cold]] inline std::vector<std::string> differing_arguments(
+    const std::vector<const name_part*>& groups, known_classes& known) {
+  static const name_parts none;
+  std::size_t most = 0;
+  for (const name_part* group : groups) most = std::max(most, group->arguments.size());
+  std::vector<std::string> out(groups.size());
+  const auto append = [&](std::size_t i, std::string_view text) {
+    if (!text.empty()) out[i].append(out[i].empty() ? "" : ", ").append(text);
+  };
+  bool any = false, gap = false;
+  for (std::size_t a = 0; a < most; ++a) {
+    parts_of_several arguments;
+    for (const name_part* group : groups)
+      arguments.push_back(a < group->arguments.size() ? &group->arguments[a] : &none);
+    if (known.tell(arguments)) {
+      for (std::size_t i = 0; i < out.size() && !gap; ++i)
+        if (!arguments[i]->empty()) append(i, left_out_mark);
+      gap = true;
+      continue;
+    }
+    gap = false;
+    any = true;
+    const std::vector<std::string> texts = differing(arguments, known);
+    known.add(texts);
+    for (std::size_t i = 0; i < out.size(); ++i) append(i, texts[i]);
+  }
+  if (!any) return std::vector<std::string>(groups.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = groups[i]->open + out[i] + closing(groups[i]->open);
+  return out;
+}
+
+[[gnu::cold]] inline std::vector<std::string> differing_in_shape(const parts_of_several& all,
+                                                                 known_classes known) {
+  std::vector<std::string> out(all.size());
+  for (std::size_t at = 0; at < all[0]->size(); ++at) {
+    if ((*all[0])[at].open == 0) {
+      for (std::size_t i = 0; i < all.size(); ++i) add_piece(out[i], (*all[i])[at].text);
+      known.add(out);
+      continue;
+    }
+    std::vector<const name_part*> groups;
+    for (const name_parts* parts : all) groups.push_back(&(*parts)[at]);
+    const std::vector<std::string> texts = differing_arguments(groups, known);
+    for (std::size_t i = 0; i < all.size(); ++i) out[i] += texts[i];
+  }
+  return out;
+}
+
+/// The function's name in parts, without namespaces; of CUTLASS the argument that is one.
+[[gnu::cold]] inline name_parts reduced_name(std::string_view whole) {
+  name_parts parts = parts_of_name(function_of(whole));
+  std::string front;
+  for (const name_part& part : parts)
+    if (part.open == 0) front += part.text;
+  if (is_cutlass_entry(front) && !parts.empty() && parts.back().open == '<' &&
+      parts.back().arguments.size() == 1) {
+    name_parts inner = std::move(parts.back().arguments[0]);
+    parts = std::move(inner);
+  }
+  reduce(parts);
+  return parts;
+}
+
+/// A kernel's name in a table: with all that differs from the kernels of its base name, and with no
+/// more of that than tells it from them.
+struct telling_name {
+  std::string text, brief;
+};
+
+/// Names the kernels of a table.
+class kernel_namer {
+ public:
+  /// `wholes`: names that differ, as kernel_name() gives them.
+  [[gnu::cold]] explicit kernel_namer(const std::vector<std::string>& wholes)
+      : wholes_(wholes), names_(wholes.size()) {
+    for (const std::string& whole : wholes) {
+      readable_.push_back(whole.starts_with("_Z") ? spelled_name(whole) : whole);
+      if (std::none_of(readable_.back().begin(), readable_.back().end(), is_word))
+        readable_.back() = whole;
+    }
+    std::vector<name_parts> parts;
+    std::vector<std::string> bases;
+    for (const std::string& readable : readable_) {
+      parts.push_back(reduced_name(readable));
+      bases.emplace_back(parts.back().empty() ? std::string_view{} : parts.back()[0].text);
+    }
+    for (const std::vector<std::uint32_t>& members : sets_of(bases)) {
+      parts_of_several all;
+      for (const std::uint32_t i : members) all.push_back(&parts[i]);
+      if (members.size() > 1) name(members, all);
+      else names_[members[0]] = {written_kernel(*all[0], false), written_kernel(*all[0], true)};
+    }
+    tell_apart();
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (names_[i].brief.empty()) names_[i] = {wholes[i], wholes[i]};
+  }
+
+  /// No two texts are the same, and no two briefs.
+  [[gnu::cold]] std::vector<telling_name> take() { return std::move(names_); }
+
+ private:
+  [[gnu::cold]] void name(const std::vector<std::uint32_t>& members, const parts_of_several& all) {
+    if (all_same(all)) return;
+    const std::vector<std::string> texts = differing(all, known_classes(all.size(), false)),
+                                   briefs = differing(all, known_classes(all.size(), true));
+    for (std::size_t i = 0; i < members.size(); ++i) names_[members[i]] = {texts[i], briefs[i]};
+  }
+
+  /// Compares those that read the same by namespaces, then by parameters too, and at last takes
+  /// their whole names.
+  [[gnu::cold]] void tell_apart() {
+    for (const auto part_of : {+[](std::string_view whole) { return function_of(whole); },
+                               +[](std::string_view whole) { return whole; }})
+      for (const std::vector<std::uint32_t>& members : equal_ones()) {
+        std::vector<name_parts> parts;
+        parts_of_several all;
+        for (const std::uint32_t i : members) parts.push_back(parts_of_name(part_of(readable_[i])));
+        for (const name_parts& p : parts) all.push_back(&p);
+        name(members, all);
+      }
+    for (const std::vector<std::uint32_t>& members : equal_ones())
+      for (const std::uint32_t i : members) names_[i] = {wholes_[i], wholes_[i]};
+  }
+
+  /// The places of equal texts.
+  static std::vector<std::vector<std::uint32_t>> sets_of(const std::vector<std::string>& texts) {
+    const std::vector<std::uint32_t> number = equal_texts(texts);
+    std::vector<std::vector<std::uint32_t>> sets;
+    for (std::uint32_t i = 0; i < texts.size(); ++i) {
+      if (number[i] == sets.size()) sets.emplace_back();
+      sets[number[i]].push_back(i);
+    }
+    return sets;
+  }
+
+  /// Sets of kernels whose texts or briefs are the same.
+  std::vector<std::vector<std::uint32_t>> equal_ones() const {
+    std::vector<std::string> texts, briefs;
+    for (const telling_name& n : names_) texts.push_back(n.text), briefs.push_back(n.brief);
+    std::vector<std::vector<std::uint32_t>> out;
+    std::vector<bool> taken(names_.size());
+    for (const std::vector<std::string>& of : {texts, briefs})
+      for (std::vector<std::uint32_t>& set : sets_of(of)) {
+        std::erase_if(set, [&](std::uint32_t i) { return taken[i]; });
+        if (set.size() < 2) continue;
+        for (const std::uint32_t i : set) taken[i] = true;
+        out.push_back(std::move(set));
+      }
+    return out;
+  }
+
+  const std::vector<std::string>& wholes_;
+  std::vector<std::string> readable_;  // what the parts are of
+  std::vector<telling_name> names_;
+};
+
+}  // namespace detail
+
+/// Short names for kernels, by what tells them apart: no two are the same.
+///
+/// Left out are namespaces, parameters, and template arguments that all kernels of one name have,
+/// for which "…" stands: "gemm<…, 128>" beside "gemm<…, 64>". Where that is not enough, more is
+/// written, at last the whole name. `names`: as kernel_name() gives them, no two the same.
+///     kprof::telling_kernel_names({"void a::k<float, 2>(int)", "void a::k<float, 4>(int)"})
+[[gnu::cold]] inline std::vector<std::string> telling_kernel_names(
+    const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (detail::telling_name& name : detail::kernel_namer(names).take())
+    out.push_back(std::move(name.text));
+  return out;
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/telling_kernel_names.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Printable text on lines of a width, broken behind spaces and signs; later lines are indented.
+[[gnu::cold]] inline std::vector<std::string> broken_lines(std::string_view text,
+                                                           std::size_t width) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string lead(lines.empty() || width < 12 ? 0 : 2, ' ');
+    std::string_view line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
+    if (line.empty()) break;
+    if (line.size() < text.size())
+      if (const std::size_t sign = line.find_last_of(" ,<>_:");
+          sign != std::string_view::npos && sign + 1 > line.size() / 2)
+        line = line.substr(0, sign + 1);
+    lines.push_back(lead + std::string{line});
+    text.remove_prefix(line.size());
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  }
+  if (lines.empty()) lines.emplace_back();
+  return lines;
+}
+
+class kernel_texts {
+ public:
+  /// `wholes`: names that differ, as kernel_name() gives them.
+  [[gnu::cold]] kernel_texts(const std::vector<std::string>& wholes, bool ascii) : ascii_(ascii) {
+    for (const telling_name& name : kernel_namer(wholes).take())
+      names_.push_back({printed(name.text), printed(name.brief)});
+    for (const telling_name& name : names_) tight_.push_back(tight(name.brief));
+  }
+
+  /// Columns that a name takes.
+  [[gnu::cold]] std::size_t natural(std::size_t kernel) const noexcept {
+    return display_width(names_[kernel].text);
+  }
+  /// Columns below which a name is cut.
+  [[gnu::cold]] std::size_t least(std::size_t kernel) const noexcept {
+    return std::min(natural(kernel), display_width(tight_[kernel]));
+  }
+
+  /// The lines of each name. A name that is too long for one is said more briefly, then cut where
+  /// it does not differ from those that would read the same; if that does not do, it takes more.
+  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      texts.push_back(display_width(names_[i].text) <= width    ? names_[i].text
+                      : display_width(names_[i].brief) <= width ? names_[i].brief
+                      : display_width(tight_[i]) <= width       ? tight_[i]
+                                                                : cut_inside(tight_[i], width));
+    cut_where_equal(texts, width);
+    const std::vector<bool> equal = ambiguous(texts);
+    std::vector<std::vector<std::string>> lines;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      lines.push_back(equal[i] || texts[i].empty() ? broken_lines(names_[i].brief, width)
+                                                   : std::vector<std::string>{std::move(texts[i])});
+    return lines;
+  }
+
+ private:
+  [[gnu::cold]] std::string printed(const std::string& text) const {
+    return printable(ascii_ ? ascii_notation(text) : text, longest_text, ascii_);
+  }
+  [[gnu::cold]] std::string_view mark() const noexcept { return ascii_ ? "..." : "\u2026"; }
+
+  /// "k<…64…>" of "k<…, 64, …>": the mark parts arguments too.
+  [[gnu::cold]] std::string tight(std::string text) const {
+    const std::string sign{mark()};
+    for (const std::string& loose : {sign + ", ", ", " + sign, sign + ' ', sign + sign})
+      for (std::size_t at = 0; (at = text.find(loose, at)) != std::string::npos;)
+        text.replace(at, loose.size(), sign);
+    return text;
+  }
+
+  /// The name itself and what is behind it, as far as they fit; all of the name if it is short.
+  [[gnu::cold]] std::string cut_inside(const std::string& text, std::size_t width) const {
+    const std::size_t bracket = text.find('<');
+    const std::size_t name =
+        bracket == std::string::npos ? 0 : display_width(text.substr(0, bracket)) + 1;
+    const std::size_t half = (width + 1) / 2,
+                      begin = name > half && name <= width * 3 / 4 ? name : half;
+    return joined(first_columns(text, begin), {}, text, width);
+  }
+
+  /// `head`, a mark, `middle`, a mark, and as much of the end of `text` as there is room for.
+  [[gnu::cold]] std::string joined(std::string_view head, std::string_view middle,
+                                   std::string_view text, std::size_t width) const {
+    std::string out{head};
+    out.append(mark());
+    if (!middle.empty()) out.append(middle).append(mark());
+    const std::size_t used = display_width(out);
+    if (used > width) return std::string(first_columns(out, width));
+    return tight(out.append(last_columns(text, width - used)));
+  }
+
+  /// Of names that read the same now, the part in which they differ is shown instead.
+  [[gnu::cold]] void cut_where_equal(std::vector<std::string>& texts, std::size_t width) const {
+    const std::vector<std::uint32_t> number = equal_texts(texts);
+    std::vector<std::vector<std::size_t>> sets(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) sets[number[i]].push_back(i);
+    for (const std::vector<std::size_t>& set : sets) {
+      if (set.size() < 2) continue;
+      const std::string& first = tight_[set[0]];
+      std::size_t same_begin = first.size(), same_end = first.size(), shortest = first.size();
+      for (const std::size_t i : set) {
+        const std::string& other = tight_[i];
+        const auto begin = std::mismatch(first.begin(), first.end(), other.begin(), other.end());
+        same_begin = std::min(same_begin, static_cast<std::size_t>(begin.first - first.begin()));
+        const auto end = std::mismatch(first.rbegin(), first.rend(), other.rbegin(), other.rend());
+        same_end = std::min(same_end, static_cast<std::size_t>(end.first - first.rbegin()));
+        shortest = std::min(shortest, other.size());
+      }
+      while (same_begin > 0 && is_letter(first[same_begin - 1]) && first[same_begin - 1] != '_')
+        --same_begin;  // whole words
+      same_end = std::min(same_end, shortest - same_begin);
+      while (same_end > 0 && is_letter(first[first.size() - same_end]) &&
+             first[first.size() - same_end] != '_')
+        --same_end;
+      for (const std::size_t i : set) texts[i] = showing(tight_[i], same_begin, same_end, width);
+    }
+  }
+
+  /// The text without its first and last bytes, so many, between as much of these as fits.
+  [[gnu::cold]] std::string showing(const std::string& text, std::size_t before, std::size_t behind,
+                                    std::size_t width) const {
+    const std::string_view told =
+        std::string_view{text}.substr(before, text.size() - before - behind);
+    const std::size_t taken = display_width(told) + 2 * display_width(mark());
+    if (taken + 6 > width) return {};  // on lines of its own
+    // Behind arguments there is little to see.
+    const std::size_t end = text.find('<') == std::string::npos ? (width - taken) / 2 : 0,
+                      begin = width - taken - end;
+    if (display_width(text.substr(0, before)) <= begin)
+      return joined(std::string_view{text}.substr(0, text.size() - behind), {}, text, width);
+    const std::string_view tail = std::string_view{text}.substr(text.size() - behind);
+    return joined(first_columns(text, begin), told, last_columns(tail, end), width);
+  }
+
+  std::vector<telling_name> names_;
+  std::vector<std::string> tight_;  // of the briefs
+  bool ascii_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/kernel_texts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The numbers of several rows.
+struct kernel_total {
+  std::string name;
+  std::uint64_t calls = 0;
+  double ns = 0;
+  bool inside = false;  // stands with the rows
+};
+
+class kernel_grid {
+ public:
+  [[gnu::cold]] kernel_grid(page& out, const profile& p, const text_plan& plan,
+                            const std::vector<kernel_row>& rows)
+      : out_(out), plan_(plan), rows_(rows) {
+    for (const kernel_column& c : kernel_columns)
+      if (tells_something(c)) shown_.push_back(&c);
+    for (const kernel_row& row : rows) {
+      const auto known = std::find(wholes_.begin(), wholes_.end(), row.kernel);
+      name_of_.push_back(static_cast<std::size_t>(known - wholes_.begin()));
+      if (known == wholes_.end()) wholes_.push_back(row.kernel);
+    }
+    std::vector<std::string> names, beside(rows.size());
+    for (const std::string& whole : wholes_)
+      names.push_back(whole.empty() ? "(other kernels)" : whole);
+    names_ = std::make_unique<kernel_texts>(names, out.ascii());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      beside[i] = std::to_string(name_of_[i]) + '\n';
+      for (const kernel_column& c : kernel_columns) {
+        if (c.is("calls")) break;
+        if (c.cell != nullptr) beside[i] += c.cell(rows[i], out) + '\n';
+      }
+      for (const group_key key : {group_key::thread, group_key::call_site})
+        beside[i] += value_text(rows[i], key) + '\n';
+    }
+    parameters_ = std::make_unique<kernel_parameters>(out, p, plan, has("pass"), rows, beside);
+  }
+
+  [[gnu::cold]] void add_total(kernel_total total) { totals_.push_back(std::move(total)); }
+
+  [[gnu::cold]] void print() {
+    add_cells();
+    table_.fit(out_);
+    std::erase_if(shown_, [&](const kernel_column* c) { return table_.is_left_out(c->header); });
+    put_texts();
+    table_.print(out_);
+  }
+
+ private:
+  using text_lines = std::vector<std::vector<std::string>>;
+
+  [[gnu::cold]] bool has(std::string_view header) const noexcept {
+    return std::any_of(shown_.begin(), shown_.end(),
+                       [&](const kernel_column* c) { return c->is(header); });
+  }
+
+  [[gnu::cold]] bool tells_something(const kernel_column& c) const noexcept {
+    const auto any = [&](auto holds) { return std::any_of(rows_.begin(), rows_.end(), holds); };
+    if (c.is("parameters"))
+      return any([](const kernel_row& row) { return row.place == launch_place::in_operator; });
+    if (c.is("region")) return any([](const kernel_row& row) { return row.regions > 0; });
+    if (c.is("pass"))
+      return any([](const kernel_row& row) { return row.several_passes || !row.pass.empty(); });
+    return true;
+  }
+
+  /// Where a kernel runs in one operator with differing parameters, these outlive other columns, as
+  /// does the number of the device where there are several.
+  [[gnu::cold]] unsigned rank_of(const kernel_column& c) const {
+    if (c.is("device") && std::any_of(rows_.begin(), rows_.end(), [&](const kernel_row& row) {
+          return row.several_devices || row.device != rows_[0].device;
+        }))
+      return 6;
+    if (!c.is("parameters")) return c.rank;
+    return in_one_operator() ? 5 : c.rank;
+  }
+
+  [[gnu::cold]] bool in_one_operator() const {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      texts.push_back(operator_cell(rows_[i], out_) + '\n' + std::to_string(name_of_[i]));
+    const std::vector<bool> equal = ambiguous(texts);
+    return std::find(equal.begin(), equal.end(), true) != equal.end();
+  }
+
+  [[gnu::cold]] void add_cells() {
+    auto& cells = table_.cells;
+    cells.rows.resize(rows_.size() + totals_.size());
+    cells.looks.resize(cells.rows.size());
+    std::size_t left = 0;
+    while (!shown_[left]->is("calls")) ++left;
+    for (std::size_t i = 0, rules = 0; i < totals_.size(); ++i) {
+      row_look& look = cells.looks[rows_.size() + i];
+      look = {.span = left,
+              .rule_before = !totals_[i].inside && rules == 0,
+              .style = totals_[i].inside ? line_style::dim : line_style::plain};
+      rules += totals_[i].inside ? 0 : 1;
+    }
+    for (const kernel_column* c : shown_) {
+      std::size_t natural = 0, least = c->least;
+      if (c->is("kernel"))
+        for (const std::size_t name : name_of_) {
+          natural = std::max(natural, names_->natural(name));
+          least = std::max(least, names_->least(name));
+        }
+      if (c->is("kernel") && in_one_operator()) natural = std::max(natural, room_for_facts);
+      if (c->is("parameters")) natural = parameters_->natural();
+      table_.add_column({.header = c->header,
+                         .right = !c->text,
+                         .is_printable = c->cell == nullptr,
+                         .least = std::min(least, out_.width() / 3),
+                         .natural = natural},
+                        rank_of(*c));
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        cells.rows[i].push_back(c->cell == nullptr ? "" : c->cell(rows_[i], out_));
+      for (std::size_t i = 0; i < totals_.size(); ++i)
+        cells.rows[rows_.size() + i].push_back(total_cell(*c, totals_[i]));
+      if (c->is("total") || c->is("mean") || c->is("min") || c->is("max"))
+        cells.align_units(cells.columns.size() - 1);
+    }
+  }
+
+  [[gnu::cold]] std::string total_cell(const kernel_column& c, const kernel_total& total) const {
+    if (c.is("operator")) return total.name;
+    if (c.is("calls")) return calls_cell(total.calls);
+    if (c.is("total")) return out_.time(total.ns);
+    if (c.is("share")) return format_share(share_of(total.ns, plan_.all_device_ns));
+    return {};
+  }
+
+  [[gnu::cold]] std::size_t column(std::string_view header) const noexcept {
+    std::size_t at = 0;
+    while (at < shown_.size() && !shown_[at]->is(header)) ++at;
+    return at;
+  }
+
+  /// Puts names and parameters into their columns, and below them what tells a row from others that
+  /// would read the same.
+  [[gnu::cold]] void put_texts() {
+    grid& cells = table_.cells;
+    const std::size_t kernels = column("kernel"), parameters = column("parameters");
+    const bool by_parameters = parameters < shown_.size();
+    const text_lines names = names_->at_width(cells.columns[kernels].width),
+                     described = by_parameters
+                                     ? parameters_->at_width(cells.columns[parameters].width)
+                                     : text_lines(rows_.size(), {""});
+    text_lines lines;
+    for (const std::size_t name : name_of_) lines.push_back(names[name]);
+    add_facts(lines, described);
+    std::vector<std::vector<std::string>> rows;
+    std::vector<row_look> looks;
+    const std::size_t left = first_number();
+    for (std::size_t i = 0; i < cells.rows.size(); ++i) {
+      rows.push_back(std::move(cells.rows[i]));
+      looks.push_back(cells.looks[i]);
+      if (i >= rows_.size()) {
+        looks.back().span = left;
+        continue;
+      }
+      const std::size_t height = std::max(lines[i].size(), described[i].size());
+      for (std::size_t line = 0; line < height; ++line) {
+        if (line > 0) {
+          rows.emplace_back(shown_.size());
+          looks.emplace_back();
+        }
+        if (line < lines[i].size()) rows.back()[kernels] = lines[i][line];
+        if (by_parameters && line < described[i].size())
+          rows.back()[parameters] = described[i][line];
+      }
+    }
+    cells.rows = std::move(rows);
+    cells.looks = std::move(looks);
+  }
+
+  /// The first column that says no more which kernel a row is of.
+  [[gnu::cold]] std::size_t first_number() const noexcept {
+    std::size_t at = 0;
+    while (at < shown_.size() && shown_[at] < column_called("calls")) ++at;
+    return at;
+  }
+  [[gnu::cold]] static const kernel_column* column_called(std::string_view header) noexcept {
+    return std::find_if(std::begin(kernel_columns), std::end(kernel_columns),
+                        [&](const kernel_column& c) { return c.is(header); });
+  }
+
+  /// What a row of the table says of itself as it stands.
+  [[gnu::cold]] std::string told(std::size_t row, const text_lines& lines,
+                                 const text_lines& described) const {
+    std::string text;
+    for (std::size_t c = 0; c < first_number(); ++c)
+      text += table_.cells.fitted(table_.cells.columns[c], table_.cells.rows[row][c], out_) + '\n';
+    for (const std::string& line : lines[row]) text += line + '\n';
+    text += '\n';
+    for (const std::string& line : described[row]) text += line + '\n';
+    return text;
+  }
+
+  /// Rows that read the same get lines of what columns that are not shown say of them.
+  [[gnu::cold]] void add_facts(text_lines& lines, const text_lines& described) const {
+    std::vector<std::string> texts, facts(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) texts.push_back(told(i, lines, described));
+    const text_lines whole = parameters_->at_width(fact_width);
+    const auto add = [&](const auto& fact_of) {
+      const std::vector<std::uint32_t> number = equal_texts(texts);
+      std::vector<std::vector<std::size_t>> sets(rows_.size());
+      for (std::size_t i = 0; i < rows_.size(); ++i) sets[number[i]].push_back(i);
+      for (const std::vector<std::size_t>& set : sets) {
+        if (set.size() < 2) continue;
+        std::vector<std::string> of_set;
+        for (const std::size_t i : set) of_set.push_back(fact_of(i));
+        if (std::equal(of_set.begin() + 1, of_set.end(), of_set.begin())) continue;
+        for (std::size_t k = 0; k < set.size(); ++k) {
+          texts[set[k]] += of_set[k] + '\n';
+          facts[set[k]].append(facts[set[k]].empty() ? "" : ", ").append(of_set[k]);
+        }
+      }
+    };
+    add([&](std::size_t i) { return whole[i][0]; });
+    for (const kernel_column& c : kernel_columns) {
+      if (c.is("calls")) break;
+      if (c.cell != nullptr)
+        add([&](std::size_t i) {
+          return c.header + (' ' + printable(c.cell(rows_[i], out_), fact_width, out_.ascii()));
+        });
+    }
+    for (const group_key key : {group_key::thread, group_key::call_site})
+      add([&](std::size_t i) { return value_text(rows_[i], key); });
+    add([&](std::size_t i) { return '#' + row_key_text(rows_[i].key); });
+    const std::size_t width = table_.cells.columns[column("kernel")].width, indent = 2;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (!facts[i].empty())
+        for (const std::string& line : broken_lines(facts[i], width - std::min(width, indent)))
+          lines[i].push_back(std::string(indent, ' ') + line);
+  }
+
+  [[gnu::cold]] std::string value_text(const kernel_row& row, group_key key) const {
+    for (const group_value& v : row.values)
+      if (v.kind == key) return v.key + ' ' + printable(v.text, fact_width, out_.ascii());
+    return {};
+  }
+
+  static constexpr std::size_t fact_width = 60;  // columns of one fact
+  static constexpr std::size_t room_for_facts = 20;
+
+  page& out_;
+  const text_plan& plan_;
+  const std::vector<kernel_row>& rows_;
+  std::vector<const kernel_column*> shown_;
+  std::vector<std::string> wholes_;  // names of kernels, each once
+  std::vector<std::size_t> name_of_;
+  std::unique_ptr<kernel_texts> names_;
+  std::unique_ptr<kernel_parameters> parameters_;
+  std::vector<kernel_total> totals_;
+  fitted_table table_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/kernel_grid.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The rows of the table in their order, and what became of the others.
+struct chosen_kernels {
+  struct hidden {
+    std::uint64_t rows = 0, calls = 0;
+    double ns = 0;
+    void add(const kernel_row& row) {
+      ++rows;
+      calls += row.calls;
+      ns += row.total_ns;
+    }
+  };
+
+  std::vector<kernel_row> rows;
+  hidden filtered, cut;
+
+  [[gnu::cold]] chosen_kernels(const profile& p, const text_plan& plan) {
+    if (!plan.filter.active()) {
+      rows = kernel_table(p, plan.by);
+    } else {
+      const std::vector<bool> matches = matching(p, plan.filter);
+      const auto match = [&](const device_work& w) {
+        return matches[static_cast<std::size_t>(&w - p.device.work.data())];
+      };
+      for (const kernel_row& row :
+           kernel_table(p, plan.by, [&](const device_work& w) { return !match(w); }))
+        filtered.add(row);
+      rows = kernel_table(p, plan.by, match);
+    }
+    while (plan.options.top > 0 && rows.size() > plan.options.top) {
+      cut.add(rows.back());
+      rows.pop_back();
+    }
+  }
+
+ private:
+  // The operator around the launch, or the kernel.
+  static std::vector<bool> matching(const profile& p, const name_filter& filter) {
+    const std::vector<bool> scopes = matching_operators(p, filter);
+    std::vector<bool> kernels, matches;
+    for (const std::string& name : p.device.kernels)
+      kernels.push_back(filter.found_in(kernel_name(name)));
+    for (const device_work& w : p.device.work) {
+      const std::uint32_t node = scope_of(p, w);
+      matches.push_back((node != scope_node::none && scopes[node]) ||
+                        (w.kernel < kernels.size() && kernels[w.kernel]));
+    }
+    return matches;
+  }
+};
+
+[[gnu::cold]] inline void print_kernel_rows(page& out, const profile& p, const text_plan& plan,
+                                            const chosen_kernels& chosen) {
+  kernel_grid table(out, p, plan, chosen.rows);
+  chosen_kernels::hidden all = chosen.cut;
+  for (const kernel_row& row : chosen.rows) all.add(row);
+  if (chosen.cut.rows > 0)
+    table.add_total({(out.ascii() ? "... " : "\u2026 ") +
+                         counted(chosen.cut.rows, "more row", "more rows") +
+                         " (top=" + std::to_string(plan.options.top) + ')',
+                     chosen.cut.calls, chosen.cut.ns, true});
+  table.add_total(
+      {chosen.filtered.rows > 0 ? "kernels that match" : "all kernels", all.calls, all.ns});
+  if (chosen.filtered.rows > 0)
+    table.add_total(
+        {"filtered out " + filtered_by(out, plan), chosen.filtered.calls, chosen.filtered.ns});
+  table.print();
+}
+
+/// A line for each reason for which FLOPs or bytes are not known; that there is no operator is
+/// plain to see.
+[[gnu::cold]] inline void print_kernel_absences(page& out, const std::vector<kernel_row>& rows) {
+  std::vector<std::string> names;
+  for (const kernel_row& row : rows) names.push_back(operator_cell(row, out));
+  const concerned_names concerned(std::move(names));
+  for (const absence why : {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
+                            absence::several_kernels, absence::dropped, absence::lost,
+                            absence::not_all_records, absence::untimed})
+    concerned.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
+      return rows[i].flops.why == why || rows[i].bytes.why == why || rows[i].mean_ns.why == why;
+    });
+}
+
+/// The kernels of the rows by their whole names, each once.
+[[gnu::cold]] inline void print_full_names(page& out, const std::vector<kernel_row>& rows) {
+  text_numbers seen(rows.size());
+  std::uint32_t count = 0;
+  for (const kernel_row& row : rows) {
+    if (row.kernel.empty() || seen.of(row.kernel) != count) continue;
+    if (count++ == 0) {
+      out.space();
+      out.line("Whole names of the kernels", line_style::bold);
+    }
+    out.paragraph("  ", printable(row.kernel, 100'000, out.ascii()), 6);
+  }
+}
+
+[[gnu::cold]] inline void print_kernels(page& out, const profile& p, const text_plan& plan) {
+  if (std::none_of(p.device.work.begin(), p.device.work.end(),
+                   [](const device_work& w) { return w.task == device_task::kernel; }))
+    return;
+  const chosen_kernels chosen(p, plan);
+  out.space();
+  out.paragraph(
+      "",
+      "Kernels, sorted by total; share is of " + out.time(plan.all_device_ns) + " of device time",
+      2, line_style::bold);
+  out.space();
+  if (chosen.rows.empty()) {
+    out.paragraph("",
+                  "no kernel matches the filter; filtered out " + filtered_by(out, plan) + ": " +
+                      counted(chosen.filtered.calls, "run", "runs") + ", " +
+                      out.time(chosen.filtered.ns),
+                  2);
+  } else {
+    print_kernel_rows(out, p, plan, chosen);
+    print_kernel_absences(out, chosen.rows);
+  }
+  if (plan.options.full_names) print_full_names(out, chosen.rows);
+}
+
+[[gnu::cold]] inline void print_kernel_legend(page& out) {
+  out.space();
+  out.line("Legend of the kernels", line_style::bold);
+  for (const kernel_column& c : kernel_columns) print_meaning(out, c.header, c.meaning);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/kernels.hpp>
+
+// <kprof/report/text/table.hpp>
+#ifndef KPROF_REPORT_TEXT_TABLE_HPP
+#define KPROF_REPORT_TEXT_TABLE_HPP
+
+// The operator table of the text report: rows chosen and ordered, columns chosen by the width, and
+// under them what is not shown and why a number is missing. Included by the text report.
+
+// <kprof/report/text/first_calls.hpp>
+#ifndef KPROF_REPORT_TEXT_FIRST_CALLS_HPP
+#define KPROF_REPORT_TEXT_FIRST_CALLS_HPP
+
+// The line of the text report that tells first calls apart: those that took much longer than the
+// calls after them, and so much that the row's numbers suffer. Included by table.hpp.
+
+// <kprof/report/text/operator_groups.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_GROUPS_HPP
+
+// Which rows the table of operators has: each operator with its sum and its rows, small ones folded
+// into a line. Included by table.hpp.
+
 // <kprof/report/text/varied_field.hpp>
 #ifndef KPROF_REPORT_TEXT_VARIED_FIELD_HPP
 #define KPROF_REPORT_TEXT_VARIED_FIELD_HPP
@@ -13006,6 +14893,7 @@ class operator_groups {
   double folded_below = 0;                // rows of less weight are folded; 0: none is
   hidden_rows filtered;
   hidden_rows all;          // rows of the table, folded ones too
+  operator_row total;       // their work as one row, in which no call counts twice
   bool by_operator = true;  // no row has calls of several operators
 
   [[gnu::cold]] operator_groups(const profile& p, const text_plan& plan)
@@ -13016,6 +14904,7 @@ class operator_groups {
         filtered.add(row);
     std::vector<operator_row> rows = rows_of(plan.by);
     for (const operator_row& row : rows) all.add(row);
+    total = operator_total(p, [&](const scope_node& n) { return is_kept(n); });
     std::vector<operator_row> sums = rows_of(by_operator ? grouping::op : grouping::nothing());
     gather(std::move(sums), std::move(rows));
     if (plan.options.top > 0) {
@@ -13189,198 +15078,87 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/operator_groups.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// By how much the first call exceeds the median; 0 where that is nothing to tell: it is no more
+/// than five times the median, or the excess no more than 1 % of the row's time.
+inline double first_call_excess_ns(const operator_row& row) noexcept {
+  if (row.calls < 3 || !row.first_ns.known() || !row.median_ns.known()) return 0;
+  const double excess = row.first_ns.value - row.median_ns.value,
+               all = row.mean_ns.value * static_cast<double>(row.calls);
+  return row.first_ns.value > 5 * row.median_ns.value && excess > 0.01 * all ? excess : 0;
+}
+
+/// Whether a few calls take most of the time, and the first one does not account for that.
+inline bool has_long_calls(const operator_row& row) noexcept {
+  if (row.calls < 3 || !row.mean_ns.known() || !row.median_ns.known()) return false;
+  const auto calls = static_cast<double>(row.calls);
+  const bool without_first = first_call_excess_ns(row) > 0;
+  const double mean = without_first ? (row.mean_ns.value * calls - row.first_ns.value) / (calls - 1)
+                                    : row.mean_ns.value;
+  return mean > 3 * row.median_ns.value;
+}
+
+/// An operator, and its parameters where it has several rows.
+[[gnu::cold]] inline std::string name_of_row(const operator_group& g, std::size_t row,
+                                             const row_describer& describer) {
+  const operator_row& r = g.rows[row];
+  const std::string name = r.name.empty() ? "(all)" : r.name;
+  return g.rows.size() == 1 ? name : name + ' ' + joined(describer.parts(r, g.sets[row]));
+}
+
+/// The rows whose first call took much longer, the largest excess first. An excess below a
+/// thousandth of the run is left out.
+[[gnu::cold]] inline void print_first_calls(page& out, const operator_groups& chosen,
+                                            const row_describer& describer, const text_plan& plan) {
+  struct slow_row {
+    double excess_ns;
+    std::string name, note;
+  };
+  std::vector<slow_row> slow;
+  for (const operator_group& g : chosen.groups)
+    for (std::size_t i = 0; i < g.shown; ++i) {
+      const double excess = first_call_excess_ns(g.rows[i]);
+      if (!(excess > 0.001 * plan.all_self_ns)) continue;
+      slow.push_back({excess, name_of_row(g, i, describer),
+                      " (first " + out.time(g.rows[i].first_ns.value) + ", then " +
+                          out.time(g.rows[i].median_ns.value) + ')'});
+    }
+  if (slow.empty()) return;
+  std::stable_sort(slow.begin(), slow.end(),
+                   [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
+  std::vector<std::string> names, notes;
+  for (slow_row& row : slow) {
+    names.push_back(out.ascii() ? ascii_notation(row.name) : row.name);
+    notes.push_back(row.note);
+  }
+  out.list("first call far above the median: ", names, notes);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/first_calls.hpp>
+
+// <kprof/report/text/operator_grid.hpp>
+#ifndef KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
+#define KPROF_REPORT_TEXT_OPERATOR_GRID_HPP
+
+// The table of operators laid out on a page: which columns fit, and how wide the parameters are.
+// Included by table.hpp.
+
 // <kprof/report/text/operator_lines.hpp>
 #ifndef KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
 #define KPROF_REPORT_TEXT_OPERATOR_LINES_HPP
 
 // The lines of the table of operators: an operator's name with its sum, its rows below it, each by
 // what tells it from the others, then what is folded. Included by table.hpp.
-
-// <kprof/report/text/telling_lines.hpp>
-#ifndef KPROF_REPORT_TEXT_TELLING_LINES_HPP
-#define KPROF_REPORT_TEXT_TELLING_LINES_HPP
-
-// The texts of an operator's rows in a column of some width, so that no two rows read the same.
-// Included by the tables of the text report. Pure.
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-/// A row to be described: its parts, what other columns say of it, and a key that no other has.
-struct described_row {
-  part_list parts;
-  std::string beside;
-  std::uint64_t key = 0;
-};
-
-class telling_lines {
- public:
-  /// The rows of one operator: what the parts of two of them have in common need not be shown.
-  [[gnu::cold]] telling_lines(std::vector<described_row> rows, bool ascii)
-      : rows_(std::move(rows)), ascii_(ascii) {
-    for (described_row& row : rows_)
-      for (parameter_part& part : row.parts)
-        part.text = printable(ascii ? ascii_notation(part.text) : part.text, longest_text, ascii);
-    std::vector<std::string> texts;
-    for (const described_row& row : rows_) texts.push_back(beside(row, joined(row.parts)));
-    const std::vector<bool> equal = ambiguous(texts);
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (equal[i]) rows_[i].parts.push_back({key_place, '#' + row_key_text(rows_[i].key)});
-    for (const described_row& row : rows_) count_values(row.parts);
-  }
-
-  /// Columns that the longest row takes in one line.
-  std::size_t natural() const noexcept {
-    std::size_t widest = 0;
-    for (const described_row& row : rows_)
-      widest = std::max(widest, display_width(joined(row.parts)));
-    return widest;
-  }
-
-  /// The lines of each row. A row that is too long for one leaves out what tells least; where it
-  /// would then read like another, it takes more lines.
-  [[gnu::cold]] std::vector<std::vector<std::string>> at_width(std::size_t width) const {
-    std::vector<std::vector<std::string>> lines;
-    std::vector<std::string> texts;
-    for (const described_row& row : rows_) {
-      std::string text = joined(row.parts);
-      if (display_width(text) > width) text = shortened(row.parts, width);
-      texts.push_back(beside(row, text));
-      lines.push_back({std::move(text)});
-    }
-    const std::vector<bool> equal = ambiguous(texts);
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (equal[i]) lines[i] = wrapped(joined(rows_[i].parts), width);
-    return lines;
-  }
-
- private:
-  static constexpr std::uint32_t key_place = ~std::uint32_t{0};
-
-  static std::string beside(const described_row& row, const std::string& text) {
-    return text + '\n' + row.beside;
-  }
-
-  void count_values(const part_list& parts) {
-    for (const parameter_part& part : parts) {
-      auto at = std::find_if(values_.begin(), values_.end(),
-                             [&](const values_of_place& v) { return v.place == part.place; });
-      if (at == values_.end()) at = values_.insert(at, {part.place, {}});
-      if (std::find(at->texts.begin(), at->texts.end(), part.text) == at->texts.end() &&
-          at->texts.size() < enough_values)
-        at->texts.push_back(part.text);
-    }
-  }
-  std::size_t telling(std::uint32_t place) const noexcept {
-    for (const values_of_place& v : values_)
-      if (v.place == place) return place == key_place ? enough_values + 1 : v.texts.size();
-    return 0;
-  }
-
-  /// Leaves out parts, those of the fewest values first and of these the later, until it fits.
-  std::string shortened(const part_list& parts, std::size_t width) const {
-    std::vector<std::size_t> order(parts.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const std::size_t x = telling(parts[a].place), y = telling(parts[b].place);
-      return x != y ? x < y : a > b;
-    });
-    std::vector<bool> left_out(parts.size());
-    for (const std::size_t next : order) {
-      if (static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false)) == 1) break;
-      left_out[next] = true;
-      std::string text = with_gaps(parts, left_out);
-      if (display_width(text) <= width) return text;
-    }
-    return cut_in_the_middle(with_gaps(parts, left_out), width);
-  }
-
-  std::string with_gaps(const part_list& parts, const std::vector<bool>& left_out) const {
-    std::string out;
-    bool in_gap = false;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (!left_out[i])
-        out.append(out.empty()                       ? ""
-                   : parts[i].after_comma && !in_gap ? ", "
-                                                     : " ")
-            .append(parts[i].text);
-      else if (!in_gap) out.append(out.empty() ? "" : " ").append(ellipsis());
-      in_gap = left_out[i];
-    }
-    return out;
-  }
-  const char* ellipsis() const noexcept { return ascii_ ? "..." : "\u2026"; }
-
-  /// Both ends of printable text.
-  std::string cut_in_the_middle(const std::string& text, std::size_t width) const {
-    const std::size_t mark = display_width(ellipsis());
-    if (display_width(text) <= width) return text;
-    if (width <= mark) return std::string(width, '.');
-    const std::size_t begin = (width - mark + 1) / 2;
-    return first_columns(text, begin) + ellipsis() + last_columns(text, width - mark - begin);
-  }
-  static std::string first_columns(std::string_view text, std::size_t width) {
-    std::size_t used = 0, size = 0;
-    while (size < text.size()) {
-      const code_point c = first_character(text.substr(size));
-      used += width_of(c.value);
-      if (used > width) break;
-      size += c.size;
-    }
-    return std::string{text.substr(0, size)};
-  }
-  static std::string last_columns(std::string_view text, std::size_t width) {
-    std::size_t used = display_width(text);
-    while (!text.empty() && (used > width || width_of(first_character(text).value) == 0)) {
-      const code_point c = first_character(text);
-      used -= width_of(c.value);
-      text.remove_prefix(c.size);
-    }
-    return std::string{text};
-  }
-
-  /// At spaces where there are any, with later lines indented.
-  static std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-    std::vector<std::string> lines;
-    const std::size_t indent = width > 8 ? 2 : 0;
-    while (!text.empty()) {
-      const std::string lead(lines.empty() ? 0 : indent, ' ');
-      std::string line = first_columns(text, std::max<std::size_t>(width - lead.size(), 2));
-      if (line.size() < text.size() && text[line.size()] != ' ')
-        if (const std::size_t space = line.rfind(' '); space != std::string::npos && space > 0)
-          line.resize(space);
-      text.remove_prefix(line.size());
-      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-      lines.push_back(lead + line);
-    }
-    if (lines.empty()) lines.emplace_back();
-    return lines;
-  }
-
-  // more values of a part tell no more
-  static constexpr std::size_t enough_values = 64;
-  struct values_of_place {
-    std::uint32_t place = 0;
-    std::vector<std::string> texts;
-  };
-
-  std::vector<described_row> rows_;
-  std::vector<values_of_place> values_;
-  bool ascii_;
-};
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/report/text/telling_lines.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13396,9 +15174,10 @@ namespace detail {
 struct operator_line {
   const operator_row* row = nullptr;  // its numbers; else those of `sum`
   const hidden_rows* sum = nullptr;
-  std::string name{};         // in the column of operators
-  std::string description{};  // where it is no row that telling_lines describes
-  std::size_t indent = 0;     // of the description
+  const operator_row* work = nullptr;  // FLOPs, bytes and rates of the sum, if they are one
+  std::string name{};                  // in the column of operators
+  std::string description{};           // where it is no row that telling_lines describes
+  std::size_t indent = 0;              // of the description
   row_look look{};
   // Of a row: which of the descriptions of its operator, and which row there.
   std::size_t group = none, place = 0;
@@ -13556,19 +15335,24 @@ class operator_grid {
                             [&](const operator_row& row) { return beside(row); });
   }
 
-  /// A line below a rule, of a sum over the whole table or of what is not in it.
-  void add_total(std::string name, const hidden_rows& sum) {
-    totals_.push_back({.sum = &sum, .name = std::move(name), .look = {.span = 2}});
+  /// A line below a rule, of a sum over the whole table or of what is not in it. `work`: FLOPs,
+  /// bytes and rates of it.
+  void add_total(std::string name, const hidden_rows& sum, const operator_row* work = nullptr) {
+    totals_.push_back({.sum = &sum, .work = work, .name = std::move(name), .look = {.span = 2}});
   }
 
   [[gnu::cold]] void print(page& out) {
     if (!totals_.empty()) totals_.front().look.rule_before = true;
     std::vector<operator_line> lines = lines_.lines;
     lines.insert(lines.end(), totals_.begin(), totals_.end());
-    for (const column* c : shown) cells_.columns.push_back(grid_column_of(*c));
+    for (const column* c : shown) {
+      cells_.columns.push_back(grid_column_of(*c));
+      if (is_in_tera(*c, lines)) cells_.columns.back().header.replace(0, 1, "T");
+    }
     for (const operator_line& line : lines) {
       auto& row = cells_.rows.emplace_back();
-      for (const column* c : shown) row.push_back(cell_of(*c, line));
+      for (std::size_t i = 0; i < shown.size(); ++i)
+        row.push_back(cell_of(*shown[i], line, cells_.columns[i].header != shown[i]->header));
       cells_.looks.push_back(line.look);
     }
     std::size_t texts = 0;
@@ -13627,6 +15411,9 @@ class operator_grid {
   }
 
   static bool is_text(const column& c) noexcept { return c.as <= look::bar; }
+  static bool is_work(const column& c) noexcept {
+    return c.as == look::rate || c.as == look::ratio || c.as == look::si;
+  }
 
   /// What the rows are described by.
   std::string description_header() const {
@@ -13644,7 +15431,20 @@ class operator_grid {
             .is_printable = c.as == look::parameters || c.as == look::bar};
   }
 
-  std::string cell_of(const column& c, const operator_line& line) const {
+  /// The row whose rates a line has, or none.
+  static const operator_row* rated(const operator_line& line) noexcept {
+    return line.row != nullptr ? line.row : line.work;
+  }
+  /// Whether a column of rates, GFLOP/s or GB/s, has numbers of five digits.
+  static bool is_in_tera(const column& c, const std::vector<operator_line>& lines) {
+    return c.as == look::rate &&
+           std::any_of(lines.begin(), lines.end(), [&](const operator_line& line) {
+             const figure f = rated(line) == nullptr ? figure{} : c.number->of(*rated(line));
+             return f.known() && f.value >= least_tera;
+           });
+  }
+
+  std::string cell_of(const column& c, const operator_line& line, bool tera) const {
     if (c.as == look::name) return line.name;
     if (c.as == look::parameters) return {};
     if (c.as == look::bar) {
@@ -13652,6 +15452,10 @@ class operator_grid {
                            : plan_.device      ? line.row->device_share
                                                : line.row->share;
       return bar_of(share, largest_, bar_width, out_.ascii());
+    }
+    if (is_work(c) && rated(line) != nullptr) {
+      const figure f = c.number->of(*rated(line));
+      return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
     }
     return line.row != nullptr ? cell(c, *line.row, p_, out_) : sum_cell(c, *line.sum, plan_, out_);
   }
@@ -13774,6 +15578,134 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/report/text/operator_grid.hpp>
 
+// <kprof/report/text/shared_table.hpp>
+#ifndef KPROF_REPORT_TEXT_SHARED_TABLE_HPP
+#define KPROF_REPORT_TEXT_SHARED_TABLE_HPP
+
+// The table of calls that several threads share: how long they took as a whole, how even their
+// parts were, and what waiting cost. Included by table.hpp.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A line for each operator of the table above it of which threads shared calls; nothing where
+/// there is none, or where the user has chosen the columns. Columns of their own would take the
+/// place of the parameters, and most operators would have nothing in them.
+[[gnu::cold]] inline void print_shared_calls(page& out, const profile& p, const text_plan& plan,
+                                             const operator_groups& chosen) {
+  grid table;
+  std::vector<const column*> shown;
+  for (const char* id : {"operator", "waiting", "imbalance", "threads", "total"}) {
+    shown.push_back(find_column(id));
+    table.columns.push_back({.header = shown.back()->header, .right = shown.size() > 1});
+  }
+  table.columns[0].least = 8;
+  for (const operator_group& g : chosen.groups) {
+    if (!g.sum.threads.known()) continue;
+    auto& row = table.rows.emplace_back();
+    for (const column* c : shown) row.push_back(cell(*c, g.sum, p, out));
+  }
+  if (table.rows.empty() || !plan.columns.empty()) return;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (shown[i]->as == look::ratio) table.align_points(i);
+    if (shown[i]->as == look::time) table.align_units(i);
+  }
+  out.space();
+  out.paragraph("", "Calls that threads share; total is from the first begin to the last end", 2);
+  out.space();
+  table.measure(out);
+  std::vector<std::string> left_out;
+  while (table.columns.size() > 2 && table.least_width() > out.width()) {
+    left_out.insert(left_out.begin(), table.columns.back().header);
+    table.drop(table.columns.size() - 1);
+  }
+  table.print(out);
+  if (!left_out.empty()) {
+    out.space();
+    out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
+  }
+  print_cut(out, table.cut(), table.whole_width());
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/shared_table.hpp>
+
+// <kprof/report/text/thread_lines.hpp>
+#ifndef KPROF_REPORT_TEXT_THREAD_LINES_HPP
+#define KPROF_REPORT_TEXT_THREAD_LINES_HPP
+
+// The lines of the text report that say how long threads ran outside all scopes, which no table
+// accounts for. Included by table.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// The time of one thread or several.
+struct thread_time {
+  std::string name;
+  double wall_ns = 0, in_scopes_ns = 0;
+  std::uint64_t count = 1;
+
+  double outside_ns() const noexcept { return not_negative(wall_ns - in_scopes_ns); }
+
+  /// "outside all scopes: 700 ms, 4.3% of main 4711 (wall 16.3 s, in scopes 15.6 s)"
+  [[gnu::cold]] void print(page& out, bool has_pauses) const {
+    out.paragraph("",
+                  "outside all scopes: " + out.time(outside_ns()) + ", " +
+                      format_share(share_of(outside_ns(), wall_ns)) + " of " + name + " (wall " +
+                      out.time(wall_ns) + ", in scopes " + out.time(in_scopes_ns) +
+                      (has_pauses ? "; pauses count as outside)" : ")"),
+                  2);
+  }
+};
+
+/// A line for each thread that spent more than 2 % of its time and 1 % of the run's outside all
+/// scopes, at most three, those with the most such time; then a line that sums the others.
+[[gnu::cold]] inline void print_threads(page& out, const profile& p) {
+  std::vector<thread_time> threads;
+  thread_time rest;
+  rest.count = 0;
+  for (std::uint32_t i = 0; i < p.threads.size(); ++i)
+    if (p.threads[i].wall_ns > 0)
+      threads.push_back({printable(thread_name(p, i), 40, out.ascii()), p.threads[i].wall_ns,
+                         not_negative(p.threads[i].in_scopes_ns),
+                         std::max<std::uint64_t>(1, p.threads[i].merged)});
+  std::stable_sort(threads.begin(), threads.end(), [](const thread_time& a, const thread_time& b) {
+    return a.outside_ns() > b.outside_ns();
+  });
+  std::size_t shown = 0;
+  while (shown < std::min<std::size_t>(threads.size(), 3) &&
+         threads[shown].outside_ns() > 0.02 * threads[shown].wall_ns &&
+         threads[shown].outside_ns() > 0.01 * p.wall_ns)
+    threads[shown++].print(out, p.paused_ns > 0);
+  if (shown == 0) return;
+  for (std::size_t i = shown; i < threads.size(); ++i) {
+    rest.count += threads[i].count;
+    rest.wall_ns += threads[i].wall_ns;
+    rest.in_scopes_ns += threads[i].in_scopes_ns;
+  }
+  if (rest.count == 0) return;
+  rest.name = counted(rest.count, "more thread", "more threads");
+  rest.print(out, p.paused_ns > 0);
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/thread_lines.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -13785,7 +15717,7 @@ KPROF_DETAIL_BEGIN
 namespace detail {
 
 /// Lines below the table: why a number of it is not known, and which are partly kprof's own time.
-[[gnu::cold]] inline void print_row_notes(page& out, const profile& p,
+[[gnu::cold]] inline void print_row_notes(page& out, const profile& p, const text_plan& plan,
                                           const operator_groups& chosen,
                                           const std::vector<const column*>& shown) {
   std::vector<const operator_row*> rows;
@@ -13799,18 +15731,17 @@ namespace detail {
   for (const absence why :
        {absence::no_flops, absence::no_bytes, absence::invalid, absence::merged,
         absence::zero_bytes, absence::dropped, absence::lost, absence::not_all_records,
-        absence::untimed, absence::no_launch, absence::no_time, absence::not_replayed,
-        absence::graphs_only, absence::no_calls})
+        absence::untimed, absence::no_launch, absence::not_joined, absence::not_shared,
+        absence::no_time, absence::not_replayed, absence::not_noted, absence::graphs_only,
+        absence::no_calls})
     names.print(out, "n/a, " + std::string{explain(why)} + ": ", [&](std::size_t i) {
       return std::any_of(shown.begin(), shown.end(), [&](const column* c) {
         return c->number != nullptr && c->number->of(*rows[i]).why == why;
       });
     });
+  print_first_calls(out, chosen, row_describer(p, plan, false), plan);
   names.print(out, "mean above 3 times the median, a few calls take most of the time: ",
-              [&](std::size_t i) {
-                return rows[i]->mean_ns.known() && rows[i]->median_ns.known() &&
-                       rows[i]->calls > 2 && rows[i]->mean_ns.value > 3 * rows[i]->median_ns.value;
-              });
+              [&](std::size_t i) { return has_long_calls(*rows[i]); });
   names.print(out,
               "short, so partly kprof's own time (an empty scope shows " +
                   out.time(p.cost.empty_scope_ns) + "): ",
@@ -13855,7 +15786,7 @@ namespace detail {
 [[gnu::cold]] inline void print_table(page& out, const profile& p, const text_plan& plan) {
   const operator_groups chosen(p, plan);
   out.space();
-  out.paragraph("", table_title(out, plan), 2);
+  out.paragraph("", table_title(out, plan), 2, line_style::bold);
   out.space();
   hidden_rows regions;  // outside operators
   regions.self_ns = plan.all_self_ns - chosen.all.self_ns - chosen.filtered.self_ns;
@@ -13863,7 +15794,7 @@ namespace detail {
     out.line(chosen.filtered.rows > 0 ? "no operator matches the filter" : "no operator ran");
   } else {
     operator_grid table(out, p, plan, chosen);
-    table.add_total("in operators", chosen.all);
+    table.add_total("in operators", chosen.all, &chosen.total);
     // The operator that handed a path to another thread has its row by thread elsewhere.
     if (regions.self_ns > plan.all_self_ns * 1e-9)
       table.add_total(plan.by.has(group_key::thread) ? "in regions, outside own operators"
@@ -13873,17 +15804,19 @@ namespace detail {
       table.add_total("filtered out " + filtered_by(out, plan), chosen.filtered);
     table.print(out);
     out.space();
-    print_row_notes(out, p, chosen, table.shown);
+    print_row_notes(out, p, plan, chosen, table.shown);
     if (!table.left_out.empty())
       out.list("not shown at width " + std::to_string(out.width()) + ": ", table.left_out);
     print_cut(out, table.cut, table.whole_width);
   }
   print_outside(out, p, plan);
+  print_threads(out, p);
+  print_shared_calls(out, p, plan, chosen);
 }
 
 [[gnu::cold]] inline void print_legend(page& out, const text_plan& plan) {
   out.space();
-  out.line("Legend");
+  out.line("Legend", line_style::bold);
   for (const column& c : columns) {
     if (rank_of(c, plan.device) == not_here || c.as == look::bar) continue;
     const std::string id = std::string_view{c.id} == c.header ? "" : "(" + std::string{c.id} + ") ";
@@ -13902,112 +15835,514 @@ KPROF_DETAIL_END
 
 // The call tree of the text report. Included by the text report.
 
+// <kprof/report/text/chosen_tree.hpp>
+#ifndef KPROF_REPORT_TEXT_CHOSEN_TREE_HPP
+#define KPROF_REPORT_TEXT_CHOSEN_TREE_HPP
+
+// Which rows of the call tree the text report shows. Included by tree.hpp.
+
+// <kprof/model/tree_folding.hpp>
+#ifndef KPROF_MODEL_TREE_FOLDING_HPP
+#define KPROF_MODEL_TREE_FOLDING_HPP
+
+// Folds regions of the call tree that stand beside each other and differ in a number only, as
+// `layer 0` to `layer 5` do, into one row. Included by tables.hpp and by the outputs. Pure; linear
+// in the rows of the tree, sorting aside.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+
+/// A row of the folded tree.
+struct folded_row {
+  /// The sum of the rows it stands for. Its `node` is of the first of them; its name has the range
+  /// of the number, "layer 0…5", or the few that there are, "res2,5". So have its parameters.
+  tree_row row;
+  std::uint64_t rows = 1;      ///< rows of the tree that it stands for
+  std::uint64_t siblings = 1;  ///< of these, rows below one and the same row
+  double least_ns = 0;         ///< the least total_ns of them
+  double most_ns = 0;
+  double least_device_ns = 0;  ///< the same of device_total_ns
+  double most_device_ns = 0;
+};
+
+namespace detail {
+
+/// A text cut into its numbers and what is around them.
+struct numbered_text {
+  std::vector<std::string_view> between;  // one more than the numbers
+  std::vector<std::uint64_t> numbers;
+
+  explicit numbered_text(std::string_view text) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = at;
+      std::uint64_t value = 0;
+      while (end < text.size() && is_digit(text[end]))
+        value = value * 10 + static_cast<std::uint64_t>(text[end++] - '0');
+      if (end == at) {
+        ++at;
+      } else if (end - at > 18) {  // no number that anybody counts with
+        at = end;
+      } else {
+        between.push_back(text.substr(begin, at - begin));
+        numbers.push_back(value);
+        begin = at = end;
+      }
+    }
+    between.push_back(text.substr(begin));
+  }
+
+  void hash(key_hash& out) const {
+    out.add(between.size());
+    for (const std::string_view text : between) out.add(text);
+  }
+};
+
+class tree_folding {
+ public:
+  tree_folding(const std::vector<tree_row>& tree, tree_order order)
+      : tree_(tree), order_(order), children_(tree.size()), shapes_(tree.size()) {
+    std::vector<std::uint32_t> top;
+    for (std::uint32_t i = 0; i < tree.size(); ++i)
+      (tree[i].parent < i ? children_[tree[i].parent] : top).push_back(i);
+    for (std::size_t i = tree.size(); i-- > 0;) shapes_[i] = shape_of(tree[i], children_[i]);
+    std::vector<row_set> sets;
+    for (const std::uint32_t i : top) sets.push_back({{i}, 1});
+    push(std::move(sets), scope_node::none);
+  }
+
+  std::vector<folded_row> finish() {
+    std::vector<folded_row> out;
+    while (!todo_.empty()) {
+      auto [set, parent] = std::move(todo_.back());
+      todo_.pop_back();
+      const auto at = static_cast<std::uint32_t>(out.size());
+      out.push_back(merged(set));
+      tree_row& row = out.back().row;
+      row.parent = parent;
+      row.depth = parent == scope_node::none ? 0 : out[parent].row.depth + 1;
+      push(children_of(set), at);
+    }
+    return out;
+  }
+
+ private:
+  /// Rows that become one. `siblings`: how many of them have the same parent.
+  struct row_set {
+    std::vector<std::uint32_t> rows;
+    std::uint64_t siblings = 1;
+  };
+
+  /// Equal for branches whose kinds, names and parameters are the same up to numbers.
+  std::uint64_t shape_of(const tree_row& row, const std::vector<std::uint32_t>& children) const {
+    key_hash hash;
+    hash.add(static_cast<std::uint64_t>(row.kind)).add(row.merged ? 1U : 0U);
+    // The 2 and the 3 of Conv2d and Conv3d count nothing.
+    if (row.kind == scope_kind::region) numbered_text(row.name).hash(hash);
+    else hash.add(row.name);
+    numbered_text(row.parameters).hash(hash);
+    std::vector<std::uint64_t> below;
+    for (const std::uint32_t child : children) below.push_back(shapes_[child]);
+    std::sort(below.begin(), below.end());
+    for (const std::uint64_t shape : below) hash.add(shape);
+    return hash.value();
+  }
+
+  /// The children of rows of one shape: those that correspond are one set.
+  std::vector<row_set> children_of(const row_set& of) const {
+    std::vector<row_set> sets;
+    if (of.rows.size() == 1) {
+      for (const std::uint32_t child : children_[of.rows[0]]) sets.push_back({{child}, 1});
+      return sets;
+    }
+    for (const std::uint32_t row : of.rows) {
+      std::vector<std::uint32_t> below = children_[row];
+      std::sort(below.begin(), below.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return shapes_[a] != shapes_[b] ? shapes_[a] < shapes_[b] : comes_before(a, b);
+      });
+      sets.resize(below.size());
+      for (std::size_t i = 0; i < below.size(); ++i) sets[i].rows.push_back(below[i]);
+    }
+    return sets;
+  }
+
+  bool comes_before(std::uint32_t a, std::uint32_t b) const {
+    const numbered_text x(tree_[a].name), y(tree_[b].name);
+    if (x.numbers != y.numbers) return x.numbers < y.numbers;
+    if (tree_[a].parameters != tree_[b].parameters)
+      return tree_[a].parameters < tree_[b].parameters;
+    return tree_[a].node < tree_[b].node;
+  }
+
+  /// Folds sets of siblings and puts them on the stack, the last first.
+  void push(std::vector<row_set> siblings, std::uint32_t parent) {
+    std::map<std::uint64_t, std::vector<std::size_t>> by_shape;
+    for (std::size_t i = 0; i < siblings.size(); ++i)
+      if (tree_[siblings[i].rows[0]].kind == scope_kind::region && has_one_name(siblings[i]))
+        by_shape[shapes_[siblings[i].rows[0]]].push_back(i);
+    for (const auto& [shape, of_shape] : by_shape)
+      if (of_shape.size() > 1) fold(siblings, of_shape);
+    std::vector<row_set> left;
+    for (row_set& set : siblings)
+      if (!set.rows.empty()) left.push_back(std::move(set));
+    std::vector<double> device(left.size()), host(left.size());
+    for (std::size_t i = 0; i < left.size(); ++i)
+      for (const std::uint32_t row : left[i].rows)
+        device[i] += tree_[row].device_total_ns, host[i] += tree_[row].largest_ns;
+    const std::vector<std::uint32_t> order =
+        sorted_order(left.size(), [&](std::uint32_t a, std::uint32_t b) {
+          if (order_ == tree_order::run) return left[a].rows[0] < left[b].rows[0];
+          return device[a] != device[b] ? device[a] > device[b] : host[a] > host[b];
+        });
+    for (std::size_t i = order.size(); i-- > 0;)
+      todo_.emplace_back(std::move(left[order[i]]), parent);
+  }
+
+  bool has_one_name(const row_set& set) const {
+    return std::all_of(set.rows.begin(), set.rows.end(), [&](std::uint32_t row) {
+      return tree_[row].name == tree_[set.rows[0]].name;
+    });
+  }
+
+  /// Of siblings of one shape those that differ in one number: the last one that differs.
+  void fold(std::vector<row_set>& siblings, const std::vector<std::size_t>& of_shape) const {
+    std::vector<std::vector<std::uint64_t>> numbers;
+    for (const std::size_t i : of_shape)
+      numbers.push_back(numbered_text(tree_[siblings[i].rows[0]].name).numbers);
+    std::size_t differs = numbers[0].size();
+    for (std::size_t at = 0; at < numbers[0].size(); ++at)
+      for (const auto& other : numbers)
+        if (other[at] != numbers[0][at]) differs = at;
+    if (differs == numbers[0].size()) return;
+    std::map<std::vector<std::uint64_t>, std::size_t> first;  // by the other numbers
+    for (std::size_t i = 0; i < of_shape.size(); ++i) {
+      numbers[i][differs] = 0;
+      const auto [known, is_new] = first.try_emplace(std::move(numbers[i]), of_shape[i]);
+      if (is_new) continue;
+      row_set &into = siblings[known->second], &from = siblings[of_shape[i]];
+      into.rows.insert(into.rows.end(), from.rows.begin(), from.rows.end());
+      into.siblings += from.siblings;
+      from.rows.clear();
+    }
+  }
+
+  folded_row merged(const row_set& set) const {
+    folded_row out;
+    out.rows = set.rows.size();
+    out.siblings = set.siblings;
+    out.row = tree_[*std::min_element(set.rows.begin(), set.rows.end())];
+    out.least_ns = out.most_ns = out.row.total_ns;
+    out.least_device_ns = out.most_device_ns = out.row.device_total_ns;
+    if (set.rows.size() == 1) return out;
+    rate_sum flops, bytes;
+    tree_row sum;
+    std::vector<std::uint64_t> keys;
+    text_range parameters(out.row.parameters);
+    bool alike = true;
+    for (const std::uint32_t i : set.rows) {
+      const tree_row& row = tree_[i];
+      add(sum, row);
+      flops.add(row, row.flops, row.flops_per_s);
+      bytes.add(row, row.bytes, row.bytes_per_s);
+      keys.push_back(row.key);
+      out.least_ns = std::min(out.least_ns, row.total_ns);
+      out.most_ns = std::max(out.most_ns, row.total_ns);
+      out.least_device_ns = std::min(out.least_device_ns, row.device_total_ns);
+      out.most_device_ns = std::max(out.most_device_ns, row.device_total_ns);
+      alike = parameters.add(row.parameters) && alike;
+    }
+    sum.name = name_of(set);
+    if (alike) sum.parameters = parameters.text();
+    sum.kind = out.row.kind;
+    sum.node = out.row.node;
+    sum.thread = out.row.thread;
+    sum.flops = flops.value;
+    sum.bytes = bytes.value;
+    sum.flops_per_s = flops.rate();
+    sum.bytes_per_s = bytes.rate();
+    std::sort(keys.begin(), keys.end());
+    key_hash hash;
+    for (const std::uint64_t key : keys) hash.add(key);
+    sum.key = hash.value();
+    out.row = std::move(sum);
+    return out;
+  }
+
+  static void add(tree_row& sum, const tree_row& row) {
+    sum.merged = sum.merged || row.merged;
+    sum.invalid = sum.invalid || row.invalid;
+    sum.calls += row.calls;
+    sum.timed_calls += row.timed_calls;
+    sum.calls_ns += row.calls_ns;
+    sum.replays += row.replays;
+    sum.open += row.open;
+    sum.open_ns += row.open_ns;
+    sum.total_ns += row.total_ns;
+    sum.self_ns += row.self_ns;
+    sum.largest_ns += row.largest_ns;
+    sum.total_share += row.total_share;
+    sum.self_share += row.self_share;
+    sum.device_ns += row.device_ns;
+    sum.device_total_ns += row.device_total_ns;
+    sum.device_share += row.device_share;
+  }
+
+  /// A number of several rows, and their rate over the time that each is rated by.
+  struct rate_sum {
+    figure value{}, over_time{};
+    double seconds = 0;
+
+    void add(const tree_row& row, const figure& number, const figure& per_s) {
+      value.value += number.value;
+      value.why = std::max(value.why, number.why);
+      const double s = (row.device_total_ns > 0 ? row.device_total_ns : row.total_ns) * 1e-9;
+      seconds += s;
+      over_time.value += per_s.known() ? per_s.value * s : 0;
+      over_time.why = std::max(over_time.why, per_s.why);
+    }
+    figure rate() const { return ratio(over_time, seconds, absence::no_time); }
+  };
+
+  /// "3", "0…5", or "2,5" of a few numbers with others between them.
+  static std::string values_text(const std::set<std::uint64_t>& values) {
+    const std::uint64_t least = *values.begin(), most = *values.rbegin();
+    if (values.size() > 3 || (values.size() > 1 && most - least == values.size() - 1))
+      return std::to_string(least) + "\u2026" + std::to_string(most);
+    std::string out;
+    for (const std::uint64_t value : values)
+      out.append(out.empty() ? "" : ",").append(std::to_string(value));
+    return out;
+  }
+
+  std::string name_of(const row_set& set) const {
+    const numbered_text first(tree_[set.rows[0]].name);
+    if (has_one_name(set)) return tree_[set.rows[0]].name;
+    std::vector<std::set<std::uint64_t>> values(first.numbers.size());
+    for (const std::uint32_t row : set.rows) {
+      const numbered_text other(tree_[row].name);
+      for (std::size_t i = 0; i < values.size() && i < other.numbers.size(); ++i)
+        values[i].insert(other.numbers[i]);
+    }
+    std::string out{first.between[0]};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out.append(values_text(values[i])).append(first.between[i + 1]);
+    return out;
+  }
+
+  const std::vector<tree_row>& tree_;
+  tree_order order_;
+  std::vector<std::vector<std::uint32_t>> children_;  // in the order of the tree
+  std::vector<std::uint64_t> shapes_;
+  std::vector<std::pair<row_set, std::uint32_t>> todo_;
+};
+
+}  // namespace detail
+
+/// The call tree with siblings folded that differ in a number only and whose branches have the same
+/// shape: regions of the same names up to numbers, over the same operators with the same parameters
+/// up to numbers. Where names differ in several numbers, the last one is folded. A parent comes
+/// before its children. By tree_order::run the tree must have that order.
+///     for (const kprof::folded_row& f : kprof::fold_siblings(kprof::call_tree(run)))
+///       use(f.row.name, f.siblings, f.least_ns, f.most_ns);
+inline std::vector<folded_row> fold_siblings(const std::vector<tree_row>& tree,
+                                             tree_order order = tree_order::time) {
+  return detail::tree_folding(tree, order).finish();
+}
+
+KPROF_DETAIL_END
+
+#endif  // <kprof/model/tree_folding.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
 
-/// Which rows of the tree are shown. A row that is shown has its parents shown.
+/// The rows of the tree, regions that differ in a number only as one. A row that is shown has its
+/// parents shown.
 struct chosen_tree {
-  std::vector<tree_row> rows;
+  std::vector<folded_row> rows;
   std::vector<bool> shown, last;  // last: no sibling below it is shown
   hidden_rows filtered, cut;
-  bool any_open = false;
+  bool any_open = false, any_folded = false;  // of those that are shown
 
-  [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan)
-      : rows(kprof::call_tree(p, plan.by.has(group_key::thread))),
-        shown(rows.size(), true),
-        last(rows.size(), false) {
-    if (plan.filter.active()) filter(plan.filter);
+  [[gnu::cold]] chosen_tree(const profile& p, const text_plan& plan) {
+    const tree_order order = plan.options.order;
+    std::vector<tree_row> all = kprof::call_tree(p, plan.by.has(group_key::thread), order);
+    if (plan.filter.active()) keep_matching(all, plan.filter);
+    if (plan.options.top > 0) rows = fold_siblings(all, order);
+    else
+      for (tree_row& row : all) {
+        const double ns = row.total_ns, device_ns = row.device_total_ns;
+        rows.push_back({std::move(row), 1, 1, ns, ns, device_ns, device_ns});
+      }
+    shown.assign(rows.size(), true);
+    last.assign(rows.size(), false);
     if (plan.options.top > 0) keep_largest(plan.options.top);
     bool top_seen = false;
     std::vector<bool> child_seen(rows.size(), false);
     for (std::size_t i = rows.size(); i-- > 0;) {
       if (!shown[i]) continue;
-      any_open = any_open || rows[i].open > 0;
-      if (rows[i].parent == scope_node::none) last[i] = !top_seen, top_seen = true;
-      else last[i] = !child_seen[rows[i].parent], child_seen[rows[i].parent] = true;
+      const tree_row& row = rows[i].row;
+      any_open = any_open || row.open > 0;
+      any_folded = any_folded || rows[i].siblings > 1;
+      if (row.parent == scope_node::none) last[i] = !top_seen, top_seen = true;
+      else last[i] = !child_seen[row.parent], child_seen[row.parent] = true;
     }
   }
 
  private:
-  void filter(const name_filter& wanted) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool inside = rows[i].parent != scope_node::none && shown[rows[i].parent];
-      shown[i] = inside || (rows[i].kind != scope_kind::root &&
-                            wanted.matches(rows[i].name, rows[i].parameters));
+  /// Leaves what matches, and what is around and inside it.
+  void keep_matching(std::vector<tree_row>& all, const name_filter& wanted) {
+    std::vector<bool> kept(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool inside = all[i].parent != scope_node::none && kept[all[i].parent];
+      kept[i] = inside ||
+                (all[i].kind != scope_kind::root && wanted.matches(all[i].name, all[i].parameters));
     }
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      if (shown[i] && rows[i].parent != scope_node::none) shown[rows[i].parent] = true;
-      if (!shown[i]) filtered.add(rows[i]);
+    for (std::size_t i = all.size(); i-- > 0;) {
+      if (kept[i] && all[i].parent != scope_node::none) kept[all[i].parent] = true;
+      if (!kept[i]) filtered.add(all[i]);
     }
+    std::vector<tree_row> left;
+    std::vector<std::uint32_t> place(all.size(), scope_node::none);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!kept[i]) continue;
+      place[i] = static_cast<std::uint32_t>(left.size());
+      if (all[i].parent != scope_node::none) all[i].parent = place[all[i].parent];
+      left.push_back(std::move(all[i]));
+    }
+    all = std::move(left);
   }
 
   void keep_largest(std::size_t top) {
     // A parent is no smaller than its children and comes before them.
     std::size_t kept = 0;
     for (const std::uint32_t i : sorted_order(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-           return is_larger(rows[a], rows[b]);
+           return is_larger(rows[a].row, rows[b].row);
          })) {
-      if (!shown[i] || kept++ < top) continue;
+      if (kept++ < top) continue;
       shown[i] = false;
-      cut.add(rows[i]);
+      cut.add(rows[i].row);
     }
   }
 };
 
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/report/text/chosen_tree.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
 /// The lines that lead to a row; for a row too deep to draw, how deep it is.
 [[gnu::cold]] inline std::string tree_lines(const chosen_tree& tree, std::size_t at,
                                             std::size_t page_width, bool ascii) {
-  const std::size_t depth = tree.rows[at].depth;
+  const std::size_t depth = tree.rows[at].row.depth;
   if (depth == 0) return {};
   const char* branch =
       tree.last[at] ? (ascii ? "`- " : "\u2514\u2500 ") : (ascii ? "|- " : "\u251C\u2500 ");
   if (3 * depth > page_width * 2 / 5)
     return (ascii ? ".." : "\u2026") + std::to_string(depth) + ' ' + branch;
   std::vector<bool> ends;
-  for (std::uint32_t up = tree.rows[at].parent; up != scope_node::none && tree.rows[up].depth > 0;
-       up = tree.rows[up].parent)
+  for (std::uint32_t up = tree.rows[at].row.parent;
+       up != scope_node::none && tree.rows[up].row.depth > 0; up = tree.rows[up].row.parent)
     ends.push_back(tree.last[up]);
   std::string lines;
   for (std::size_t i = ends.size(); i-- > 0;) lines += ends[i] ? "   " : ascii ? "|  " : "\u2502  ";
   return lines + branch;
 }
 
-[[gnu::cold]] inline std::string tree_label(const tree_row& row, const profile& p) {
+[[gnu::cold]] inline std::string tree_label(const folded_row& folded, const profile& p,
+                                            bool ascii) {
+  const tree_row& row = folded.row;
   if (row.kind == scope_kind::root) return "thread " + thread_name(p, row.thread);
-  const std::string name = row.name.empty() ? "(no name)" : row.name;
-  if (row.kind != scope_kind::op) return name;
-  const std::string parameters = row.merged ? "not kept" : row.parameters;
+  // the range of a folded row
+  const auto ascii_if = [&](std::string text) {
+    for (std::size_t at = 0;
+         ascii && folded.rows > 1 && (at = text.find("\u2026", at)) != std::string::npos;)
+      text.replace(at, 3, "...");
+    return text;
+  };
+  const std::string name = row.name.empty() ? "(no name)" : ascii_if(row.name);
+  const std::string times =
+      folded.siblings > 1 ? (ascii ? " x" : " \u00D7") + format_count(folded.siblings) : "";
+  if (row.kind != scope_kind::op) return name + times;
+  const std::string parameters = row.merged ? "not kept" : ascii_if(row.parameters);
   if (!row.invalid) return name + '(' + parameters + ')';
   return name + (parameters.empty() ? "(invalid)" : "(invalid: " + parameters + ')');
 }
 
-[[gnu::cold]] inline std::vector<std::string> tree_cells(const chosen_tree& tree, std::size_t at,
-                                                         const profile& p, const page& out,
-                                                         bool device) {
-  const tree_row& row = tree.rows[at];
+/// A column of the tree beside the scopes.
+struct tree_column {
+  const char* header;
+  unsigned rank, device_rank;  // where not all fit, the highest goes first; 0: not there
+  look as;
+};
+inline constexpr tree_column tree_columns[] = {
+    {"calls", 1, 1, look::calls},     {"open", 2, 2, look::open},  {"device", 0, 2, look::time},
+    {"dev share", 0, 3, look::share}, {"total", 2, 5, look::time}, {"share", 3, 10, look::share},
+    {"each", 6, 6, look::time},       {"self", 5, 8, look::time},  {"mean", 8, 11, look::time},
+    {"GFLOP/s", 4, 4, look::rate},    {"GB/s", 7, 7, look::rate},  {"FLOPs", 9, 9, look::si},
+};
+
+/// "44.1 … 53.0 ms": the least and the most that one of the folded rows took.
+[[gnu::cold]] inline std::string each_cell(const folded_row& row, const page& out, bool device) {
+  if (row.siblings < 2) return {};
+  const double least = device ? row.least_device_ns : row.least_ns,
+               most = device ? row.most_device_ns : row.most_ns;
+  return out.time(least) + (out.ascii() ? " - " : " \u2013 ") + out.time(most);
+}
+
+/// FLOPs, bytes and their rates; empty where no operator is below.
+[[gnu::cold]] inline std::string work_cell(const figure& f, look as, bool tera, const page& out) {
+  if (f.why == absence::no_operator) return {};
+  return f.known() ? number_cell(as, tera ? f.value * 1e-3 : f.value, out) : "n/a";
+}
+
+[[gnu::cold]] inline std::string tree_cell(const tree_column& c, const folded_row& folded,
+                                           const page& out, bool device, bool tera) {
+  const tree_row& row = folded.row;
   const bool thread = row.kind == scope_kind::root;
-  std::vector<std::string> cells{
-      tree_lines(tree, at, out.width(), out.ascii()) + tree_label(row, p),
-      thread ? "" : calls_cell(row.calls + row.replays)};
-  if (tree.any_open) cells.push_back(thread ? "" : open_cell(row.open, row.open_ns, out));
-  if (device) {
-    cells.push_back(out.time(row.device_total_ns));
-    cells.push_back(format_share(row.device_share));
-  }
-  cells.push_back(out.time(row.total_ns));
-  cells.push_back(format_share(row.total_share));
-  cells.push_back(thread ? "" : out.time(row.self_ns));
-  cells.push_back(thread           ? ""
-                  : row.calls == 0 ? "n/a"
-                                   : out.time(row.total_ns / static_cast<double>(row.calls)));
-  return cells;
+  const std::string_view header = c.header;
+  if (header == "calls") return thread ? "" : calls_cell(row.calls + row.replays);
+  if (header == "open") return thread ? "" : open_cell(row.open, row.open_ns, out);
+  if (header == "device") return out.time(row.device_total_ns);
+  if (header == "dev share") return format_share(row.device_share);
+  if (header == "total") return out.time(row.total_ns);
+  if (header == "share") return format_share(row.total_share);
+  if (header == "each") return each_cell(folded, out, device);
+  if (header == "self") return thread ? "" : out.time(row.self_ns);
+  if (header == "mean")
+    return thread                 ? ""
+           : row.timed_calls == 0 ? "n/a"
+                                  : out.time(row.calls_ns / static_cast<double>(row.timed_calls));
+  return work_cell(header == "GFLOP/s" ? row.flops_per_s
+                   : header == "GB/s"  ? row.bytes_per_s
+                                       : row.flops,
+                   c.as, tera, out);
 }
 
 /// The page width at which no label is cut. A wider page has more of the lines that lead to deep
@@ -14019,7 +16354,7 @@ struct chosen_tree {
     for (std::size_t i = 0; i < tree.rows.size(); ++i) {
       if (!tree.shown[i]) continue;
       const std::string label =
-          tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p);
+          tree_lines(tree, i, width, out.ascii()) + tree_label(tree.rows[i], p, out.ascii());
       wanted =
           std::max(wanted, others + display_width(printable(label, 2 * widest_page, out.ascii())));
     }
@@ -14028,11 +16363,20 @@ struct chosen_tree {
   }
 }
 
-[[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan) {
+[[gnu::cold]] inline std::string tree_title(const page& out, const text_plan& plan,
+                                            const chosen_tree& tree) {
   const std::string share = "share is total, of " + out.time(plan.all_self_ns) + " in all scopes";
-  if (!plan.device) return "Call tree, sorted by total; " + share;
-  return "Call tree, sorted by device: that of a scope and all below it; dev share is of " +
-         out.time(plan.all_device_ns) + " of device time, " + share;
+  std::string title = plan.options.order == tree_order::run ? "Call tree, in the order of the run; "
+                      : plan.device                         ? "Call tree, sorted by device; "
+                                                            : "Call tree, sorted by total; ";
+  if (plan.device)
+    title += "device is that of a scope and all below it, dev share of " +
+             out.time(plan.all_device_ns) + " of device time, ";
+  title += share;
+  if (tree.any_folded)
+    title += std::string{"; "} + (out.ascii() ? "x2" : "\u00D72") +
+             ": so many regions that differ in a number, as one row";
+  return title;
 }
 
 /// Work that is in no scope of the tree.
@@ -14049,34 +16393,108 @@ struct chosen_tree {
                 2);
 }
 
+/// The tree laid out on a page.
+class tree_grid {
+ public:
+  [[gnu::cold]] tree_grid(const page& out, const profile& p, const text_plan& plan,
+                          const chosen_tree& tree)
+      : out_(out), p_(p), tree_(tree) {
+    cells_.columns.push_back({.header = "scope", .right = false});
+    ranks_.push_back(0);
+    for (std::size_t i = 0; i < tree.rows.size(); ++i)
+      if (tree.shown[i])
+        cells_.rows.push_back({tree_lines(tree, i, out.width(), out.ascii()) +
+                               tree_label(tree.rows[i], p, out.ascii())});
+    for (const tree_column& c : tree_columns) add(c, plan.device);
+  }
+
+  bool empty() const noexcept { return cells_.rows.empty(); }
+
+  [[gnu::cold]] void print(page& out) {
+    cells_.measure(out);
+    const std::size_t others = cells_.whole_width() - cells_.columns[0].natural;
+    std::vector<std::string> left_out;
+    drop_until(std::max<std::size_t>(16, out.width() * 2 / 5), 3, left_out);
+    drop_until(10, 2, left_out);
+    cells_.print(out);
+    out.space();
+    if (!left_out.empty())
+      out.list("not shown at width " + std::to_string(out.width()) + ": ", left_out);
+    if (const auto cut = cells_.cut(); !cut.empty())
+      print_cut(out, cut, whole_tree_width(tree_, p_, out, others));
+  }
+
+ private:
+  [[gnu::cold]] void add(const tree_column& c, bool device) {
+    const unsigned rank = device ? c.device_rank : c.rank;
+    if (rank == 0) return;
+    const std::string_view name = c.header;
+    if ((name == "open" && !tree_.any_open) || (name == "each" && !tree_.any_folded)) return;
+    const bool work = c.as == look::rate || c.as == look::si;
+    double most = 0;
+    for (std::size_t i = 0; i < tree_.rows.size(); ++i) {
+      const tree_row& row = tree_.rows[i].row;
+      const figure f = name == "GFLOP/s" ? row.flops_per_s
+                       : name == "GB/s"  ? row.bytes_per_s
+                                         : row.flops;
+      if (tree_.shown[i] && f.known()) most = std::max(most, f.value);
+    }
+    if (work && !(most > 0)) return;
+    const bool tera = c.as == look::rate && most >= least_tera;
+    cells_.columns.push_back({.header = tera ? 'T' + std::string(name.substr(1)) : c.header});
+    ranks_.push_back(rank);
+    for (std::size_t i = 0, line = 0; i < tree_.rows.size(); ++i)
+      if (tree_.shown[i])
+        cells_.rows[line++].push_back(tree_cell(c, tree_.rows[i], out_, device, tera));
+    if (c.as == look::rate) cells_.align_points(cells_.columns.size() - 1);
+  }
+
+  void drop_until(std::size_t least, std::size_t kept, std::vector<std::string>& left_out) {
+    cells_.columns[0].least = least;
+    while (cells_.columns.size() > kept && cells_.least_width() > out_.width()) {
+      const auto worst = std::max_element(ranks_.begin(), ranks_.end());
+      const auto at = static_cast<std::size_t>(worst - ranks_.begin());
+      left_out.insert(left_out.begin(), cells_.columns[at].header);
+      cells_.drop(at);
+      ranks_.erase(worst);
+    }
+  }
+
+  const page& out_;
+  const profile& p_;
+  const chosen_tree& tree_;
+  grid cells_;
+  std::vector<unsigned> ranks_;  // by column
+};
+
+/// A line for each reason for which rates of operators are not known, where no table of operators
+/// says it.
+[[gnu::cold]] inline void print_tree_absences(page& out, const chosen_tree& tree) {
+  std::vector<const tree_row*> rows;
+  std::vector<std::string> of_rows;
+  for (std::size_t i = 0; i < tree.rows.size(); ++i)
+    if (tree.shown[i] && tree.rows[i].row.kind == scope_kind::op) {
+      rows.push_back(&tree.rows[i].row);
+      of_rows.push_back(tree.rows[i].row.name);
+    }
+  const concerned_names names(std::move(of_rows));
+  for (unsigned why = 1; why < static_cast<unsigned>(absence::no_operator); ++why)
+    names.print(out, "n/a, " + std::string{explain(static_cast<absence>(why))} + ": ",
+                [&](std::size_t i) {
+                  return static_cast<unsigned>(rows[i]->flops_per_s.why) == why ||
+                         static_cast<unsigned>(rows[i]->bytes_per_s.why) == why;
+                });
+}
+
 [[gnu::cold]] inline void print_tree(page& out, const profile& p, const text_plan& plan) {
   const chosen_tree tree(p, plan);
   out.space();
-  out.paragraph("", tree_title(out, plan), 2);
+  out.paragraph("", tree_title(out, plan, tree), 2, line_style::bold);
   out.space();
-  grid cells;
-  for (const std::string_view header :
-       {"scope", "calls", "open", "device", "dev share", "total", "share", "self", "mean"})
-    if ((header != "open" || tree.any_open) && (!header.starts_with("dev") || plan.device))
-      cells.columns.push_back({.header = std::string{header}, .right = header != "scope"});
-  for (std::size_t i = 0; i < tree.rows.size(); ++i)
-    if (tree.shown[i]) cells.rows.push_back(tree_cells(tree, i, p, out, plan.device));
-  if (cells.rows.empty()) {
-    out.line("no scope matches the filter");
-  } else {
-    cells.measure(out);
-    const std::size_t others = cells.whole_width() - cells.columns[0].natural;
-    cells.columns[0].least = std::max<std::size_t>(16, out.width() * 2 / 5);
-    while (cells.columns.size() > 3 && cells.least_width() > out.width())
-      cells.drop(cells.columns.size() - 1);
-    cells.columns[0].least = 10;
-    while (cells.columns.size() > 2 && cells.least_width() > out.width())
-      cells.drop(cells.columns.size() - 1);
-    cells.print(out);
-    out.space();
-    if (const auto cut = cells.cut(); !cut.empty())
-      print_cut(out, cut, whole_tree_width(tree, p, out, others));
-  }
+  tree_grid table(out, p, plan, tree);
+  if (table.empty()) out.line("no scope matches the filter");
+  else table.print(out);
+  if (!plan.options.table) print_tree_absences(out, tree);
   tree.cut.print(out, "more rows", cut_by(plan, plan.device ? "by device" : "by total"), plan);
   tree.filtered.print(out, "filtered out", filtered_by(out, plan), plan);
   print_outside_scopes(out, p, plan);
@@ -14096,6 +16514,21 @@ KPROF_DETAIL_BEGIN
 
 namespace detail {
 
+/// " · 218 GFLOP at 9.16 GFLOP/s": what the formulas say of all calls, over the time of the run;
+/// where they say no FLOPs, bytes. Empty where they say neither.
+[[gnu::cold]] inline std::string total_work_text(const profile& p, const page& out) {
+  const operator_row all = operator_total(p);
+  const bool computes = all.flops.known() && all.flops.value > 0;
+  const figure amount = computes ? all.flops : all.bytes;
+  if (!amount.known() || !(amount.value > 0)) return {};
+  const std::string unit = computes ? "FLOP" : "B";
+  std::string text = out.dot() + format_si(amount.value, unit.c_str());
+  const double running_ns = p.wall_ns - p.paused_ns;
+  if (running_ns > 0)
+    text += " at " + format_si(amount.value / (running_ns * 1e-9), (unit + "/s").c_str());
+  return text;
+}
+
 [[gnu::cold]] inline void print_header(page& out, const profile& p) {
   std::uint64_t threads = 0;
   for (const thread_info& t : p.threads) threads += std::max<std::uint64_t>(1, t.merged);
@@ -14105,6 +16538,7 @@ namespace detail {
   if (p.paused_ns > 0) text += " (" + out.time(p.paused_ns) + " paused)";
   text += out.dot() + counted(threads, "thread", "threads");
   if (p.cpus > 0) text += " on " + counted(p.cpus, "CPU", "CPUs");
+  text += total_work_text(p, out);
   if (!p.recording) text += out.dot() + (p.state.empty() ? "not recording" : out.safe(p.state));
   out.paragraph("", text, 2);
 }
@@ -14125,7 +16559,8 @@ inline bool has_scopes(const profile& p) noexcept {
             options.ascii, options.color.value_or(false));
   print_header(page, p);
   print_devices(page, p);
-  for (const std::string& line : plan.complaints) page.paragraph("! ", page.safe(line), 4);
+  for (const std::string& line : plan.complaints)
+    page.paragraph("! ", page.safe(line), 4, line_style::notice);
   if (!has_scopes(p)) {
     page.space();
     page.line("no scopes were recorded");
@@ -14229,21 +16664,28 @@ inline constexpr option report_option_table[] = {
     {.name = "tree",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
-     .meaning = "show the call tree; `auto`: where it says more than the operators, since there "
-                "are none or 10 % of the time is outside them",
+     .fallback = "auto",
+     .meaning = "show the call tree; `auto`: where it says more than the operators, since their "
+                "table is off, there are none, or 10 % of the time is outside them: of the "
+                "device's time, if any",
      .store = &store_member<&report_options::tree>},
+    {.name = "order",
+     .kind = option_kind::choice,
+     .form = "time|run",
+     .fallback = "time",
+     .meaning = "the order of siblings in the call tree: most time first, or as they first began",
+     .store = &store_member<&report_options::order>},
     {.name = "kernels",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
+     .fallback = "auto",
      .meaning = "show the table of kernels, if any ran; `auto`: where operators do not explain "
                 "1 % of the device's time",
      .store = &store_member<&report_options::kernels>},
     {.name = "copies",
      .kind = option_kind::choice,
      .form = "auto|on|off",
-     .fallback = "on",
+     .fallback = "auto",
      .meaning = "show the table of copies and memsets, if there were any; `auto`: where they take "
                 "10 % of the device's time",
      .store = &store_member<&report_options::copies>},
@@ -14254,15 +16696,16 @@ inline constexpr option report_option_table[] = {
      .store = &store_member<&report_options::full_names>},
     {.name = "details",
      .kind = option_kind::flag,
-     .fallback = "on",
-     .meaning = "show the account of what was seen, what kprof took and of its clock also where "
-                "nothing was lost",
+     .fallback = "off",
+     .meaning = "show the whole account of what was seen, of kprof's own cost and of its clock; "
+                "else one sentence stands for it where nothing was lost",
      .store = &store_member<&report_options::details>},
     {.name = "color",
      .kind = option_kind::choice,
      .form = "auto|on|off",
      .fallback = "auto",
-     .meaning = "bold and dim lines; `auto`: on a terminal, unless `NO_COLOR` is set",
+     .meaning = "bold heads, what is missing in red, what else to know in yellow; `auto`: on a "
+                "terminal, unless `NO_COLOR` is set",
      .store = &store_member<&report_options::color>},
     {.name = "ascii",
      .kind = option_kind::flag,
@@ -15615,6 +18058,13 @@ inline void append_notes(const char* at, std::uint32_t path, std::uint32_t threa
   }
 }
 
+/// A part of a shared call that has ended, as folding found it.
+struct part_note {
+  std::uint32_t node;
+  std::uint64_t begin;  // ticks
+  std::uint64_t end;
+};
+
 /// The place of a captured graph node in the call tree, as a plain value.
 struct captured_scope {
   /// Not known: kprof does not know where the node was captured, or had no memory to note it.
@@ -15633,6 +18083,7 @@ struct log_counts {
   std::uint64_t never_closed = 0;      // scopes of the threads whose totals were moved here
   std::uint64_t merged_threads = 0;    // ended threads whose totals were moved here
   std::uint64_t launches_lost = 0;     // that found no room
+  std::uint64_t merged_ticks = 0;      // how long those threads have run, summed
 
   /// Adds what an ended thread's log has counted.
   void add(const log_counts& other) noexcept {
@@ -15642,6 +18093,7 @@ struct log_counts {
     never_closed += other.never_closed;
     merged_threads += other.merged_threads;
     launches_lost += other.launches_lost;
+    merged_ticks += other.merged_ticks;
   }
 };
 
@@ -15905,21 +18357,24 @@ class op_info {
       : declared_name(copy(from.name())),
         name(declared_name),
         params_size(from.params_size),
+        part_at(from.part_at),
         fields(copy_fields(from.params())),
         defaults(params_size, '\0') {
     add_runs(runs_, fields, 0);
+    for (const byte_run& r : runs_)
+      std::memcpy(defaults.data() + r.offset,
+                  static_cast<const char*>(from.params().defaults) + r.offset, r.size);
+    if (part_at != 0) add_part_number();
     packed = params_size == 0 ||
              (runs_.size() == 1 && runs_[0].offset == 0 && runs_[0].size == params_size);
-    if (params_size != 0)
-      canonical(static_cast<const char*>(from.params().defaults), defaults.data());
   }
 
   /// The same operator, declared in another binary or in this one: same name, size and fields, and
   /// no other formulas from the same binary, for then they are two that share a name, of two
-  /// namespaces for instance.
+  /// namespaces for instance. Parts of its calls have another op_info than its whole calls.
   bool is(const op_info& other, const module_record* home, const op_desc& desc) const {
-    if (declared_name != other.declared_name || params_size != other.params_size ||
-        !same_fields(fields, other.fields))
+    if (declared_name != other.declared_name || !same_fields(fields, other.fields) ||
+        (part_at == other.part_at && params_size != other.params_size))
       return false;
     for (const evaluator& e : evaluators_)
       if (e.home == home && e.evaluate != desc.evaluate) return false;
@@ -15960,11 +18415,20 @@ class op_info {
   std::string declared_name;
   std::string name;  // as shown: with a number when another operator is called the same
   std::uint32_t params_size;
+  std::uint32_t part_at;  // of parts of calls: where the part_number is; 0 of whole calls
   std::vector<field_info> fields;
-  std::string defaults;  // parameters of a value-initialised object
-  bool packed = false;   // no padding: bytes as they are
+  std::string defaults;      // parameters of a value-initialised object
+  bool packed = false;       // no padding: bytes as they are
+  bool shares_name = false;  // with the same operator in parts, or as a whole
 
  private:
+  void add_part_number() {
+    constexpr std::uint32_t size = sizeof(part_number);
+    if (!runs_.empty() && runs_.back().offset + runs_.back().size == part_at)
+      runs_.back().size += size;
+    else runs_.push_back({part_at, size});
+  }
+
   struct evaluator {
     const module_record* home;
     void (*evaluate)(const void*, work&) noexcept;
@@ -16036,15 +18500,22 @@ class site_table {
 
   op_info& intern(const op_desc& desc, const module_record* home) {
     op_info candidate(desc);
+    const op_info* in_parts = nullptr;  // the same operator, and one of both is of parts
     std::size_t namesakes = 0;
     for (const auto& op : ops_) {
       if (op->is(candidate, home, desc)) {
-        op->add_evaluator(home, desc);
-        return *op;
+        if (op->part_at == candidate.part_at) {
+          op->add_evaluator(home, desc);
+          return *op;
+        }
+        in_parts = op.get();
+      } else if (op->declared_name == candidate.declared_name && !op->shares_name) {
+        ++namesakes;
       }
-      if (op->declared_name == candidate.declared_name) ++namesakes;
     }
-    if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
+    if (in_parts != nullptr) candidate.name = in_parts->name;
+    else if (namesakes != 0) candidate.name += " (" + std::to_string(namesakes + 1) + ")";
+    candidate.shares_name = in_parts != nullptr;
     ops_.push_back(std::make_unique<op_info>(std::move(candidate)));
     ops_.back()->add_evaluator(home, desc);
     return *ops_.back();
@@ -16071,48 +18542,11 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/op_info.hpp>
 
-// <kprof/record/same_bytes.hpp>
-#ifndef KPROF_RECORD_SAME_BYTES_HPP
-#define KPROF_RECORD_SAME_BYTES_HPP
+// <kprof/record/part_payload.hpp>
+#ifndef KPROF_RECORD_PART_PAYLOAD_HPP
+#define KPROF_RECORD_PART_PAYLOAD_HPP
 
-// Compares parameters, which are a few words: here that takes half the time of calling memcmp.
-
-#include <bit>
-#include <cstdint>
-#include <cstring>
-
-KPROF_DETAIL_BEGIN
-namespace detail {
-
-inline std::uint64_t differing_bits(const char* a, const char* b) noexcept {
-  std::uint64_t x, y;
-  std::memcpy(&x, a, 8);
-  std::memcpy(&y, b, 8);
-  return x ^ y;
-}
-inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept {
-  return differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
-         differing_bits(a + 24, b + 24);
-}
-
-/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
-/// read but do not count.
-template <bool Padded>
-bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
-  for (; n >= 64; a += 64, b += 64, n -= 64)
-    if ((differing_bits_of_4(a, b) | differing_bits_of_4(a + 32, b + 32)) != 0) return false;
-  for (; n >= 8; a += 8, b += 8, n -= 8)
-    if (differing_bits(a, b) != 0) return false;
-  if (n == 0) return true;
-  if constexpr (Padded && std::endian::native == std::endian::little)
-    return differing_bits(a, b) << (64 - 8 * n) == 0;
-  else return std::memcmp(a, b, n) == 0;
-}
-
-}  // namespace detail
-KPROF_DETAIL_END
-
-#endif  // <kprof/record/same_bytes.hpp>
+// Where a payload holds which part of a call it is of. Pure.
 
 // <kprof/record/tree_node.hpp>
 #ifndef KPROF_RECORD_TREE_NODE_HPP
@@ -16173,6 +18607,7 @@ struct tree_node {
   std::uint32_t payload_at = 0;
   std::uint32_t payload_size = 0;
   bool merged = false;           // calls of all parameters that came when memory was spent
+  bool is_part = false;          // its scopes are parts of calls that threads share
   std::uint32_t shown_size = 0;  // bytes behind the payload that say how it is shown
   std::uint64_t calls = 0;
   std::uint64_t total = 0;  // ticks
@@ -16183,18 +18618,130 @@ struct tree_node {
   // What a call that has been seen before does not touch.
   std::uint32_t next_in_bucket = 0;
   std::uint32_t hash = 0;
-  std::uint64_t captured = 0;  // of the calls, those that only captured work into a graph
+  std::uint64_t first = 0;      // the duration of the call that ended first, in ticks
+  std::uint64_t first_end = 0;  // when it ended
+  std::uint64_t captured = 0;   // of the calls, those that only captured work into a graph
   // How many of the calls launched work on a device. In the node of a graph and in those below it,
   // which have no calls, it counts the replays. A second field for these would give the node an odd
   // size, which makes folding slower by a hundredth.
   std::uint64_t device_calls = 0;
   work values{};
+
+  /// Counts one finished call, but for the histogram.
+  [[gnu::always_inline]] void count(std::uint64_t ticks, std::uint64_t self_ticks,
+                                    std::uint64_t end) noexcept {
+    if (calls == 0) [[unlikely]] {
+      first = ticks;
+      first_end = end;
+    }
+    ++calls;
+    total += ticks;
+    self += self_ticks;
+    if (ticks < shortest) shortest = ticks;
+    if (ticks > longest) longest = ticks;
+  }
+  /// Adds what a node of another thread has counted, but for the histogram.
+  void add_counts(const tree_node& from) noexcept {
+    if (from.calls != 0 && (calls == 0 || from.first_end < first_end)) {
+      first = from.first;
+      first_end = from.first_end;
+    }
+    calls += from.calls;
+    total += from.total;
+    self += from.self;
+    captured += from.captured;
+    device_calls += from.device_calls;
+    if (from.shortest < shortest) shortest = from.shortest;
+    if (from.longest > longest) longest = from.longest;
+  }
 };
 
 }  // namespace detail
 KPROF_DETAIL_END
 
 #endif  // <kprof/record/tree_node.hpp>
+
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline bool has_parts(const site_info& where) noexcept {
+  return where.op != nullptr && where.op->part_at != 0;
+}
+/// What is kept of a payload whose parameters are not: of a part its number, so that a call whose
+/// parts' parameters are lost is still one call.
+inline payload payload_when_merged(const site_info& where, payload p) noexcept {
+  if (!has_parts(where)) return {nullptr, 0};
+  return {p.bytes + where.op->part_at, sizeof(part_number)};
+}
+/// Of a node of an operator in parts. `merged`: its parameters were not kept.
+inline part_number part_number_of(const op_info& op, payload p, bool merged = false) noexcept {
+  part_number out;
+  std::memcpy(&out, p.bytes + (merged ? 0 : op.part_at), sizeof out);
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/part_payload.hpp>
+
+// <kprof/record/same_bytes.hpp>
+#ifndef KPROF_RECORD_SAME_BYTES_HPP
+#define KPROF_RECORD_SAME_BYTES_HPP
+
+// Compares parameters, which are a few words: here that takes half the time of calling memcmp.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+inline std::uint64_t differing_bits(const char* a, const char* b) noexcept {
+  std::uint64_t x, y;
+  std::memcpy(&x, a, 8);
+  std::memcpy(&y, b, 8);
+  return x ^ y;
+}
+inline std::uint64_t differing_bits_of_4(const char* a, const char* b) noexcept {
+  return differing_bits(a, b) | differing_bits(a + 8, b + 8) | differing_bits(a + 16, b + 16) |
+         differing_bits(a + 24, b + 24);
+}
+
+/// Whether `n` bytes are the same. `Padded`: up to a multiple of 8 there are more, which may be
+/// read but do not count.
+template <bool Padded>
+bool same_bytes(const char* a, const char* b, std::uint32_t n) noexcept {
+  for (; n >= 64; a += 64, b += 64, n -= 64)
+    if ((differing_bits_of_4(a, b) | differing_bits_of_4(a + 32, b + 32)) != 0) return false;
+  for (; n >= 8; a += 8, b += 8, n -= 8)
+    if (differing_bits(a, b) != 0) return false;
+  if (n == 0) return true;
+  if constexpr (Padded && std::endian::native == std::endian::little)
+    return differing_bits(a, b) << (64 - 8 * n) == 0;
+  else return std::memcmp(a, b, n) == 0;
+}
+
+/// A hash of 64 bits of these bytes and of `h`.
+inline std::uint64_t mixed_in(std::uint64_t h, const char* bytes, std::uint32_t size) noexcept {
+  std::uint32_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + i, 8);
+    h = (h ^ word) * 0x9E3779B97F4A7C15U;
+    h ^= h >> 29U;
+  }
+  for (; i < size; ++i) h = (h ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3U;
+  return h;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/same_bytes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -16288,16 +18835,13 @@ class call_tree {
   /// they are in may be gone. `merged` asks for the node that stands for all parameters.
   std::uint32_t child(std::uint32_t parent, std::uint32_t site, payload p, bool merged,
                       const work& values) {
-    return merged ? merged_child(parent, site, false) : look_up(parent, site, p, &values, false);
+    return merged ? merged_child(parent, site, p, false) : look_up(parent, site, p, &values, false);
   }
 
   /// Counts one finished call.
-  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks) {
-    ++n.calls;
-    n.total += ticks;
-    n.self += self_ticks;
-    if (ticks < n.shortest) n.shortest = ticks;
-    if (ticks > n.longest) n.longest = ticks;
+  [[gnu::always_inline]] void finish(tree_node& n, std::uint64_t ticks, std::uint64_t self_ticks,
+                                     std::uint64_t end) {
+    n.count(ticks, self_ticks, end);
     imprecise_ += n.durations.add(ticks, [this](std::size_t bytes) { return afford(bytes); });
   }
 
@@ -16307,7 +18851,7 @@ class call_tree {
     std::vector<std::uint32_t> here(other.nodes_.size(), root);
     for (std::uint32_t i = 1; i < other.nodes_.size(); ++i) {
       const tree_node& n = other.nodes_[i];
-      here[i] = n.merged ? merged_child(here[n.parent], n.site, true)
+      here[i] = n.merged ? merged_child(here[n.parent], n.site, other.payload_of(n), true)
                          : look_up(here[n.parent], n.site, other.payload_of(n), &n.values, true);
     }
     return here;
@@ -16318,13 +18862,7 @@ class call_tree {
     for (std::uint32_t i = 0; i < other.nodes_.size(); ++i) {
       const tree_node& from = other.nodes_[i];
       tree_node& to = nodes_[here[i]];
-      to.calls += from.calls;
-      to.total += from.total;
-      to.self += from.self;
-      to.captured += from.captured;
-      to.device_calls += from.device_calls;
-      if (from.shortest < to.shortest) to.shortest = from.shortest;
-      if (from.longest > to.longest) to.longest = from.longest;
+      to.add_counts(from);
       imprecise_ +=
           to.durations.merge(from.durations, [this](std::size_t bytes) { return afford(bytes); });
     }
@@ -16337,7 +18875,7 @@ class call_tree {
  private:
   static constexpr std::size_t fewest_buckets = 64;
   static constexpr std::uint32_t dropped_node = ~std::uint32_t{0};
-  static constexpr std::size_t max_payload = max_params_size;
+  static constexpr std::size_t max_payload = max_params_size + max_params_alignment;
   static constexpr std::size_t max_alignment = max_params_alignment;
 
   void charge(std::uint64_t bytes) noexcept {
@@ -16360,8 +18898,12 @@ class call_tree {
   }
   bool matches(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
                payload p) const noexcept {
+    return !nodes_[node].merged && holds(node, parent, site, p);
+  }
+  bool holds(std::uint32_t node, std::uint32_t parent, std::uint32_t site,
+             payload p) const noexcept {
     const tree_node& n = nodes_[node];
-    return n.site == site && n.parent == parent && !n.merged && n.payload_size == p.size &&
+    return n.site == site && n.parent == parent && n.payload_size == p.size &&
            same_bytes<false>(payloads_.data() + n.payload_at, p.bytes, p.size);
   }
 
@@ -16381,16 +18923,8 @@ class call_tree {
   }
 
   static std::uint32_t hash_of(std::uint32_t parent, std::uint32_t site, payload p) noexcept {
-    std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
-    std::uint32_t i = 0;
-    for (; i + 8 <= p.size; i += 8) {
-      std::uint64_t word;
-      std::memcpy(&word, p.bytes + i, 8);
-      h = (h ^ word) * 0x9E3779B97F4A7C15U;
-      h ^= h >> 29U;
-    }
-    for (; i < p.size; ++i) h = (h ^ static_cast<unsigned char>(p.bytes[i])) * 0x100000001B3U;
-    return static_cast<std::uint32_t>(h >> 32U);
+    const std::uint64_t h = (std::uint64_t{parent} << 32U | site) * 0x9E3779B97F4A7C15U;
+    return static_cast<std::uint32_t>(mixed_in(h, p.bytes, p.size) >> 32U);
   }
 
   /// `values`: what the formulas are known to say; nullptr: run them when the node is new, and ask
@@ -16401,7 +18935,8 @@ class call_tree {
     const std::uint32_t hash = hash_of(parent, site, p);
     for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
       if (nodes_[i].hash == hash && matches(i, parent, site, p)) return i;
-    if (!kept_anyway && budget_->nearly_spent()) return merged_child(parent, site, false);
+    if (!kept_anyway && budget_->nearly_spent())
+      return merged_child(parent, site, payload_when_merged((*sites_)[site], p), false);
     if (values != nullptr) return add(parent, site, hash, p, *values, false);
     work own{};
     presentation shown{};
@@ -16410,14 +18945,15 @@ class call_tree {
   }
 
   /// The node for calls whose parameters cannot be kept; under the root when even that is too much
-  /// for this parent.
-  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, bool kept_anyway) {
+  /// for this parent. `p`: payload_when_merged().
+  std::uint32_t merged_child(std::uint32_t parent, std::uint32_t site, payload p,
+                             bool kept_anyway) {
     for (;;) {
       const std::uint32_t hash = hash_of(parent, ~site, {nullptr, 0});
       for (std::uint32_t i = bucket(hash); i != 0; i = nodes_[i].next_in_bucket)
-        if (nodes_[i].merged && nodes_[i].parent == parent && nodes_[i].site == site) return i;
+        if (nodes_[i].merged && holds(i, parent, site, p)) return i;
       if (parent == root || kept_anyway || !budget_->spent())
-        return add(parent, site, hash, {nullptr, 0}, work{}, true);
+        return add(parent, site, hash, p, work{}, true);
       parent = root;
     }
   }
@@ -16439,6 +18975,7 @@ class call_tree {
     n.merged = merged;
     if (!merged && ((*sites_)[site].op == nullptr || (*sites_)[site].op->packed))
       n.begin_word = record_word(record_kind::begin, site, p.size);
+    n.is_part = !merged && has_parts((*sites_)[site]);
     n.payload_at = static_cast<std::uint32_t>(payload_at);
     n.payload_size = p.size;
     n.shown_size = p.shown_size;
@@ -16463,6 +19000,7 @@ class call_tree {
     bare.payload_size = n.payload_size;
     bare.shown_size = n.shown_size;
     bare.merged = n.merged;
+    bare.is_part = n.is_part;
     bare.values = n.values;
     return bare;
   }
@@ -17310,6 +19848,248 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/node_paths.hpp>
 
+// <kprof/record/shared_totals.hpp>
+#ifndef KPROF_RECORD_SHARED_TOTALS_HPP
+#define KPROF_RECORD_SHARED_TOTALS_HPP
+
+// Totals of the calls that several threads share, by the node of their part 0. Guarded by the lock
+// of the thread's log.
+
+// <kprof/record/part_joining.hpp>
+#ifndef KPROF_RECORD_PART_JOINING_HPP
+#define KPROF_RECORD_PART_JOINING_HPP
+
+// Puts the parts of shared calls together again: those of one operator, one set of parameters, one
+// call site and one number of parts. The k-th time that part i comes, it belongs to the k-th call.
+// Counts are exact whatever comes; the times of calls whose parts lie too far apart are given up.
+// Not thread-safe.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Where a call belongs: the path and the thread, by the number of its log, of its part 0.
+struct call_place {
+  std::uint32_t path = 0;
+  std::uint32_t thread = 0;
+};
+
+/// A call all of whose parts have come, in ticks.
+struct joined_call {
+  call_place place;
+  std::uint64_t wall;     // from the first begin to the last end
+  std::uint64_t busy;     // sum over the parts
+  std::uint64_t longest;  // part
+  std::uint64_t end = 0;  // the last one, a time
+};
+
+class part_joining {
+ public:
+  /// More parts than that are a mistake of the program.
+  static constexpr std::uint32_t max_parts = 65536;
+  /// Calls that have begun and are not complete, of which times are kept.
+  static constexpr std::size_t window = 8192;
+
+  explicit part_joining(std::uint32_t parts) : parts_(parts) {}
+
+  /// Counts a part, in the order of time for parts of one number. `part`: less than the number of
+  /// parts. Calls complete(joined_call), which must not throw, for a call that has all parts now.
+  /// `most_begun`: for how many begun calls times may be kept now; those that are kept stay.
+  /// Without memory it throws and changes nothing.
+  template <class Complete>
+  void add(std::uint32_t part, std::uint64_t begin, std::uint64_t end, call_place place,
+           Complete complete, std::size_t most_begun = window) {
+    if (part >= counts_.size()) counts_.resize(part + std::size_t{1});
+    const std::uint64_t call = counts_[part];
+    if (may_keep(call, most_begun)) merge(call, part, begin, end, place);
+    ++counts_[part];
+    while (!begun_.empty() && begun_.front().parts_come == parts_) {
+      const begun_call& b = begun_.front();
+      complete(
+          joined_call{b.place, b.last > b.first ? b.last - b.first : 0, b.busy, b.longest, b.last});
+      begun_.pop_front();
+      ++first_begun_;
+      ++joined_;
+    }
+    if (gives_up_ && begun_.empty()) {
+      first_begun_ = given_up_to_;
+      gives_up_ = false;
+    }
+  }
+
+  /// Bytes held for calls that have begun and are not complete.
+  std::size_t bytes() const noexcept { return begun_.size() * sizeof(begun_call); }
+  std::uint32_t parts() const noexcept { return parts_; }
+  /// How often part i has come; those of a number that is not less than the size never have.
+  const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
+  /// Calls of which all parts have come.
+  std::uint64_t complete() const noexcept {
+    return counts_.size() < parts_ ? 0 : *std::min_element(counts_.begin(), counts_.end());
+  }
+  /// Of these, those whose times are known.
+  std::uint64_t joined() const noexcept { return joined_; }
+
+ private:
+  struct begun_call {
+    std::uint64_t first = ~std::uint64_t{0};
+    std::uint64_t last = 0;
+    std::uint64_t busy = 0;
+    std::uint64_t longest = 0;
+    std::uint32_t parts_come = 0;
+    call_place place;
+  };
+
+  /// Whether the times of this part of the call are kept; makes room for them.
+  bool may_keep(std::uint64_t call, std::size_t most_begun) {
+    if (call < first_begun_) return false;  // its call has been given up
+    const std::uint64_t at = call - first_begun_;
+    if (!gives_up_ && at >= most_begun) {
+      gives_up_ = true;
+      given_up_from_ = first_begun_ + begun_.size();
+    }
+    if (gives_up_ && call >= given_up_from_) {
+      given_up_to_ = std::max(given_up_to_, call + 1);
+      return false;
+    }
+    if (at >= begun_.size()) begun_.resize(static_cast<std::size_t>(at) + 1);
+    return true;
+  }
+  void merge(std::uint64_t call, std::uint32_t part, std::uint64_t begin, std::uint64_t end,
+             call_place place) noexcept {
+    begun_call& b = begun_[static_cast<std::size_t>(call - first_begun_)];
+    const std::uint64_t ticks = end > begin ? end - begin : 0;
+    b.first = std::min(b.first, begin);
+    b.last = std::max(b.last, end);
+    b.busy += ticks;
+    b.longest = std::max(b.longest, ticks);
+    if (part == 0) b.place = place;
+    ++b.parts_come;
+  }
+
+  std::uint32_t parts_;
+  std::vector<std::uint64_t> counts_;
+  std::deque<begun_call> begun_;   // calls from first_begun_ on
+  std::uint64_t first_begun_ = 0;  // all before are joined or given up
+  std::uint64_t joined_ = 0;
+  // While a part is more than the window behind another: the times of calls from given_up_from_ up
+  // to given_up_to_ are not kept. Joining goes on behind them when those before are complete.
+  bool gives_up_ = false;
+  std::uint64_t given_up_from_ = 0;
+  std::uint64_t given_up_to_ = 0;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/part_joining.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Of joined calls, in ticks.
+struct shared_sums {
+  std::uint64_t calls = 0;
+  std::uint64_t wall = 0;     // from the first begin to the last end
+  std::uint64_t busy = 0;     // of all parts
+  std::uint64_t longest = 0;  // of the longest part of each call
+  std::uint64_t min_wall = ~std::uint64_t{0};
+  std::uint64_t max_wall = 0;
+  std::uint64_t first_wall = 0;  // of the call that ended first
+  std::uint64_t first_end = ~std::uint64_t{0};
+  std::uint64_t imprecise = 0;  // durations counted at the nearest one there was room for
+  histogram durations;          // of `wall`
+
+  template <class MayGrow>
+  void add(const joined_call& call, MayGrow may_grow) {
+    ++calls;
+    wall += call.wall;
+    busy += call.busy;
+    longest += call.longest;
+    min_wall = std::min(min_wall, call.wall);
+    max_wall = std::max(max_wall, call.wall);
+    if (call.end < first_end) first_wall = call.wall, first_end = call.end;
+    imprecise += durations.add(call.wall, may_grow);
+  }
+  template <class MayGrow>
+  void add(const shared_sums& other, MayGrow may_grow) {
+    calls += other.calls;
+    wall += other.wall;
+    busy += other.busy;
+    longest += other.longest;
+    min_wall = std::min(min_wall, other.min_wall);
+    max_wall = std::max(max_wall, other.max_wall);
+    if (other.first_end < first_end) first_wall = other.first_wall, first_end = other.first_end;
+    imprecise += other.imprecise + durations.merge(other.durations, may_grow);
+  }
+};
+
+/// Of one thread.
+class shared_totals {
+ public:
+  explicit shared_totals(tree_budget& budget) : budget_(&budget) {}
+  ~shared_totals() { clear(); }
+  shared_totals(const shared_totals&) = delete;
+  shared_totals& operator=(const shared_totals&) = delete;
+
+  void clear() noexcept {
+    sums_.clear();
+    budget_->remove(std::exchange(charged_, 0));
+  }
+
+  /// Nothing, where no call of the node's has been joined.
+  const shared_sums* find(std::uint32_t node) const {
+    const auto known = sums_.find(node);
+    return known == sums_.end() ? nullptr : &known->second;
+  }
+  /// Without memory it throws and changes nothing.
+  void add(std::uint32_t node, const shared_sums& more) {
+    const auto [at, is_new] = sums_.try_emplace(node);
+    if (is_new) charge(sizeof *at + 4 * sizeof(void*));
+    at->second.add(more, [this](std::size_t bytes) { return afford(bytes); });
+  }
+
+  /// Makes room for what another thread's totals hold. `nodes`: where its nodes are here.
+  void make_room_for(const shared_totals& other, const std::vector<std::uint32_t>& nodes) {
+    for (const auto& [node, sums] : other.sums_) add(nodes[node], {});
+  }
+  /// After make_room_for().
+  void add(const shared_totals& other, const std::vector<std::uint32_t>& nodes) noexcept {
+    for (const auto& [node, sums] : other.sums_) add(nodes[node], sums);
+  }
+
+ private:
+  void charge(std::size_t bytes) noexcept {
+    charged_ += bytes;
+    budget_->add(bytes);
+  }
+  bool afford(std::size_t bytes) noexcept {
+    if (budget_->spent()) return false;
+    charge(bytes);
+    return true;
+  }
+
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::unordered_map<std::uint32_t, shared_sums> sums_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/shared_totals.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -17322,7 +20102,7 @@ namespace detail {
 class KPROF_DETAIL_LOCAL log_folding {
  public:
   log_folding(site_table& sites, path_table& all_paths, tree_budget& budget)
-      : tree(sites, budget), device(budget), paths(tree, all_paths) {}
+      : tree(sites, budget), device(budget), paths(tree, all_paths), shared(budget) {}
 
   /// Scopes that folding has seen begin and not end.
   std::uint64_t open_scopes() const noexcept {
@@ -17337,6 +20117,8 @@ class KPROF_DETAIL_LOCAL log_folding {
   missing_launches missing;
   node_paths paths;
   std::vector<launch_note> launches;  // not yet taken by attribution
+  std::vector<part_note> parts;       // not yet joined, in the order of their ends
+  shared_totals shared;
   log_counts counts;
 
  protected:
@@ -17375,14 +20157,14 @@ class KPROF_DETAIL_LOCAL log_folding {
     const std::uint64_t start = get(at + 8);
     at += record_size(word);
     const std::uint64_t end_word = at < stop ? get(at) : 0;
-    if ((end_word & end_bit) == 0) {
+    if ((end_word & end_bit) == 0 || called.node->is_part) {
       if (stack.size() == stack.capacity()) widen_stack(at - record_size(word), word);
       stack.push_back({called.number, false, start, 0});
       return start;
     }
     at += 8;
     const std::uint64_t ticks = elapsed(start, end_word & ~end_bit);
-    tree.finish(*called.node, ticks, ticks);
+    tree.finish(*called.node, ticks, ticks, end_word & ~end_bit);
     ++counts.finished;
     if (around != nullptr) around->child_ticks += ticks;
     return end_word & ~end_bit;
@@ -17405,8 +20187,8 @@ class KPROF_DETAIL_LOCAL log_folding {
       case record_kind::adopt: stack.push_back({paths.node_of(subject), true, ticks, 0}); break;
       case record_kind::end_to:
         while (stack.size() > subject) {
-          ++counts.closed_by_parent;
           close_innermost(ticks);
+          ++counts.closed_by_parent;
         }
         close_innermost(ticks);
         break;
@@ -17440,7 +20222,7 @@ class KPROF_DETAIL_LOCAL log_folding {
     if (stack.empty()) return;
     const open_frame& f = stack.back();
     const std::uint64_t ticks = elapsed(f.start, now);
-    if (!f.adopted) count_finished(f, ticks);
+    if (!f.adopted) count_finished(f, ticks, now);
     // What was launched under an adopted context is another thread's scope's.
     const std::uint64_t child_ticks = f.adopted ? f.child_ticks : ticks;
     const bool launched = f.launched && !f.adopted;
@@ -17449,12 +20231,19 @@ class KPROF_DETAIL_LOCAL log_folding {
     stack.back().child_ticks += child_ticks;
     stack.back().launched |= launched;
   }
-  void count_finished(const open_frame& f, std::uint64_t ticks) {
+  void count_finished(const open_frame& f, std::uint64_t ticks, std::uint64_t end) {
     tree_node& n = tree[f.node];
-    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0);
+    if (n.is_part) [[unlikely]]
+      note_part(f, ticks);
+    tree.finish(n, ticks, f.child_ticks < ticks ? ticks - f.child_ticks : 0, end);
     ++counts.finished;
     if (f.launched) ++n.device_calls;
     else if (f.graph != 0) ++n.captured;
+  }
+
+  [[gnu::noinline]] void note_part(const open_frame& f, std::uint64_t ticks) {
+    reserve_more(parts, 1);
+    parts.push_back({f.node, f.start, f.start + ticks});
   }
 
   std::uint32_t innermost_path() {
@@ -17483,6 +20272,8 @@ KPROF_DETAIL_END
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 KPROF_DETAIL_BEGIN
 namespace detail {
@@ -17537,6 +20328,23 @@ class KPROF_DETAIL_LOCAL mark_inside_kprof {
   int error_;
   bool before_;
 };
+
+/// Appends a record that opens and closes nothing, where there is room. By the log's own thread.
+inline bool append_record(log_head& log, std::uint64_t word, std::uint64_t ticks,
+                          const void* payload, std::uint32_t bytes) noexcept {
+  const scope_token around = log.scopes.innermost();
+  log.scopes.begin_change();
+  char* const at = log.next_record();
+  const bool fits = has_room(log, at, around, record_size(word));
+  if (fits) {
+    put(at, word);
+    put(at + 8, ticks);
+    if (bytes != 0) std::memcpy(at + record_header, payload, bytes);
+    log.publish(at + record_size(word));
+  }
+  log.scopes.set_innermost(around);
+  return fits;
+}
 
 }  // namespace detail
 KPROF_DETAIL_END
@@ -17757,8 +20565,25 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     device.clear();
     paths.clear();
     for (launch_note& n : launches) n.path = launch_note::ignored;
+    parts.clear();
+    shared.clear();
     counts = {};
+    begin = now;
     static_cast<void>(take_finished());
+  }
+
+  /// Ticks that the thread has spent in scopes until `now`, in those that are still open too.
+  std::uint64_t ticks_in_scopes(std::uint64_t now) const noexcept {
+    std::uint64_t ticks = 0;
+    for (const tree_node& n : tree.nodes()) ticks += n.self;
+    bool in_scope = false;
+    for (const open_frame& f : stack) {
+      if (!in_scope && f.adopted) continue;
+      if (!in_scope) ticks += elapsed(f.start, now);
+      in_scope = true;
+      ticks -= f.child_ticks;  // they are in the tree
+    }
+    return ticks;
   }
 
   /// The path of the innermost open scope, for whoever keeps it; 0 when nothing is open.
@@ -17785,10 +20610,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
     return n;
   }
   /// Calls visit(node, start, end) for each finished scope whose begin and end the log still holds.
+  /// `latest`: in so many of the latest chunks.
   template <class Visit>
-  void visit_timeline(Visit visit) const {
-    timeline_walk<Visit> walk(visit, first_ == nullptr ? 0 : first_->first_depth);
-    for (const chunk* c = first_; c != nullptr; c = c->next) {
+  void visit_timeline(Visit visit, std::size_t latest = ~std::size_t{0}) const {
+    const chunk* from = last_;
+    while (from != nullptr && from->previous != nullptr && --latest != 0) from = from->previous;
+    timeline_walk<Visit> walk(visit, from == nullptr ? 0 : from->first_depth);
+    for (const chunk* c = from; c != nullptr; c = c->next) {
       const char* const unread = c == unread_ ? read_at_ : c->timeline_from;
       walk.over(c->timeline_from, c->folded ? c->end : unread);
     }
@@ -17797,6 +20625,9 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   std::uint64_t thread_id = 0;
   std::string thread_name;
   bool ended = false;
+  // In ticks: when the thread was first seen, or the recording began if that was later; and when it
+  // ended.
+  std::uint64_t begin = 0, end = 0;
   std::uint32_t drops_until_search = 0;  // of abandoned scopes; for the thread itself
   int end_rounds = 0;                    // of the destructors of the thread's keys, the same
   thread_log* next_free = nullptr;
@@ -18607,6 +21438,7 @@ KPROF_DETAIL_END
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 
 #if defined(__x86_64__)
@@ -18660,6 +21492,11 @@ struct system_clock {
   static constexpr const char* name = "clock_gettime";
   static std::uint64_t now() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
 };
+
+/// The clock that this process records with, for what is timed beside scopes. The session sets it
+/// before its first recording.
+KPROF_DETAIL_LOCAL inline constinit std::atomic<std::uint64_t (*)() noexcept> recording_clock{
+    &system_clock::now};
 
 /// One moment on three clocks.
 struct calibration_point {
@@ -18815,6 +21652,207 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/record/forked_child.hpp>
 
+// <kprof/record/part_calls.hpp>
+#ifndef KPROF_RECORD_PART_CALLS_HPP
+#define KPROF_RECORD_PART_CALLS_HPP
+
+// All shared calls of the process: takes the parts that threads have done out of their logs, in the
+// order of time, and joins them. Guarded by the lock of the list of threads.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// Whether there is such a part.
+inline bool is_possible(part_number n) noexcept {
+  return n.part < n.parts && n.parts <= part_joining::max_parts;
+}
+
+class KPROF_DETAIL_LOCAL part_calls {
+ public:
+  part_calls(const site_table& sites, tree_budget& budget) : sites_(&sites), budget_(&budget) {}
+  ~part_calls() { clear(); }
+  part_calls(const part_calls&) = delete;
+  part_calls& operator=(const part_calls&) = delete;
+
+  void clear() noexcept {
+    groups_.clear();
+    numbers_.clear();
+    arrived_ = {};
+    joined_ = 0;
+    done_.clear();
+    budget_->remove(std::exchange(charged_, 0));
+  }
+
+  /// Takes the parts that ended up to `until`, in ticks, out of the logs, and joins them. Folds the
+  /// logs first. `find`: the log of a thread by its number. Without memory it throws, and goes on
+  /// the next time.
+  template <class Find>
+  void join(const std::vector<thread_log*>& logs, std::uint64_t until, Find find) {
+    // What is left of a time that memory ran out.
+    arrived_.erase(arrived_.begin(), arrived_.begin() + static_cast<std::ptrdiff_t>(joined_));
+    joined_ = 0;
+    std::sort(arrived_.begin(), arrived_.end(), ended_before);
+    std::vector<std::size_t> runs{0};  // where those of a log end: they are in the order of time
+    if (!arrived_.empty()) runs.push_back(arrived_.size());
+    for (thread_log* log : logs) {
+      const std::lock_guard own(log->mutex());
+      log->fold();
+      if (log->parts.empty()) continue;
+      take(*log, until);
+      if (runs.back() != arrived_.size()) runs.push_back(arrived_.size());
+    }
+    merge(runs);
+    for (; joined_ < arrived_.size(); ++joined_) join(arrived_[joined_]);
+    arrived_ = {};
+    joined_ = 0;
+    hand_over(find);
+  }
+
+  /// The calls that a node's parts belong to; nullptr: none has come yet. `n`: is_part.
+  const part_joining* find(const tree_node& n, payload p) const {
+    const auto known = numbers_.find(key_of(n.site, p));
+    return known == numbers_.end() ? nullptr : groups_[known->second].get();
+  }
+
+ private:
+  struct arrival {
+    std::uint32_t group;
+    std::uint32_t part;
+    call_place place;  // of part 0
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  /// What belongs together: call site, number of parts, parameters.
+  std::string key_of(std::uint32_t site, payload p) const {
+    const op_info& op = *(*sites_)[site].op;
+    const std::uint32_t parts = part_number_of(op, p).parts;
+    std::string key(reinterpret_cast<const char*>(&site), sizeof site);
+    return key.append(reinterpret_cast<const char*>(&parts), sizeof parts)
+        .append(p.bytes, op.part_at);
+  }
+
+  /// The log's lock is held.
+  void take(thread_log& log, std::uint64_t until) {
+    const auto later = std::find_if(log.parts.begin(), log.parts.end(),
+                                    [until](const part_note& n) { return n.end > until; });
+    const auto count = static_cast<std::size_t>(later - log.parts.begin());
+    if (count == 0) return;
+    std::unordered_map<std::uint32_t, arrival> known;
+    for (auto note = log.parts.begin(); note != later; ++note) {
+      const auto [at, is_new] = known.try_emplace(note->node);
+      if (is_new) at->second = arrival_at(log, note->node);
+    }
+    reserve_more(arrived_, count);
+    // From here on nothing fails.
+    for (auto note = log.parts.begin(); note != later; ++note) {
+      arrival a = known.find(note->node)->second;
+      if (a.group == no_group) continue;
+      a.begin = note->begin;
+      a.end = note->end;
+      arrived_.push_back(a);
+    }
+    log.parts.erase(log.parts.begin(), later);
+    if (log.parts.empty() && log.parts.capacity() > kept_notes) log.parts = {};
+  }
+  arrival arrival_at(thread_log& log, std::uint32_t node) {
+    const tree_node& n = log.tree[node];
+    const payload p = log.tree.payload_of(n);
+    const part_number number = part_number_of(*(*sites_)[n.site].op, p);
+    if (!is_possible(number)) return {no_group, 0, {}, 0, 0};
+    arrival out{group_of(n.site, p, number.parts), number.part, {}, 0, 0};
+    if (number.part == 0) out.place = {log.paths.path_of(node), log.number};
+    return out;
+  }
+  std::uint32_t group_of(std::uint32_t site, payload p, std::uint32_t parts) {
+    std::string key = key_of(site, p);
+    if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
+    auto made = std::make_unique<part_joining>(parts);
+    reserve_more(groups_, 1);
+    const auto number = static_cast<std::uint32_t>(groups_.size());
+    numbers_.emplace(std::move(key), number);
+    groups_.push_back(std::move(made));
+    return number;
+  }
+
+  static bool ended_before(const arrival& a, const arrival& b) noexcept { return a.end < b.end; }
+
+  /// Puts all that has arrived in the order in which the parts ended, run by run.
+  void merge(std::vector<std::size_t>& runs) {
+    const auto at = [this](std::size_t i) {
+      return arrived_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    while (runs.size() > 2) {
+      std::size_t kept = 1;
+      for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
+        const std::size_t end = runs[std::min(i + 2, runs.size() - 1)];
+        std::inplace_merge(at(runs[i]), at(runs[i + 1]), at(end), &ended_before);
+        runs[kept++] = end;
+      }
+      runs.resize(kept);
+    }
+  }
+
+  void join(const arrival& a) {
+    part_joining& calls = *groups_[a.group];
+    const std::size_t before = calls.bytes();
+    const auto complete = [this](const joined_call& call) {
+      const std::uint64_t place = std::uint64_t{call.place.path} << 32U | call.place.thread;
+      // Without memory the call counts, and its times are not known.
+      static_cast<void>(attempt([&] { done_[place].add(call, [](std::size_t) { return true; }); }));
+    };
+    calls.add(a.part, a.begin, a.end, a.place, complete, has_room() ? part_joining::window : 0);
+    budget_->add(calls.bytes());
+    budget_->remove(before);
+    charged_ += calls.bytes();
+    charged_ -= before;
+  }
+
+  /// Calls that are not complete take an eighth of the memory for totals, or parameters would be
+  /// merged for them.
+  bool has_room() const noexcept { return !budget_->scarce() && charged_ < budget_->limit() / 8; }
+
+  /// Gives the totals of joined calls to the threads that did their part 0.
+  template <class Find>
+  void hand_over(Find find) {
+    for (auto at = done_.begin(); at != done_.end(); at = done_.erase(at)) {
+      thread_log* const log = find(static_cast<std::uint32_t>(at->first));
+      if (log == nullptr) continue;
+      const std::lock_guard own(log->mutex());
+      const std::uint32_t node = log->paths.node_of(static_cast<std::uint32_t>(at->first >> 32U));
+      // Another one where memory for paths was spent: then only the number of calls is known.
+      if (log->tree[node].is_part) log->shared.add(node, at->second);
+    }
+  }
+
+  static constexpr std::uint32_t no_group = ~std::uint32_t{0};
+  static constexpr std::size_t kept_notes = 4096;
+
+  const site_table* sites_;
+  tree_budget* budget_;
+  std::uint64_t charged_ = 0;
+  std::vector<std::unique_ptr<part_joining>> groups_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // of groups, by key_of
+  std::vector<arrival> arrived_;
+  std::size_t joined_ = 0;                               // of them, from the first on
+  std::unordered_map<std::uint64_t, shared_sums> done_;  // by path and thread, not handed over
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/record/part_calls.hpp>
+
 // <kprof/record/recorder_counts.hpp>
 #ifndef KPROF_RECORD_RECORDER_COUNTS_HPP
 #define KPROF_RECORD_RECORDER_COUNTS_HPP
@@ -18873,12 +21911,22 @@ namespace detail {
 class KPROF_DETAIL_LOCAL thread_list {
  public:
   thread_list(site_table& sites, path_table& paths, tree_budget& budget, chunk_pool& pool)
-      : sites_(&sites), paths_(&paths), budget_(&budget), pool_(&pool) {}
+      : sites_(&sites),
+        paths_(&paths),
+        budget_(&budget),
+        pool_(&pool),
+        shared_calls_(sites, budget) {}
 
   std::mutex& mutex() noexcept { return mutex_; }
 
   /// Threads with a log that have not ended. Without the lock.
   std::uint32_t running() const noexcept { return running_.load(std::memory_order_relaxed); }
+
+  /// Parts of shared calls that a thread may leave to the next snapshot to join: together they take
+  /// a 32nd of the memory. Without the lock.
+  std::size_t deferrable_parts(std::size_t memory) const noexcept {
+    return std::max<std::size_t>(memory / 32 / sizeof(part_note) / (running() + 1), 256);
+  }
 
   // Everything below needs the lock.
 
@@ -18892,6 +21940,14 @@ class KPROF_DETAIL_LOCAL thread_list {
     return it != logs_.end() ? *it : others_;
   }
 
+  /// Joins the parts of shared calls that ended up to `until`, in ticks. Folds all logs first.
+  /// Throws where there is no memory.
+  void join_parts(std::uint64_t until) {
+    fold_ended();  // which moves totals where memory is scarce
+    shared_calls_.join(logs_, until, [this](std::uint32_t number) { return find(number); });
+  }
+  const part_calls& shared_calls() const noexcept { return shared_calls_; }
+
   /// A log for the calling thread. Without memory it throws and changes nothing.
   thread_log& join() {
     merge_ended_threads();
@@ -18904,6 +21960,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       log = make();
     }
     log->ended = false;
+    log->begin = recording_clock.load()();
     log->thread_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
     char name[16] = {};  // which a string holds without memory
     if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) log->thread_name = name;
@@ -18918,6 +21975,7 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::lock_guard own(log.mutex());
       log.stop_writing(*pool_);
       log.ended = true;
+      log.end = recording_clock.load()();
     }
     running_.fetch_sub(1, std::memory_order_relaxed);
     merge_ended_threads();
@@ -18965,6 +22023,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   /// Forgets all totals and the logs of ended threads, after fold(); what is open stays open from
   /// `now` on.
   void forget(std::uint64_t now) noexcept {
+    shared_calls_.clear();
     for (std::size_t i = logs_.size(); i-- > 0;) {
       if (logs_[i]->ended) {
         retire(i);
@@ -19010,13 +22069,24 @@ class KPROF_DETAIL_LOCAL thread_list {
       const std::vector<std::uint32_t> rows = others.device.places_of(from.device, nodes);
       others.missing.widen_to(others.tree.nodes().size());
       reserve_more(others.launches, from.launches.size());
+      reserve_more(others.parts, from.parts.size());
+      others.shared.make_room_for(from.shared, nodes);
       // From here on nothing fails.
       others.tree.take(from.tree, nodes);
       others.device.add(from.device, rows);
       others.missing.merge(from.missing, nodes);
       others.launches.insert(others.launches.end(), from.launches.begin(), from.launches.end());
       from.launches.clear();
+      const auto first_part = static_cast<std::ptrdiff_t>(others.parts.size());
+      for (const part_note& n : from.parts) others.parts.push_back({nodes[n.node], n.begin, n.end});
+      std::inplace_merge(others.parts.begin(), others.parts.begin() + first_part,
+                         others.parts.end(),
+                         [](const part_note& a, const part_note& b) { return a.end < b.end; });
+      from.parts.clear();
+      others.shared.add(from.shared, nodes);
       others.counts.add(from.counts);
+      others.counts.merged_ticks += from.end > from.begin ? from.end - from.begin : 0;
+      if (first != nullptr || from.begin < others.begin) others.begin = from.begin;
       others.counts.never_closed += from.open_scopes();
       ++others.counts.merged_threads;
     }
@@ -19050,6 +22120,7 @@ class KPROF_DETAIL_LOCAL thread_list {
   std::vector<thread_log*> logs_;
   thread_log* others_ = nullptr;  // the totals of ended threads that are not kept apart
   thread_log* free_logs_ = nullptr;
+  part_calls shared_calls_;
   std::uint32_t last_number_ = 0;
   std::atomic<std::uint32_t> running_{0};
 };
@@ -19120,12 +22191,16 @@ class KPROF_DETAIL_LOCAL recorder {
     }
     auto& log = *static_cast<thread_log*>(this_log);
     chunk* const c = log.fits_no_chunk(record) ? nullptr : refill(log);
-    const std::lock_guard own(log.mutex());
+    std::unique_lock own(log.mutex());
     if (c == nullptr) {
       ++(log.counts.*lost);
       return false;
     }
     log.append(c, pool_);
+    if (log.parts.size() < threads_.deferrable_parts(memory_limit())) return true;
+    const std::uint64_t until = log.parts.back().end;
+    own.unlock();
+    join_parts_unless_busy(until);
     return true;
   }
 
@@ -19159,6 +22234,14 @@ class KPROF_DETAIL_LOCAL recorder {
     }
   }
 
+  /// Joins the parts of shared calls that ended up to `until`, in ticks.
+  void join_parts(std::uint64_t until) {
+    const mark_inside_kprof mark;
+    restart_in_child();
+    const std::lock_guard lock(threads_.mutex());
+    timed([&] { threads_.join_parts(until); });
+  }
+  const part_calls& shared_calls() const noexcept { return threads_.shared_calls(); }
   /// Calls use(find) while no thread joins or ends: find(number) is thread_list::find.
   template <class Use>
   void with_threads(Use use) {
@@ -19179,19 +22262,9 @@ class KPROF_DETAIL_LOCAL recorder {
       const mark_inside_kprof mark;
       if (!more_room(record_size(word), &log_counts::launches_lost)) return;
     }
-    log_head* const log = this_log;
-    const scope_token around = log->scopes.innermost();
-    log->scopes.begin_change();
-    char* const at = log->next_record();
-    if (has_room(*log, at, around, record_size(word))) {
-      put(at, word);
-      put(at + 8, ticks);
-      if (payload != 0) std::memcpy(at + record_header, ids + 1, payload);
-      log->publish(at + record_size(word));
-    } else {  // a signal's handler has taken the room
+    // A signal's handler may have taken the room.
+    if (!append_record(*this_log, word, ticks, ids + (payload != 0 ? 1 : 0), payload))
       counts_.launches_lost.fetch_add(1, std::memory_order_relaxed);
-    }
-    log->scopes.set_innermost(around);
   }
 
   /// The number of this thread's log.
@@ -19258,25 +22331,22 @@ class KPROF_DETAIL_LOCAL recorder {
 
   const site_table& sites() const noexcept { return sites_; }
   path_table& paths() noexcept { return paths_; }
-  std::uint64_t dropped() const noexcept { return read(counts_.dropped); }
-  std::uint64_t launches_lost() const noexcept { return read(counts_.launches_lost); }
-  std::uint64_t dropped_inside() const noexcept { return read(counts_.dropped_inside); }
-  std::uint64_t closed_elsewhere() const noexcept { return read(counts_.closed_elsewhere); }
-  /// Time before which the timeline has been recycled, in ticks; 0: it is whole.
-  std::uint64_t recycled_until() const noexcept { return read(counts_.recycled_until); }
-  std::uint64_t folding_ns() const noexcept { return read(counts_.folding_ns); }
+  const recorder_counts& counts() const noexcept { return counts_; }
 
  private:
-  static std::uint64_t read(const std::atomic<std::uint64_t>& count) noexcept {
-    return count.load(std::memory_order_relaxed);
-  }
-
   /// Chunks that a thread may leave to the next snapshot to fold: together a quarter of all. Those
   /// are folded when they have left the cache, but a program that takes a snapshot now and then
   /// pays for folding there and not in its scopes.
   std::uint32_t deferrable_chunks() const noexcept {
     const std::size_t all = memory_limit_.load(std::memory_order_relaxed) / chunk::size / 4;
     return static_cast<std::uint32_t>(all / (threads_.running() + 1));
+  }
+
+  /// By a thread whose parts are too many. Where another joins them, or without memory, they stay.
+  void join_parts_unless_busy(std::uint64_t until) noexcept {
+    const std::unique_lock lock(threads_.mutex(), std::try_to_lock);
+    if (lock.owns_lock())
+      static_cast<void>(attempt([&] { timed([&] { threads_.join_parts(until); }); }));
   }
 
   template <class Fold>
@@ -19324,7 +22394,7 @@ class KPROF_DETAIL_LOCAL recorder {
       return nullptr;
     }
     c->owner->release(c);
-    std::uint64_t until = recycled_until();
+    std::uint64_t until = counts_.recycled_until.load(std::memory_order_relaxed);
     while (until < c->last_ticks && !counts_.recycled_until.compare_exchange_weak(
                                         until, c->last_ticks, std::memory_order_relaxed)) {}
     return c;
@@ -19813,7 +22883,384 @@ KPROF_DETAIL_END
 
 #endif  // <kprof/attribute/process_facts.hpp>
 
+// <kprof/attribute/shared_calls.hpp>
+#ifndef KPROF_ATTRIBUTE_SHARED_CALLS_HPP
+#define KPROF_ATTRIBUTE_SHARED_CALLS_HPP
+
+// What a profile says of the calls that several threads share: how many they are, what they took,
+// and which parts do not fit together. Included by build.hpp.
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// An operator's calls as notes name them: "Gemm(M=64 N=64) at gemm.cpp:12".
+inline std::string called_at(const profile& p, const scope_node& n) {
+  std::string out = n.name + '(' + parameter_text(p, n) + ')';
+  if (!n.file.empty())
+    out.append(" at ")
+        .append(n.file, n.file.find_last_of('/') + 1)
+        .append(":")
+        .append(std::to_string(n.line));
+  return out;
+}
+
+/// Whether the node's scopes are parts of calls that another node counts.
+inline bool is_further_part(const scope_node& n) noexcept {
+  return n.shared.parts != 0 && n.shared.part != 0;
+}
+
+/// The first few of many notes, and how many there are more.
+class few_notes {
+ public:
+  explicit few_notes(std::vector<std::string>& notes) : notes_(notes) {}
+  few_notes(const few_notes&) = delete;
+  few_notes& operator=(const few_notes&) = delete;
+
+  void add(std::string note) {
+    if (++count_ <= most) notes_.push_back(std::move(note));
+  }
+  /// After the last. `what`: "more operators ..."
+  void finish(const char* what) {
+    if (count_ > most) notes_.push_back(std::to_string(count_ - most) + ' ' + what);
+  }
+
+ private:
+  static constexpr std::size_t most = 5;
+  std::vector<std::string>& notes_;
+  std::size_t count_ = 0;
+};
+
+/// Gathers the nodes that are parts of shared calls, and finishes them when all threads are there.
+class KPROF_DETAIL_LOCAL shared_calls_of_profile {
+ public:
+  shared_calls_of_profile(profile& out, const timebase& time) : out_(out), time_(time) {}
+
+  /// The node of this index is complete but for `shared`. `group`: the calls that it is a part of;
+  /// nullptr where none has come. `sums`: what its thread's log has of them, or nullptr.
+  void add(std::uint32_t site, std::uint32_t index, part_number number, const part_joining* group,
+           const shared_sums* sums) {
+    scope_node& n = out_.nodes[index];
+    n.shared.part = number.part;
+    n.shared.parts = std::max(number.parts, 1U);
+    if (!is_possible(number)) {
+      out_.complete.impossible_parts += n.calls;
+      if (n.calls + n.open != 0) impossible_.push_back({index, number});
+      return;
+    }
+    if (sums != nullptr) add_times(n, *sums);
+    if (group == nullptr) return;
+    const auto [number_of, is_new] = numbers_.try_emplace(group, groups_.size());
+    if (is_new) groups_.push_back({group, {}, {}, index, site});
+    gathered& g = groups_[number_of->second];
+    g.open.resize(std::max<std::size_t>(g.open.size(), number.part + std::size_t{1}));
+    g.open[number.part] += n.open;
+    if (number.part == 0) g.first_parts.push_back(index);
+  }
+
+  /// A node whose parameters were not kept: parts of calls that cannot be joined. Part 0 stands for
+  /// the call, with its own time.
+  void add_merged(std::uint32_t site, scope_node& n, part_number number) {
+    merged_sites_.insert(site);
+    if (number.part == 0) return;
+    n.shared.part = number.part;
+    n.shared.parts = std::max(number.parts, 1U);
+  }
+
+  /// After the last node.
+  void finish() {
+    few_notes notes(out_.notes);
+    std::map<std::string, std::vector<std::uint32_t>> parts_of;  // of incomplete calls
+    for (const gathered& g : groups_) {
+      count_calls(g);
+      if (const std::string trouble = trouble_of(g); !trouble.empty()) {
+        const std::string name = called_at(out_, out_.nodes[g.first_node]);
+        parts_of[name].push_back(g.calls->parts());
+        notes.add(name + trouble);
+      }
+    }
+    for (auto& [name, parts] : parts_of)
+      if (parts.size() > 1) notes.add(name + disagreement(parts));
+    for (const auto& [index, number] : impossible_)
+      notes.add(impossible(out_.nodes[index], number));
+    notes.finish("more lines like these, on calls whose parts do not fit together");
+  }
+
+ private:
+  struct gathered {
+    const part_joining* calls;
+    std::vector<std::uint32_t> first_parts;  // nodes
+    std::vector<std::uint64_t> open;         // by part
+    std::uint32_t first_node;
+    std::uint32_t site;
+  };
+
+  void add_times(scope_node& n, const shared_sums& sums) {
+    if (sums.calls == 0) return;
+    const auto ns = [&](std::uint64_t ticks) {
+      return static_cast<double>(ticks) * time_.ns_per_tick();
+    };
+    n.shared.joined = n.shared.calls = sums.calls;
+    n.shared.wall_ns = ns(sums.wall);
+    n.shared.busy_ns = ns(sums.busy);
+    n.shared.longest_ns = ns(sums.longest);
+    n.shared.min_ns = ns(sums.min_wall);
+    n.shared.max_ns = ns(sums.max_wall);
+    n.shared.first_ns = ns(sums.first_wall);
+    n.shared.first_end_ns = std::max(0.0, time_.since_start_ns(sums.first_end));
+    n.shared.durations = sums.durations;
+    out_.complete.imprecise += sums.imprecise;
+  }
+
+  /// Calls whose times are not known belong to nodes whose part 0 came more often than it was
+  /// joined.
+  void count_calls(const gathered& g) {
+    // Where some threads could not keep parameters, the parts of a call are not found together, and
+    // each part 0 stands for a call.
+    const std::vector<std::uint64_t>& counts = g.calls->counts();
+    std::uint64_t rest = !merged_sites_.contains(g.site) ? g.calls->complete()
+                         : counts.empty()                ? 0
+                                                         : counts[0];
+    for (const std::uint32_t index : g.first_parts)
+      rest -= std::min(rest, out_.nodes[index].shared.joined);
+    out_.complete.unjoined_calls += rest;
+    for (const std::uint32_t index : g.first_parts) {
+      scope_node& n = out_.nodes[index];
+      const std::uint64_t here = std::min(rest, n.calls - std::min(n.calls, n.shared.joined));
+      n.shared.calls += here;
+      rest -= here;
+      if (!n.work.valid) out_.complete.invalid += n.shared.calls;
+    }
+  }
+
+  /// What does not fit together; empty where all does, or may yet.
+  std::string trouble_of(const gathered& g) {
+    if (merged_sites_.contains(g.site)) return {};
+    const part_joining& group = *g.calls;
+    const std::vector<std::uint64_t>& counts = group.counts();
+    const auto finished = [&](std::size_t i) { return i < counts.size() ? counts[i] : 0; };
+    std::size_t most = 0, least = 0;
+    std::uint64_t reached = ~std::uint64_t{0};  // calls of which all parts have begun
+    for (std::size_t i = 0; i < group.parts(); ++i) {
+      if (finished(i) > finished(most)) most = i;
+      if (finished(i) < finished(least)) least = i;
+      reached = std::min(reached, finished(i) + (i < g.open.size() ? g.open[i] : 0));
+    }
+    if (reached >= finished(most)) return {};
+    const std::uint64_t incomplete = finished(most) - reached;
+    out_.complete.incomplete_calls += incomplete;
+    return ", in " + std::to_string(group.parts()) + " parts: part " + std::to_string(most) +
+           " came " + std::to_string(finished(most)) + " times and part " + std::to_string(least) +
+           ' ' + std::to_string(finished(least)) + " times, so " + std::to_string(incomplete) +
+           (incomplete == 1 ? " call has" : " calls have") +
+           " not all parts and count as none; a thread passed no KPROF_PART, or two passed it "
+           "with the same `part`. Times of calls after the first such one are not reliable";
+  }
+
+  static std::string disagreement(std::vector<std::uint32_t>& parts) {
+    std::sort(parts.begin(), parts.end());
+    std::string text;
+    for (const std::uint32_t n : parts)
+      text.append(text.empty() ? "" : ", ").append(std::to_string(n));
+    return ": threads gave different numbers of parts (" + text +
+           "); parts of one call must have the same `parts`";
+  }
+
+  std::string impossible(const scope_node& n, part_number number) const {
+    const std::string what = called_at(out_, n) + ": " + std::to_string(n.calls + n.open) +
+                             " parts have the number " + std::to_string(number.part) + " of " +
+                             std::to_string(number.parts) + " and belong to no call; ";
+    return what + (number.part < number.parts ? "a call has 65536 parts at the most"
+                                              : "`part` goes from 0 to `parts` - 1");
+  }
+
+  profile& out_;
+  const timebase& time_;
+  std::vector<gathered> groups_;
+  std::set<std::uint32_t> merged_sites_;  // whose calls' parameters were not all kept
+  std::unordered_map<const part_joining*, std::size_t> numbers_;   // of groups
+  std::vector<std::pair<std::uint32_t, part_number>> impossible_;  // nodes
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/shared_calls.hpp>
+
+// <kprof/attribute/unshared_calls.hpp>
+#ifndef KPROF_ATTRIBUTE_UNSHARED_CALLS_HPP
+#define KPROF_ATTRIBUTE_UNSHARED_CALLS_HPP
+
+// Finds operators whose guards look as if several threads shared each call, and each thread counted
+// it: the same call site with the same parameters, equally often on several threads, at the same
+// times. That may be right, in a program whose threads do equal work on different data. Included by
+// build.hpp.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// When the latest calls of one thread began and ended, in ticks; the latest is the last.
+struct call_times {
+  static constexpr std::size_t most = 64;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+
+  void add(std::uint64_t begin, std::uint64_t end) {
+    if (all.size() == most) all.erase(all.begin());
+    all.emplace_back(begin, end);
+  }
+  /// Whether the calls of two threads ran at the same times: the latest with the latest, and so on,
+  /// and for at least half of the time that the shorter one of each two took.
+  bool coincide_with(const call_times& other) const noexcept {
+    const std::size_t both = std::min(all.size(), other.all.size());
+    std::uint64_t together = 0, shorter = 0;
+    for (std::size_t i = 1; i <= both; ++i) {
+      const auto& [begin, end] = all[all.size() - i];
+      const auto& [other_begin, other_end] = other.all[other.all.size() - i];
+      const std::uint64_t from = std::max(begin, other_begin), to = std::min(end, other_end);
+      together += to > from ? to - from : 0;
+      shorter += std::min(end > begin ? end - begin : 0,
+                          other_end > other_begin ? other_end - other_begin : 0);
+    }
+    return shorter != 0 && together >= shorter - shorter / 2;
+  }
+};
+
+class KPROF_DETAIL_LOCAL unshared_calls {
+ public:
+  /// Fewer calls are no pattern.
+  static constexpr std::uint64_t fewest_calls = 8;
+
+  /// A thread's nodes; `base`: index in the profile of the first. Its log is locked.
+  void count(const thread_log& log, const site_table& sites, std::uint32_t base) {
+    if (log.counts.merged_threads != 0) return;
+    each_call_node(log, sites, [&](std::uint32_t node, const tree_node& n) {
+      std::vector<thread_calls>& threads = threads_of_[key_of(log, n)];
+      if (threads.empty() || threads.back().log != log.number)
+        threads.push_back({log.number, base + node, 0, {}});
+      threads.back().calls += n.calls;
+    });
+  }
+
+  /// Whether there are operators whose times are worth a look, after the last count().
+  bool has_candidates() {
+    for (auto at = threads_of_.begin(); at != threads_of_.end();) {
+      if (keep_equal(at->second)) ++at;
+      else at = threads_of_.erase(at);
+    }
+    return !threads_of_.empty();
+  }
+  /// Looks when the candidates' latest calls ran on a thread. Its log is locked.
+  void look_at(const thread_log& log, const site_table& sites) {
+    std::vector<call_times*> times(log.tree.nodes().size(), nullptr);
+    bool any = false;
+    each_call_node(log, sites, [&](std::uint32_t node, const tree_node& n) {
+      const auto known = threads_of_.find(key_of(log, n));
+      if (known == threads_of_.end()) return;
+      for (thread_calls& t : known->second)
+        if (t.log == log.number) times[node] = &t.times, any = true;
+    });
+    if (!any) return;
+    log.visit_timeline(
+        [&](std::uint32_t node, std::uint64_t begin, std::uint64_t end) {
+          if (times[node] != nullptr) times[node]->add(begin, end);
+        },
+        latest_chunks);
+  }
+  void tell(profile& out) const {
+    std::vector<std::pair<std::uint32_t, std::string>> found;  // in the order of nodes
+    for (const auto& calls : threads_of_) {
+      const thread_calls& first = calls.second.front();
+      const auto at_once =
+          std::count_if(calls.second.begin(), calls.second.end(), [&](const thread_calls& t) {
+            return &t == &first || t.times.coincide_with(first.times);
+          });
+      if (at_once > 1)
+        found.emplace_back(first.node,
+                           called_at(out, out.nodes[first.node]) + " ran on " +
+                               std::to_string(at_once) + " threads at once, " +
+                               std::to_string(first.calls) +
+                               " times on each: if they share each call, use KPROF_PART, or its "
+                               "FLOPs and bytes count once a thread");
+    }
+    std::sort(found.begin(), found.end());
+    few_notes notes(out.notes);
+    for (auto& [node, text] : found) notes.add(std::move(text));
+    notes.finish("more operators ran on several threads at once in the same way");
+  }
+
+ private:
+  static constexpr std::size_t latest_chunks = 16;
+
+  struct thread_calls {
+    std::uint32_t log;   // its number
+    std::uint32_t node;  // index in the profile of the first
+    std::uint64_t calls;
+    call_times times;
+  };
+
+  template <class Visit>
+  static void each_call_node(const thread_log& log, const site_table& sites, Visit visit) {
+    for (std::uint32_t i = 1; i < log.tree.nodes().size(); ++i) {
+      const tree_node& n = log.tree.nodes()[i];
+      if (!n.merged && !n.is_part && n.calls != 0 && sites[n.site].op != nullptr) visit(i, n);
+    }
+  }
+  /// A hash: two that are the same by chance cost a wrong note.
+  static std::uint64_t key_of(const thread_log& log, const tree_node& n) noexcept {
+    const payload p = log.tree.payload_of(n);
+    const std::uint64_t hash = std::hash<std::string_view>{}({p.bytes, p.size});
+    return (hash ^ n.site) * 0x9E3779B97F4A7C15U;
+  }
+
+  /// Keeps the threads with the most frequent number of calls; false where that is only one.
+  static bool keep_equal(std::vector<thread_calls>& threads) {
+    if (threads.size() == 1) return false;
+    std::vector<std::uint64_t> counts;
+    for (const thread_calls& t : threads) counts.push_back(t.calls);
+    std::sort(counts.begin(), counts.end());
+    std::uint64_t calls = 0;
+    std::size_t most = 1, equal = 1;
+    for (std::size_t i = 1; i < counts.size(); ++i) {
+      equal = counts[i] == counts[i - 1] ? equal + 1 : 1;
+      if (equal > most) most = equal, calls = counts[i];
+    }
+    if (calls < fewest_calls) return false;
+    threads.erase(std::remove_if(threads.begin(), threads.end(),
+                                 [&](const thread_calls& t) { return t.calls != calls; }),
+                  threads.end());
+    return true;
+  }
+
+  std::unordered_map<std::uint64_t, std::vector<thread_calls>> threads_of_;  // by key_of
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif  // <kprof/attribute/unshared_calls.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19882,7 +23329,7 @@ class operator_numbers {
     std::uint32_t& number = by_site_[site];
     if (number != scope_node::none) return number;
     const auto [entry, is_new] =
-        by_operator_.try_emplace(&op, static_cast<std::uint32_t>(table_.size()));
+        by_name_.try_emplace(op.name, static_cast<std::uint32_t>(table_.size()));
     if (is_new) table_.push_back(to_operator(op));
     return number = entry->second;
   }
@@ -19903,11 +23350,13 @@ class operator_numbers {
   std::vector<operator_info>& table_;
   std::vector<std::uint32_t> by_site_;
   std::vector<bool> failed_;
-  std::unordered_map<const op_info*, std::uint32_t> by_operator_;
+  // which differs from operator to operator; parts of calls have the operator of whole calls
+  std::unordered_map<std::string_view, std::uint32_t> by_name_;
 };
 
 inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_table& sites,
-                          operator_numbers& operators, double ns_per_tick) {
+                          operator_numbers& operators, const timebase& time) {
+  const double ns_per_tick = time.ns_per_tick();
   scope_node out;
   const payload p = tree.payload_of(n);
   if (n.site != 0) {
@@ -19941,6 +23390,10 @@ inline scope_node to_node(const tree_node& n, const call_tree& tree, const site_
   out.self_ns = static_cast<double>(n.self) * ns_per_tick;
   out.min_ns = n.calls == 0 ? 0 : static_cast<double>(n.shortest) * ns_per_tick;
   out.max_ns = static_cast<double>(n.longest) * ns_per_tick;
+  if (n.calls != 0) {
+    out.first_ns = static_cast<double>(n.first) * ns_per_tick;
+    out.first_end_ns = std::max(0.0, time.since_start_ns(n.first_end));
+  }
   out.durations = n.durations;
   return out;
 }
@@ -19960,20 +23413,44 @@ inline void add_missing_launches(profile& out, const thread_log& log, std::uint3
   }
 }
 
+/// The thread of a log, or the threads whose totals it has.
+inline thread_info to_thread(const thread_log& log, const moment& at) {
+  const double ns_per_tick = at.time.ns_per_tick();
+  const bool is_merged = log.counts.merged_threads != 0;
+  thread_info out;
+  out.id = is_merged ? 0 : log.thread_id;
+  out.name = log.thread_name;
+  out.ended = log.ended;
+  out.merged = log.counts.merged_threads;
+  // A recording may have been stopped before the thread ended.
+  const std::uint64_t end = log.ended ? std::min(log.end, at.now) : at.now,
+                      ran = is_merged         ? log.counts.merged_ticks
+                            : end > log.begin ? end - log.begin
+                                              : 0;
+  out.begin_ns = std::max(0.0, at.time.since_start_ns(log.begin));
+  out.wall_ns = static_cast<double>(ran) * ns_per_tick;
+  out.in_scopes_ns =
+      static_cast<double>(std::min(ran, log.ticks_in_scopes(is_merged ? 0 : end))) * ns_per_tick;
+  return out;
+}
+
 inline void add_thread(profile& out, const thread_log& log, const site_table& sites,
-                       operator_numbers& operators, const moment& at) {
+                       operator_numbers& operators, const part_calls& shared_calls,
+                       shared_calls_of_profile& shared, const moment& at) {
   const auto thread = static_cast<std::uint32_t>(out.threads.size());
   const auto base = static_cast<std::uint32_t>(out.nodes.size());
   const double ns_per_tick = at.time.ns_per_tick();
-  out.threads.push_back({log.counts.merged_threads != 0 ? 0 : log.thread_id, log.thread_name,
-                         log.ended, log.counts.merged_threads});
+  out.threads.push_back(to_thread(log, at));
   for (const tree_node& n : log.tree.nodes()) {
-    scope_node node = to_node(n, log.tree, sites, operators, ns_per_tick);
+    scope_node node = to_node(n, log.tree, sites, operators, at.time);
     node.thread = thread;
     node.parent = n.site == 0 ? scope_node::none : base + n.parent;
-    if (node.kind == scope_kind::op && !node.merged && !node.work.valid)
+    if (node.kind == scope_kind::op && !node.merged && !n.is_part && !node.work.valid)
       out.complete.invalid += node.calls;
-    if (node.merged) out.complete.merged += node.calls;
+    if (n.merged && has_parts(sites[n.site]))
+      shared.add_merged(n.site, node,
+                        part_number_of(*sites[n.site].op, log.tree.payload_of(n), true));
+    if (node.merged && !is_further_part(node)) out.complete.merged += node.calls;
     out.nodes.push_back(std::move(node));
   }
   add_missing_launches(out, log, base);
@@ -19985,6 +23462,13 @@ inline void add_thread(profile& out, const thread_log& log, const site_table& si
     scope_node& node = out.nodes[base + f.node];
     ++node.open;
     if (at.now > f.start) node.open_ns += static_cast<double>(at.now - f.start) * ns_per_tick;
+  }
+  for (std::uint32_t i = 0; i < log.tree.nodes().size(); ++i) {
+    const tree_node& n = log.tree.nodes()[i];
+    if (!n.is_part) continue;
+    const payload p = log.tree.payload_of(n);
+    shared.add(n.site, base + i, part_number_of(*sites[n.site].op, p), shared_calls.find(n, p),
+               log.shared.find(i));
   }
   out.complete.recorded += log.counts.finished;
   out.complete.dropped += log.counts.dropped;
@@ -20011,13 +23495,24 @@ inline profile build_profile(recorder& from, attribution* device, const moment& 
       out.device.work.push_back(to_work(row, device_work::none));
     });
   operator_numbers operators(out.operators);
-  from.each_thread([&](thread_log& log) { add_thread(out, log, from.sites(), operators, at); });
+  shared_calls_of_profile shared(out, at.time);
+  unshared_calls unshared;
+  from.join_parts(at.now);
+  from.each_thread([&](thread_log& log) {
+    unshared.count(log, from.sites(), static_cast<std::uint32_t>(out.nodes.size()));
+    add_thread(out, log, from.sites(), operators, from.shared_calls(), shared, at);
+  });
+  if (unshared.has_candidates())
+    from.each_thread([&](const thread_log& log) { unshared.look_at(log, from.sites()); });
   operators.tell(out.notes);
-  out.complete.closed_elsewhere = from.closed_elsewhere();
-  out.complete.dropped += from.dropped();
-  out.complete.dropped_inside = from.dropped_inside();
-  out.device.complete.launches_lost += from.launches_lost();
-  const std::uint64_t recycled = from.recycled_until();
+  unshared.tell(out);
+  shared.finish();
+  const recorder_counts& counts = from.counts();
+  out.complete.closed_elsewhere = counts.closed_elsewhere;
+  out.complete.dropped += counts.dropped;
+  out.complete.dropped_inside = counts.dropped_inside;
+  out.device.complete.launches_lost += counts.launches_lost;
+  const std::uint64_t recycled = counts.recycled_until;
   out.complete.timeline_ns =
       at.time.since_start_ns(at.now) - (recycled == 0 ? 0 : at.time.since_start_ns(recycled));
   return out;
@@ -23122,18 +26617,9 @@ class KPROF_DETAIL_LOCAL scope_functions {
       const mark_inside_kprof mark;
       if (!make_room(record_header)) return 0;
     }
-    log_head* const log = this_log;
-    const scope_token around = log->scopes.innermost();
-    log->scopes.begin_change();
-    char* const at = log->next_record();
-    const bool has_room_yet = has_room(*log, at, around, record_header);
-    if (has_room_yet) {
-      put(at, record_word(record_kind::adopt, path, 0));
-      put(at + 8, Clock::now());
-      log->publish(at + record_header);
-    }
-    log->scopes.set_innermost(around);
-    if (has_room_yet) return log->scopes.open();
+    if (append_record(*this_log, record_word(record_kind::adopt, path, 0), Clock::now(), nullptr,
+                      0))
+      return this_log->scopes.open();
     // A signal's handler has taken the room.
     static_cast<void>(own_recorder->drop());
     return 0;
@@ -23619,6 +27105,7 @@ class session_clock {
     else if (counter != uses_counter())
       notes.add("the clock cannot change between recordings of a process; it stays " +
                 std::string(name()));
+    recording_clock = uses_counter() ? &counter_clock::now : &system_clock::now;
   }
   bool uses_counter() const noexcept { return uses_counter_.load(std::memory_order_relaxed); }
 
@@ -24998,7 +28485,7 @@ class KPROF_DETAIL_LOCAL session_state {
     clock_.describe_cost(out.cost);
     out.cost.recording_ns =
         out.cost.scope_ns * static_cast<double>(out.complete.recorded + out.complete.open);
-    out.cost.folding_ns = static_cast<double>(recorder_.folding_ns());
+    out.cost.folding_ns = static_cast<double>(recorder_.counts().folding_ns.load());
     out.cost.memory = recorder_.memory_held() + device_.memory_held();
     out.cost.memory_limit = memory_;
   }
