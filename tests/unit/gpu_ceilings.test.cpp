@@ -223,7 +223,7 @@ TEST_CASE("gpu_ceilings.cards_have_their_published_rates") {
 
 TEST_CASE("gpu_ceilings.every_entry_has_a_source_and_scales") {
   std::set<std::uint32_t> computes;
-  for (const kprof::detail::gpu_architecture& a : kprof::detail::gpu_architectures) {
+  for (const kprof::detail::gpu_architecture& a : kprof::detail::gpu_rates::architectures) {
     INFO(a.compute);
     CHECK(computes.insert(a.compute).second);
     CHECK(a.f32.per_clock == 2 * a.lanes);

@@ -132,7 +132,7 @@ TEST_CASE("occupancy.what_is_not_known_has_its_reason") {
 #if defined(HAS_NVIDIA_S_CALCULATOR)
 TEST_CASE("occupancy.every_kernel_is_as_in_nvidia_s_calculator") {
   std::uint64_t compared = 0, different = 0;
-  for (const residency_limits& sm : multiprocessors) {
+  for (const residency_limits& sm : residency::multiprocessors) {
     cudaOccDeviceProp p;
     p.computeMajor = static_cast<int>(sm.compute / 10);
     p.computeMinor = static_cast<int>(sm.compute % 10);

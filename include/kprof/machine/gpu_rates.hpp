@@ -51,6 +51,8 @@ struct gpu_architecture {
   std::int32_t lanes = 0;             // that compute f32
 };
 
+namespace gpu_rates {
+
 consteval gpu_rate vendor(std::int32_t rate) { return {rate, rate_source::vendor}; }
 consteval gpu_rate measured(std::int32_t rate) { return {rate, rate_source::measured}; }
 consteval gpu_rate derived(std::int32_t rate) { return {rate, rate_source::derived}; }
@@ -58,7 +60,7 @@ consteval gpu_rate stated(std::int32_t rate) { return {rate, rate_source::statem
 inline constexpr gpu_rate not_known{-1, rate_source::none};
 
 // clang-format off
-inline constexpr gpu_architecture gpu_architectures[] = {
+inline constexpr gpu_architecture architectures[] = {
     {.compute = 70,
      .f64 = vendor(64), .f32 = vendor(128), .f16 = vendor(256), .int32 = vendor(128),
      .int8 = stated(512),
@@ -158,12 +160,14 @@ inline constexpr gpu_architecture gpu_architectures[] = {
 };
 // clang-format on
 
+}  // namespace gpu_rates
+
 /// Null where nothing is known: never the entry of a neighbour.
 constexpr const gpu_architecture* find_architecture(std::uint32_t compute_major,
                                                     std::uint32_t compute_minor) {
   std::uint32_t compute = compute_major * 10 + compute_minor;
   if (compute == 101) compute = 110;  // the name that it had before
-  for (const gpu_architecture& a : gpu_architectures)
+  for (const gpu_architecture& a : gpu_rates::architectures)
     if (a.compute == compute && compute_minor < 10) return &a;
   return nullptr;
 }

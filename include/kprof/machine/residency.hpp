@@ -29,6 +29,8 @@ struct residency_limits {
   std::uint32_t shared_step;
 };
 
+namespace residency {
+
 inline constexpr std::uint32_t kib = 1024;
 inline constexpr residency_limits multiprocessors[] = {
     {70, 64, 32, 96 * kib, 96 * kib, 0, 256},      {72, 64, 32, 96 * kib, 96 * kib, 0, 256},
@@ -40,12 +42,14 @@ inline constexpr residency_limits multiprocessors[] = {
     {121, 48, 24, 100 * kib, 99 * kib, kib, 128},
 };
 
+}  // namespace residency
+
 /// Null where they are not known.
 constexpr const residency_limits* find_limits(std::uint32_t compute_major,
                                               std::uint32_t compute_minor) {
   std::uint32_t compute = compute_major * 10 + compute_minor;
   if (compute == 101) compute = 110;  // the name that it had before
-  for (const residency_limits& l : multiprocessors)
+  for (const residency_limits& l : residency::multiprocessors)
     if (l.compute == compute && compute_minor < 10) return &l;
   return nullptr;
 }
