@@ -28,7 +28,8 @@ VARIES = re.compile(
     r"Complete: |outside all scopes|  (timeline|own cost|memory|clock|sync|collector) "
 )
 PARAGRAPH = re.compile(
-    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof) [^\n]*)\n"
+    r"^((?:Operators|Call tree|Kernels|Copies|Complete:|device:|outside|cut|first|kprof)[ ,]"
+    r"[^\n]*)\n"
     r" {2}(?=\S)",
     re.MULTILINE,
 )
