@@ -47,7 +47,7 @@ for output in OUTPUTS:
         old = here.path / "old"
         old.write_text("what was there")
         old.chmod(0o640)
-        r = here.run("work", "1000", KPROF=f"{output}(path=old)", limit=2000)
+        r = here.run("work", "1000", KPROF=f"{output}(path=old)", limit=1000)
         check(
             f"{output}: where there is no room, what was there stays",
             r.code == 5 and here.text("old") == "what was there" and here.files() == ["old"],

@@ -42,7 +42,9 @@ int open_data(const char* path, int flags = 0) {
   return open(path, O_RDWR | O_CREAT | flags, 0666);
 }
 /// A report with a status, of so many rows.
-kprof::status print_report() { return kprof::report(kprof::report_options{.top = 0}); }
+kprof::status print_report() {
+  return kprof::report(kprof::report_options{.top = 0, .tree = true});
+}
 
 // ---- standard output
 

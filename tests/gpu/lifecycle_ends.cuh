@@ -54,7 +54,7 @@ void exit_with_report(const char* which, int ended, const std::vector<const char
   const std::string path = scratch_file(which);
   const std::string what = std::string{"a program that ends by "} + which;
   CHECK_EQUAL(what + ": its exit status",
-              run_self("'KPROF=report(path=" + path + ",width=200)'", which), ended);
+              run_self("'KPROF=report(path=" + path + ",width=200,details)'", which), ended);
   const std::string text = contents(path);
   std::remove(path.c_str());
   for (const char* line : wanted)

@@ -73,12 +73,13 @@ class KPROF_DETAIL_LOCAL thread_log : public log_head, public log_folding {
   /// scope takes a new chunk.
   void stop_writing(chunk_pool& pool) noexcept {
     if (writing_ == nullptr) return;
+    // The limit first: what a signal's handler writes behind the end would be lost.
+    limit = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     writing_->end = published();
     ++backlog_;
     pool.retire(writing_);
     writing_ = nullptr;
-    limit = nullptr;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
     publish(nullptr);
   }
 

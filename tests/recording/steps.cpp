@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// A signal's handler with guards comes between any two instructions of guards that fill a chunk of
+// their thread's log: every scope is recorded or counted as dropped. The processor's single-step
+// mode sends the signals, so that each run sees the same places.
+
+#include <kprof/kprof.hpp>
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include <cstdint>
+#include <cstdio>
+
+struct Op {
+  std::int64_t a = 0, b = 0, c = 0, d = 0;
+};
+struct InHandler {
+  std::int64_t n = 0;
+};
+
+namespace {
+
+std::uint64_t steps = 0;        // since the mode began
+std::uint64_t wanted = 0;       // the step at which the handler has guards
+std::uint64_t most_steps = 0;   // of a change of chunks
+std::uint64_t in_handlers = 0;  // scopes
+
+void handle(int, siginfo_t*, void* interrupted) {
+  if (++steps != wanted) return;
+  static_cast<ucontext_t*>(interrupted)->uc_mcontext.gregs[REG_EFL] &= ~0x100;  // no more steps
+  KPROF_OP(InHandler, {1});
+  { KPROF_REGION("in a handler"); }
+  in_handlers += 2;
+}
+
+void single_step(bool on) {
+  if (on) asm volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+  else asm volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+}
+
+/// Bytes that this thread's chunk has left.
+std::ptrdiff_t room() {
+  return kprof::detail::this_log->limit - kprof::detail::this_log->next_record();
+}
+
+/// Guards until the chunk is nearly full, then step by step into the next one. Scopes.
+std::uint64_t change_of_chunks() {
+  std::uint64_t done = 0;
+  for (; room() < 0 || room() > 200; ++done) { KPROF_OP(Op, {1, 2}); }
+  steps = 0;
+  single_step(true);
+  for (int i = 0; i < 3; ++i) { KPROF_OP(Op, {1, 2}); }
+  single_step(false);
+  if (wanted == 0 && steps > most_steps) most_steps = steps;
+  static_cast<void>(kprof::snapshot());  // the next change has no chunks to fold
+  return done + 3;
+}
+
+}  // namespace
+
+int main() {
+  kprof::settings settings;
+  settings.memory = 64 << 20;
+  if (!kprof::start(settings)) return 2;
+  struct sigaction action {};
+  action.sa_sigaction = &handle;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, nullptr);
+  std::uint64_t done = 0;
+  { KPROF_OP(Op, {}); }  // the thread has a log
+  ++done;
+  done += change_of_chunks();
+  most_steps = 0;                                          // the first one makes tables
+  for (int i = 0; i < 2; ++i) done += change_of_chunks();  // every other one is longer
+  // Each window of more instructions than this is met.
+  constexpr std::uint64_t stride = 61;
+  for (wanted = 1; wanted <= most_steps; wanted += stride)
+    for (int i = 0; i < 2; ++i) done += change_of_chunks();
+
+  const kprof::completeness c = kprof::snapshot().complete;
+  const std::uint64_t seen = c.recorded + c.dropped + c.dropped_inside;
+  std::printf(
+      "%llu steps at most, %llu scopes done, %llu of them in handlers, %llu recorded, %llu "
+      "dropped inside, %llu dropped\n",
+      static_cast<unsigned long long>(most_steps),
+      static_cast<unsigned long long>(done + in_handlers),
+      static_cast<unsigned long long>(in_handlers), static_cast<unsigned long long>(c.recorded),
+      static_cast<unsigned long long>(c.dropped_inside),
+      static_cast<unsigned long long>(c.dropped));
+  return most_steps > 500 && in_handlers > 50 && seen == done + in_handlers ? 0 : 1;
+}
