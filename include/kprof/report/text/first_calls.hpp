@@ -7,13 +7,13 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/row_texts.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/model/summary.hpp>
 #include <kprof/report/text/operator_groups.hpp>
 #include <kprof/report/text/page.hpp>
 #include <kprof/report/text/row_description.hpp>
 #include <kprof/report/text/text_plan.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -66,8 +66,7 @@ inline bool has_long_calls(const operator_row& row) noexcept {
                           out.time(g.rows[i].median_ns.value) + ')'});
     }
   if (slow.empty()) return;
-  std::stable_sort(slow.begin(), slow.end(),
-                   [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
+  sort_table(slow, [](const slow_row& a, const slow_row& b) { return a.excess_ns > b.excess_ns; });
   std::vector<std::string> names, notes;
   for (slow_row& row : slow) {
     names.push_back(out.ascii() ? ascii_notation(row.name) : row.name);

@@ -8,6 +8,7 @@
 #include <kprof/build_options.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/sorted_order.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/table/dimensions.hpp>
 #include <kprof/report/text/format.hpp>
@@ -52,7 +53,7 @@ struct thread_time {
       threads.push_back({printable(thread_name(p, i), 40, out.ascii()), p.threads[i].wall_ns,
                          not_negative(p.threads[i].in_scopes_ns),
                          std::max<std::uint64_t>(1, p.threads[i].merged)});
-  std::stable_sort(threads.begin(), threads.end(), [](const thread_time& a, const thread_time& b) {
+  sort_table(threads, [](const thread_time& a, const thread_time& b) {
     return a.outside_ns() > b.outside_ns();
   });
   std::size_t shown = 0;
