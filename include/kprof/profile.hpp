@@ -8,6 +8,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
+#include <kprof/profile/ceilings.hpp>
 #include <kprof/profile/device_profile.hpp>
 #include <kprof/profile/parameter_text.hpp>
 #include <kprof/profile/parameters.hpp>
@@ -203,6 +204,7 @@ struct profile {
   std::vector<scope_node> nodes;         ///< parents before children; one root a thread
   std::vector<timeline_scope> timeline;  ///< filled on request
   device_profile device;                 ///< what the GPU did
+  machine_ceilings machine;              ///< what the processors and GPUs reach at most
   clock_info clock;
   completeness complete;
   own_cost cost;

@@ -72,6 +72,7 @@ inline void replace_measured(kprof::profile& p) {
   p.notes = {"a note"};
   p.device = {};
   p.device.state = "no libcuda.so.1";
+  p.machine = {};
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     p.threads[i].id = 4711 + i;
     p.threads[i].name = i == 0 ? "main" : "worker";

@@ -170,6 +170,13 @@ TEST_CASE("saved.every_member_is_saved") {
   CHECK(all(kprof::device_info{}));
   CHECK(all(kprof::device_completeness{}));
   CHECK(all(kprof::device_profile{}));
+  CHECK(all(kprof::rate_ceiling{}));
+  CHECK(all(kprof::arithmetic_ceiling{}));
+  CHECK(all(kprof::memory_ceiling{}));
+  CHECK(all(kprof::cpu_ceilings{}));
+  CHECK(all(kprof::gpu_arithmetic_ceiling{}));
+  CHECK(all(kprof::gpu_ceilings{}));
+  CHECK(all(kprof::machine_ceilings{}));
   CHECK(all(kprof::profile{}));
   // Two of its members are arrays of three, which count as three initialisers.
   CHECK(std::tuple_size_v<std::remove_cvref_t<decltype(members_of<kprof::device_work>)>> + 4 ==

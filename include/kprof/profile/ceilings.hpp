@@ -3,7 +3,7 @@
 #define KPROF_PROFILE_CEILINGS_HPP
 
 // The rates that a machine reaches at most: what a program's rates are compared with. Plain values.
-// Included by kprof/ceilings.hpp and by the headers of machine/.
+// Included by profile.hpp, kprof/ceilings.hpp and the headers of machine/.
 
 #include <kprof/build_options.hpp>
 #include <kprof/declare/dtype.hpp>
@@ -58,7 +58,7 @@ struct gpu_arithmetic_ceiling {
   double operations = 0;         ///< a second, with dense operands, at clock_hz
   double sparse_operations = 0;  ///< with 2 of 4 operands zero; 0: there is no such form
   double clock_hz = 0;           ///< lower than the device's for the tensor cores of some cards
-  const char* source = "";       ///< "vendor", "measured", "derived" or "statement"
+  std::string source;            ///< "vendor", "measured", "derived", "statement" or "by hand"
 };
 
 /// What a GPU reaches at most by its table. What is not known is left out.
@@ -77,6 +77,16 @@ struct gpu_ceilings {
       if (a.type == type && a.on == on && (sums == dtype::unknown || a.sums == sums)) return &a;
     return nullptr;
   }
+};
+
+/// What the machine of a run reaches. What is not known is empty or 0, and `notes` of the processor
+/// or the GPU say why.
+struct machine_ceilings {
+  cpu_ceilings cpu;
+  std::vector<gpu_ceilings> gpus;  ///< of device_profile::devices, in their order; or none
+  /// Where those of the processors come from, in words: "measured 2026-11-23"; empty where none are
+  /// known.
+  std::string source;
 };
 
 KPROF_DETAIL_END

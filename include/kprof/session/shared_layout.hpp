@@ -133,12 +133,30 @@ KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL
 KPROF_DETAIL_SHARED(device_profile, KPROF_DETAIL_AT(collecting), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(devices), KPROF_DETAIL_AT(kernels), KPROF_DETAIL_AT(work),
                     KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(collecting_ns))
+KPROF_DETAIL_SHARED(rate_ceiling, KPROF_DETAIL_AT(one_thread), KPROF_DETAIL_AT(all_threads),
+                    KPROF_DETAIL_AT(is_lower_bound))
+KPROF_DETAIL_SHARED(arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(instructions),
+                    KPROF_DETAIL_AT(operations))
+KPROF_DETAIL_SHARED(memory_ceiling, KPROF_DETAIL_AT(level), KPROF_DETAIL_AT(bytes),
+                    KPROF_DETAIL_AT(read), KPROF_DETAIL_AT(triad))
+KPROF_DETAIL_SHARED(cpu_ceilings, KPROF_DETAIL_AT(model), KPROF_DETAIL_AT(threads),
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(arithmetic), KPROF_DETAIL_AT(memory),
+                    KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(gpu_arithmetic_ceiling, KPROF_DETAIL_AT(type), KPROF_DETAIL_AT(on),
+                    KPROF_DETAIL_AT(sums), KPROF_DETAIL_AT(operations),
+                    KPROF_DETAIL_AT(sparse_operations), KPROF_DETAIL_AT(clock_hz),
+                    KPROF_DETAIL_AT(source))
+KPROF_DETAIL_SHARED(gpu_ceilings, KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(arithmetic),
+                    KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(l2_bytes),
+                    KPROF_DETAIL_AT(shared_bytes), KPROF_DETAIL_AT(notes))
+KPROF_DETAIL_SHARED(machine_ceilings, KPROF_DETAIL_AT(cpu), KPROF_DETAIL_AT(gpus),
+                    KPROF_DETAIL_AT(source))
 KPROF_DETAIL_SHARED(profile, KPROF_DETAIL_AT(recording), KPROF_DETAIL_AT(state),
                     KPROF_DETAIL_AT(program), KPROF_DETAIL_AT(cpus), KPROF_DETAIL_AT(wall_ns),
                     KPROF_DETAIL_AT(paused_ns), KPROF_DETAIL_AT(threads),
                     KPROF_DETAIL_AT(operators), KPROF_DETAIL_AT(nodes), KPROF_DETAIL_AT(timeline),
-                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(clock), KPROF_DETAIL_AT(complete),
-                    KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
+                    KPROF_DETAIL_AT(device), KPROF_DETAIL_AT(machine), KPROF_DETAIL_AT(clock),
+                    KPROF_DETAIL_AT(complete), KPROF_DETAIL_AT(cost), KPROF_DETAIL_AT(notes))
 KPROF_DETAIL_SHARED(owner_functions, KPROF_DETAIL_AT(build), KPROF_DETAIL_AT(arm),
                     KPROF_DETAIL_AT(start_with), KPROF_DETAIL_AT(start), KPROF_DETAIL_AT(stop),
                     KPROF_DETAIL_AT(pause), KPROF_DETAIL_AT(resume), KPROF_DETAIL_AT(snapshot),
@@ -182,7 +200,9 @@ using all_shared_structs =
                    enumerator_name, operator_field, operator_info, parameter_values, histogram,
                    work_per_call, shared_part, scope_node, thread_info, timeline_scope, clock_info,
                    completeness, own_cost, device_work, device_info, device_completeness,
-                   device_profile, profile, owner_functions>;
+                   device_profile, rate_ceiling, arithmetic_ceiling, memory_ceiling, cpu_ceilings,
+                   gpu_arithmetic_ceiling, gpu_ceilings, machine_ceilings, profile,
+                   owner_functions>;
 inline constexpr std::uint32_t session_layout = all_shared_structs::layout_number();
 #if !KPROF_SESSION_ELSEWHERE
 static_assert(all_shared_structs::are_complete(),

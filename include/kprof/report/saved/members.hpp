@@ -210,6 +210,53 @@ inline constexpr auto members_of<device_profile> =
                saved<&device_profile::complete>("complete"),
                saved<&device_profile::collecting_ns>("collecting_ns")};
 
+template <>
+inline constexpr auto members_of<rate_ceiling> =
+    std::tuple{saved<&rate_ceiling::one_thread>("one_thread"),
+               saved<&rate_ceiling::all_threads>("all_threads"),
+               saved<&rate_ceiling::is_lower_bound>("is_lower_bound")};
+
+template <>
+inline constexpr auto members_of<arithmetic_ceiling> =
+    std::tuple{saved<&arithmetic_ceiling::type>("type"),
+               saved<&arithmetic_ceiling::instructions>("instructions"),
+               saved<&arithmetic_ceiling::operations>("operations")};
+
+template <>
+inline constexpr auto members_of<memory_ceiling> =
+    std::tuple{saved<&memory_ceiling::level>("level"), saved<&memory_ceiling::bytes>("bytes"),
+               saved<&memory_ceiling::read>("read"), saved<&memory_ceiling::triad>("triad")};
+
+template <>
+inline constexpr auto members_of<cpu_ceilings> = std::tuple{
+    saved<&cpu_ceilings::model>("model"),       saved<&cpu_ceilings::threads>("threads"),
+    saved<&cpu_ceilings::clock_hz>("clock_hz"), saved<&cpu_ceilings::arithmetic>("arithmetic"),
+    saved<&cpu_ceilings::memory>("memory"),     saved<&cpu_ceilings::notes>("notes")};
+
+template <>
+inline constexpr auto members_of<gpu_arithmetic_ceiling> =
+    std::tuple{saved<&gpu_arithmetic_ceiling::type>("type"),
+               saved<&gpu_arithmetic_ceiling::on>("on"),
+               saved<&gpu_arithmetic_ceiling::sums>("sums"),
+               saved<&gpu_arithmetic_ceiling::operations>("operations"),
+               saved<&gpu_arithmetic_ceiling::sparse_operations>("sparse_operations"),
+               saved<&gpu_arithmetic_ceiling::clock_hz>("clock_hz"),
+               saved<&gpu_arithmetic_ceiling::source>("source")};
+
+template <>
+inline constexpr auto members_of<gpu_ceilings> =
+    std::tuple{saved<&gpu_ceilings::device>("device"),
+               saved<&gpu_ceilings::arithmetic>("arithmetic"),
+               saved<&gpu_ceilings::memory_bytes>("memory_bytes"),
+               saved<&gpu_ceilings::l2_bytes>("l2_bytes"),
+               saved<&gpu_ceilings::shared_bytes>("shared_bytes"),
+               saved<&gpu_ceilings::notes>("notes")};
+
+template <>
+inline constexpr auto members_of<machine_ceilings> =
+    std::tuple{saved<&machine_ceilings::cpu>("cpu"), saved<&machine_ceilings::gpus>("gpus"),
+               saved<&machine_ceilings::source>("source")};
+
 // Operators before nodes, whose values are read by them.
 template <>
 inline constexpr auto members_of<profile> =
@@ -220,7 +267,7 @@ inline constexpr auto members_of<profile> =
                saved<&profile::cost>("cost"),           saved<&profile::notes>("notes"),
                saved<&profile::threads>("threads"),     saved<&profile::operators>("operators"),
                saved<&profile::nodes>("nodes"),         saved<&profile::device>("device"),
-               saved<&profile::timeline>("timeline")};
+               saved<&profile::machine>("machine"),     saved<&profile::timeline>("timeline")};
 
 /// Names of the enumerators, by value; an empty one is none.
 template <class E>
