@@ -102,7 +102,7 @@ with Folder() as here:
     os.close(stuck)
     check(
         "a reader of a pipe that takes nothing is given up",
-        r.code == 5 and 4 < r.seconds < 20 and "its reader took nothing for 5 s" in r.err,
+        r.code == 5 and 4 < r.seconds < 50 and "its reader took nothing for 5 s" in r.err,
         r,
     )
     r = here.run("work", KPROF="cupti=on", KPROF_TRANSCRIPT="fifo")

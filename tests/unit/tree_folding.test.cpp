@@ -182,6 +182,18 @@ TEST_CASE("tree_folding.only_regions_of_one_shape_fold") {
       "| e2 | f123456789012345678901 | f123456789012345678902 | Conv2d | Conv3d");
 }
 
+TEST_CASE("tree_folding.regions_around_regions_of_their_own_name_are_told_apart") {
+  profile_builder b;
+  const auto main = b.thread("main", 1);
+  for (const char* name : {"layer 4", "load", "solve 1 2"}) {
+    const auto outer = b.region(main, name);
+    b.calls(b.region(outer, name), 1, 10).calls(outer, 1, 30);
+  }
+  const profile p = b.done();
+  CHECK(names_of(fold_siblings(kprof::call_tree(p, false))) ==
+        "layer 4 | layer 4 | load | load | solve 1 2 | solve 1 2");
+}
+
 TEST_CASE("tree_folding.nothing_is_lost_and_depth_costs_no_stack") {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const auto tree = kprof::call_tree(kprof_test::random_device_profile(seed), seed % 2 == 0);

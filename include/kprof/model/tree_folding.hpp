@@ -119,6 +119,8 @@ class tree_folding {
     std::vector<std::uint64_t> below;
     for (const std::uint32_t child : children) below.push_back(shapes_[child]);
     std::sort(below.begin(), below.end());
+    // So that a region around one of its own name does not cancel it.
+    hash.add(below.size());
     for (const std::uint64_t shape : below) hash.add(shape);
     return hash.value();
   }
