@@ -28,21 +28,6 @@ KPROF_DETAIL_BEGIN
   return detail::table_ceilings(device);
 }
 
-/// The theoretical occupancy of a kernel on a device, from what CUPTI recorded of its launch. The
-/// driver may give a multiprocessor less shared memory than it has; then fewer blocks fit.
-[[gnu::cold]] inline kernel_occupancy occupancy_of(const device_info& device,
-                                                   const device_work& kernel) {
-  const auto product = [](const std::uint32_t(&of)[3]) {
-    return static_cast<double>(of[0]) * of[1] * of[2];
-  };
-  const double threads = product(kernel.block);
-  return detail::occupancy_of(
-      device,
-      {threads > 1e6 ? 1'000'000U : static_cast<std::uint32_t>(threads), kernel.registers,
-       std::uint64_t{kernel.static_shared} + kernel.dynamic_shared},
-      product(kernel.grid));
-}
-
 KPROF_DETAIL_END
 
 #endif

@@ -134,6 +134,7 @@ SAME(flush_forced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 #define DEVICE(type)                                        \
   AT(device::memory_kb_per_s, type, globalMemoryBandwidth); \
   AT(device::memory_bytes, type, globalMemorySize);         \
+  AT(device::l2_bytes, type, l2CacheSize);                  \
   AT(device::clock_khz, type, coreClockRate);               \
   AT(device::multiprocessors, type, numMultiprocessors);    \
   AT(device::compute_major, type, computeCapabilityMajor);  \

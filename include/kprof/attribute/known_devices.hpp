@@ -28,6 +28,7 @@ class known_devices {
     known.memory_bytes = d.memory_bytes;
     known.memory_bytes_per_s = d.memory_bytes_per_s;
     known.clock_hz = d.clock_hz;
+    known.l2_bytes = d.l2_bytes;
   }
   /// Counts an activity that has times.
   void add(const activity& a) { of(a.device).busy.add(a.start, a.end); }

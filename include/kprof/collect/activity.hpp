@@ -52,6 +52,7 @@ struct device_description {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_per_s = 0;
   std::uint64_t clock_hz = 0;
+  std::uint64_t l2_bytes = 0;
   const char* name = nullptr;
 };
 

@@ -160,7 +160,7 @@ namespace overhead {  // CUpti_ActivityOverhead and later
 inline constexpr std::size_t start = 24, end = 32;
 }
 namespace device {  // CUpti_ActivityDevice4 and later
-inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, clock_khz = 36,
+inline constexpr std::size_t memory_kb_per_s = 8, memory_bytes = 16, l2_bytes = 28, clock_khz = 36,
                              multiprocessors = 44, compute_major = 104, compute_minor = 108,
                              id = 112, name = 136;
 }

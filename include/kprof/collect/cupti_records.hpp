@@ -118,6 +118,7 @@ inline device_description read_device(const void* r) noexcept {
   out.memory_bytes = field<std::uint64_t>(r, device::memory_bytes);
   out.memory_bytes_per_s = field<std::uint64_t>(r, device::memory_kb_per_s) * 1000;
   out.clock_hz = std::uint64_t{field<std::uint32_t>(r, device::clock_khz)} * 1000;
+  out.l2_bytes = field<std::uint32_t>(r, device::l2_bytes);
   out.name = field<const char*>(r, device::name);
   return out;
 }

@@ -6,6 +6,7 @@
 // operator. Included by the summaries. Pure; linear in profile::nodes and device_profile::work.
 
 #include <kprof/build_options.hpp>
+#include <kprof/machine/residency.hpp>
 #include <kprof/model/kernel_name.hpp>
 #include <kprof/model/node_walk.hpp>
 #include <kprof/model/sorted_order.hpp>
@@ -30,6 +31,7 @@ struct device_sum {
   std::uint64_t unrecorded = 0;  ///< launches of which not all records have come
   double ns = 0;                 ///< run times, summed: concurrent runs count each
   double gap_ns = 0;             ///< from launch to start, summed over `gaps`
+  double small_grid_ns = 0;      ///< of ns, that of kernels whose blocks do not fill their device
 
   std::uint64_t runs() const noexcept { return kernels + copies; }
   void add(const device_sum& more) noexcept {
@@ -41,6 +43,7 @@ struct device_sum {
     unrecorded += more.unrecorded;
     ns += more.ns;
     gap_ns += more.gap_ns;
+    small_grid_ns += more.small_grid_ns;
   }
   void add(const device_work& w) noexcept {
     (w.task == device_task::kernel ? kernels : copies) += w.calls;
@@ -90,6 +93,17 @@ inline absence records_known(const profile& p, const device_sum& sum) noexcept {
   return c.launches_lost > c.launches / 1000 ? absence::lost : absence::none;
 }
 
+/// Whether the blocks of a kernel do not fill its device once.
+inline bool has_small_grid(const profile& p, const device_work& w) {
+  if (w.task != device_task::kernel) return false;
+  for (const device_info& d : p.device.devices)
+    if (d.id == w.device) {
+      const kernel_occupancy filled = occupancy_of(d, w);
+      return filled.unknown == nullptr && filled.waves > 0 && filled.waves < 1;
+    }
+  return false;
+}
+
 /// By node: what was launched right in it, and that with all below it. Both are empty where no work
 /// was launched at all. What is not known of a graph is not known of any scope in it.
 struct device_sums {
@@ -105,6 +119,7 @@ struct device_sums {
       const std::uint32_t node = scope_of(p, w);
       if (node == scope_node::none) continue;
       own[node].add(w);
+      if (has_small_grid(p, w)) own[node].small_grid_ns += not_negative(w.total_ns);
       if (graphs[node] != scope_node::none) own[node].in_graphs += w.calls;
     }
     whole = own;

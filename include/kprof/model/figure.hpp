@@ -30,6 +30,9 @@ enum class absence : std::uint8_t {
   merged,           ///< kprof had no memory to keep the calls' parameters
   invalid,      ///< the parameters of some calls are invalid, or a formula gives no number for them
   no_bytes,     ///< bytes() is not declared
+  no_type,      ///< the operator does not say the type that it computes with
+  no_ceiling,   ///< the highest rate of the machine is not known
+  impossible,   ///< a rate is above all that the machine can reach
   no_flops,     ///< flops() is not declared
   no_operator,  ///< there is no operator whose formula would say
 };

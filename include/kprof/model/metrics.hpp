@@ -65,6 +65,10 @@ figure metric_value(const operator_row& row) {
 inline figure all_calls(const operator_row& row) {
   return {static_cast<double>(row.calls + row.replays)};
 }
+template <auto Member>
+figure verdict_value(const operator_row& row) {
+  return row.verdict.*Member;
+}
 /// Not known where all calls are shared ones whose parts could not be joined.
 inline figure total_time(const operator_row& row) {
   const bool not_joined = row.mean_ns.why == absence::not_joined;
@@ -288,6 +292,29 @@ inline constexpr metric metrics[] = {
      .of = &detail::metric_value<&operator_row::waiting_ns>,
      .meaning = "of calls that threads share: time from the first begin to the last end x parts, "
                 "less the time in the parts, summed: what threads lost by coming late or waiting"},
+    {.id = "roof",
+     .label = "roof",
+     .unit = detail::units::share,
+     .adds = additivity::ratio,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::roof>,
+     .meaning = "ideal / time that the rates are over: 100 % is as fast as this machine can do it"},
+    {.id = "ideal",
+     .label = "ideal",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::ideal_ns>,
+     .meaning = "the least time that the calls' work takes here: of each call the larger of flops() "
+                "/ highest rate of its type and bytes() / bandwidth, of a cache where only that is "
+                "fast enough"},
+    {.id = "lost",
+     .label = "lost",
+     .unit = detail::units::nanoseconds,
+     .adds = additivity::overlapping_sum,
+     .of_device = false,
+     .of = &detail::verdict_value<&roof_verdict::lost_ns>,
+     .meaning = "time that the rates are over, less ideal"},
 };
 
 namespace detail {
@@ -334,6 +361,9 @@ inline const char* explain(absence why) noexcept {
     case absence::invalid: return "invalid parameters, or a formula that gives no number for them";
     case absence::no_bytes: return "no bytes() declared";
     case absence::no_flops: return "no flops() declared";
+    case absence::no_type: return "the operator does not say what type it computes with";
+    case absence::no_ceiling: return "this machine's highest rate is not known";
+    case absence::impossible: return "faster than this machine can be";
     case absence::none: break;
   }
   return "known";

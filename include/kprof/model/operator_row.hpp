@@ -10,9 +10,11 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/figure.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/model/row_values.hpp>
 #include <kprof/model/shared_sum.hpp>
 #include <kprof/model/variant_sum.hpp>
+#include <kprof/model/verdict.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/record/histogram.hpp>
 
@@ -107,6 +109,15 @@ struct operator_row {
   double device_share = 0;     ///< device_ns, of the time of all work of the devices; 0 to 1
   /// Mean time from the launch of the row's own work to its start on the device.
   figure gap_ns{0, absence::no_launch};
+
+  /// How near it is to the roof that profile::machine gives, over the time that its rates are
+  /// over. Calls without formulas or ceilings are left out in a row of several operators, as long
+  /// as others have them.
+  roof_verdict verdict;
+};
+  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
+  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why is the reason
 };
 
 namespace detail {
@@ -115,6 +126,7 @@ namespace detail {
 struct device_row_sum {
   device_sum own, total;                   // without and with nested operators
   double flops = 0, bytes = 0, calls = 0;  // of calls with work on the device
+  roof_sum roof;
   std::uint32_t active = 0;                // nodes of this row that the walk is in
 
   void add(const variant_sum& v) noexcept {
@@ -122,6 +134,8 @@ struct device_row_sum {
     flops += v.handed_over ? v.flops : v.flops - v.idle_flops;
     bytes += v.handed_over ? v.bytes : v.bytes - v.idle_bytes;
     calls += v.handed_over ? v.calls : v.calls - v.idle_calls;
+    roof.add(v.roof);
+    if (!v.handed_over) roof.add(v.idle_roof, -1);
   }
   void finish(operator_row& row, double all_device_ns, const profile& p) const {
     row.on_device = total.runs() > 0;
@@ -138,6 +152,11 @@ struct device_row_sum {
         ratio({flops, std::max(row.flops.why, timed)}, total.ns * 1e-9, absence::no_time);
     row.bytes_per_s =
         ratio({bytes, std::max(row.bytes.why, timed)}, total.ns * 1e-9, absence::no_time);
+    row.verdict = judge(roof.of(row.operators),
+                        {.time_ns = total.ns,
+                         .timed = timed,
+                         .is_short = total.ns < 5000 * static_cast<double>(total.runs()),
+                         .small_grids = total.small_grid_ns > 0.5 * total.ns});
   }
 };
 
@@ -153,6 +172,7 @@ struct row_sum {
   double timed_flops = 0, timed_bytes = 0;  // of the calls whose durations are known
   std::uint64_t timed_calls = 0;
   shared_sum shared;
+  roof_sum roof;
   absence no_flops = absence::none, no_bytes = absence::none;
   bool any_flops = false, any_bytes = false;  // has a call with that formula
   bool lacks_flops = false, lacks_bytes = false;
@@ -188,7 +208,9 @@ struct row_sum {
     if (end_ns < first_end_ns) first_ns = ns, first_end_ns = end_ns;
   }
 
-  void add(const scope_node& n, const counted_call& counted) {
+  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) {
+    if (says_flops(n) ? counted.flops : counted.bytes)
+      roof.add(of_call, timed_share(n) * static_cast<double>(executions(n)));
     row.calls += finished_calls(n);
     row.captured += std::min(n.captured, finished_calls(n));
     row.replays += n.replays;
@@ -272,7 +294,7 @@ struct row_sum {
     return row.captured > 0 ? absence::not_replayed : absence::no_calls;
   }
 
-  operator_row finish(double all_self_ns, double ns_per_tick) {
+  operator_row finish(double all_self_ns, double ns_per_tick, double empty_scope_ns) {
     const absence none_finished = timed_calls > 0   ? absence::none
                                   : row.calls > 0   ? absence::not_joined
                                   : row.replays > 0 ? absence::graphs_only
@@ -307,6 +329,11 @@ struct row_sum {
     row.threads = shared.threads();
     row.imbalance = shared.imbalance();
     row.waiting_ns = shared.waiting();
+    row.verdict =
+        judge(roof.of(row.operators),
+              {.time_ns = row.total_ns,
+               .timed = std::max(untimed, nothing_done()),
+               .is_short = row.mean_ns.known() && row.mean_ns.value < 10 * empty_scope_ns});
     const absence unknown = std::max(row.flops.why, row.bytes.why);
     row.flops_per_byte = ratio({flops, unknown}, bytes, absence::zero_bytes);
     if (row.several_types) row.type = dtype::unknown;

@@ -34,6 +34,7 @@ class row_summing {
       : p_(p),
         groups_(p, by),
         device_(p),
+        roofs_(p, device_),
         numbers_(p, by, groups_, launched_in(p, device_), kept),
         covers_(covering_nodes(p, numbers_.row_of)),
         sums_(numbers_.first.size()) {
@@ -61,7 +62,7 @@ class row_summing {
     table.reserve(sums_.size());
     const profile_keys keys(p_);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick));
+      table.push_back(sums_[i].finish(all, p_.clock.ns_per_tick, p_.cost.empty_scope_ns));
       operator_row& row = table.back();
       row.values = groups_.values_of({row.node, row.node});
       row.key = keys.row(p_.nodes[row.node], row.values, groups_.leaves());
@@ -91,7 +92,7 @@ class row_summing {
     if (!on_device_.empty()) enter_device(node, on_device_[numbers_.row_of[node]]);
     if (n.kind != scope_kind::op) return;
     const counted_call counted = row->counted();
-    if (!is_placeholder(n)) row->add(n, counted);
+    if (!is_placeholder(n)) row->add(n, counted, roofs_.of(node));
     if (!variants_.empty()) enter_variant(node, counted);
     if (covers_[node]) row->enter(n);
   }
@@ -104,7 +105,7 @@ class row_summing {
       variant.handed_over =
           variant.handed_over || is_placeholder(p_.nodes[node]) || is_part(p_.nodes[node]);
     }
-    variant.add(p_.nodes[node], counted);
+    variant.add(p_.nodes[node], counted, roofs_.of(node));
   }
 
   void enter_device(std::uint32_t node, device_row_sum& row) {
@@ -124,6 +125,7 @@ class row_summing {
   const profile& p_;
   group_numbers groups_;
   device_sums device_;
+  roofline roofs_;
   row_numbers numbers_;
   std::vector<bool> covers_;
   std::vector<row_sum> sums_;

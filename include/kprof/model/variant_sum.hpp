@@ -6,6 +6,7 @@
 
 #include <kprof/build_options.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/profile.hpp>
 
 #include <algorithm>
@@ -23,17 +24,22 @@ struct counted_call {
 struct variant_sum {
   double flops = 0, bytes = 0, calls = 0;
   double idle_flops = 0, idle_bytes = 0, idle_calls = 0;  // of calls that launched nothing
+  roof_sum roof, idle_roof;
   bool on_device = false;
   // other threads launched for it, and for which of its calls is not known
   bool handed_over = false;
   std::uint32_t row = scope_node::none;
 
-  void add(const scope_node& n, const counted_call& counted) noexcept {
+  void add(const scope_node& n, const counted_call& counted, const call_roof& of_call) noexcept {
     // Which parts launched for which call is not known.
     const double idle = is_part(n) ? 0 : static_cast<double>(std::min(n.unlaunched, n.calls));
     if (counted.time) {
       calls += static_cast<double>(executions(n));
       idle_calls += idle;
+    }
+    if (says_flops(n) ? counted.flops : counted.bytes) {
+      roof.add(of_call, static_cast<double>(executions(n)));
+      idle_roof.add(of_call, idle);
     }
     if (counted.flops && says_flops(n)) {
       flops += all_flops(n);

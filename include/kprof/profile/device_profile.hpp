@@ -69,7 +69,7 @@ struct device_work {
 /// A device, as CUPTI describes it.
 struct device_info {
   std::uint32_t id = 0;    ///< CUDA's ordinal
-  bool described = false;  ///< false: no description came; the next seven are unknown then
+  bool described = false;  ///< false: no description came; the next eight are unknown then
   std::string name;
   std::uint32_t compute_major = 0;
   std::uint32_t compute_minor = 0;
@@ -77,6 +77,7 @@ struct device_info {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_bytes_per_s = 0;  ///< theoretical peak
   std::uint64_t clock_hz = 0;            ///< highest core clock
+  std::uint64_t l2_bytes = 0;            ///< of the L2 cache; 0: not known, a file lacks it
   double busy_ns = 0;  ///< while at least one kernel, copy or memset ran: the union of their times
   double sum_ns = 0;   ///< their times, summed
   /// False: records came too far out of order, and busy_ns is at least this.

@@ -119,8 +119,8 @@ KPROF_DETAIL_SHARED(device_info, KPROF_DETAIL_AT(id), KPROF_DETAIL_AT(described)
                     KPROF_DETAIL_AT(name), KPROF_DETAIL_AT(compute_major),
                     KPROF_DETAIL_AT(compute_minor), KPROF_DETAIL_AT(multiprocessors),
                     KPROF_DETAIL_AT(memory_bytes), KPROF_DETAIL_AT(memory_bytes_per_s),
-                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(busy_ns), KPROF_DETAIL_AT(sum_ns),
-                    KPROF_DETAIL_AT(busy_is_exact))
+                    KPROF_DETAIL_AT(clock_hz), KPROF_DETAIL_AT(l2_bytes), KPROF_DETAIL_AT(busy_ns),
+                    KPROF_DETAIL_AT(sum_ns), KPROF_DETAIL_AT(busy_is_exact))
 KPROF_DETAIL_SHARED(device_completeness, KPROF_DETAIL_AT(launches), KPROF_DETAIL_AT(attributed),
                     KPROF_DETAIL_AT(outside), KPROF_DETAIL_AT(open), KPROF_DETAIL_AT(unknown),
                     KPROF_DETAIL_AT(records), KPROF_DETAIL_AT(launches_lost),

@@ -174,6 +174,7 @@ inline constexpr auto members_of<device_info> =
                saved<&device_info::memory_bytes>("memory_bytes"),
                saved<&device_info::memory_bytes_per_s>("memory_bytes_per_s"),
                saved<&device_info::clock_hz>("clock_hz"),
+               saved<&device_info::l2_bytes>("l2_bytes"),
                saved<&device_info::busy_ns>("busy_ns"),
                saved<&device_info::sum_ns>("sum_ns"),
                saved<&device_info::busy_is_exact>("busy_is_exact")};

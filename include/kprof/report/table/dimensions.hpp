@@ -51,6 +51,10 @@ inline std::string pass_of(const profile&, const operator_row& row) {
   return row.pass == pass_kind::unknown ? "" : pass_name(row.pass);
 }
 
+inline std::string bound_of(const profile&, const operator_row& row) {
+  return row.verdict.bound == bound_by::unknown ? "" : bound_name(row.verdict.bound);
+}
+
 inline constexpr dimension dimensions[] = {
     {"operator", "operator", "name of the operator", &name_of},
     {"parameters", "parameters",
@@ -64,6 +68,12 @@ inline constexpr dimension dimensions[] = {
     {"pass", "pass",
      "what the call is for: `fprop`, `bprop`, `dgrad`, `wgrad`, `bgrad`, `update` or `recompute`",
      &pass_of},
+    {"bound", "bound",
+     "what holds the calls back: `compute` or `memory`, whose roof is near, `cache`, where data do "
+     "not come from memory, `balanced` between both roofs; far from both `latency`, `launch` of "
+     "calls that are too short, `small grid` of a device that is not filled; `impossible` above "
+     "every roof, where a formula or a ceiling is wrong",
+     &bound_of},
 };
 
 inline constexpr std::size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);

@@ -37,7 +37,8 @@ enum class look : std::uint8_t {
   share,
   rate,
   ratio,
-  si
+  si,
+  bound
 };
 
 // a column of rates, GFLOP/s or GB/s, with a number as large is in TFLOP/s or TB/s
@@ -104,6 +105,10 @@ inline constexpr column columns[] = {
     make_column("first", look::time, 0, 0),
     make_column("gflops", look::rate, 8, 6),
     make_column("gbs", look::rate, 10, 7),
+    make_column("roof", look::share, 5, 5),
+    make_column("bound", look::bound, 6, 6),
+    make_column("lost", look::time, 12, 12),
+    make_column("ideal", look::time, 0, 0),
     make_column("intensity", look::ratio, 13, 10),
     make_column("flops", look::si, 0, 0),
     make_column("bytes", look::si, 0, 0),
@@ -189,6 +194,7 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
              : row.type == dtype::unknown ? "n/a"
                                           : dtype_name(row.type);
     case look::pass: return pass_of(p, row);
+    case look::bound: return bound_name(row.verdict.bound);
     case look::open: return open_cell(row.open, row.open_ns, out);
     default: break;
   }
@@ -201,6 +207,9 @@ inline std::string cell(const column& c, const operator_row& row, const profile&
 /// What numbers are ordered by; NaN for what is not known.
 inline double sort_key(const column& c, const operator_row& row) noexcept {
   if (c.as == look::open) return row.open_ns;
+  // Where nothing is known of it, all of the time may be lost.
+  if (c.is("lost") && !row.verdict.lost_ns.known())
+    return row.on_device ? row.device_ns : row.self_ns;
   const figure f = c.number->of(row);
   return f.known() ? f.value : std::nan("");
 }
@@ -222,6 +231,7 @@ inline bool comes_before(const column& c, const operator_row& a, const operator_
     case look::thread: return a.thread < b.thread;
     case look::type: return a.type < b.type;
     case look::pass: return a.pass < b.pass;
+    case look::bound: return a.verdict.bound < b.verdict.bound;
     default: break;
   }
   const double x = sort_key(c, a), y = sort_key(c, b);

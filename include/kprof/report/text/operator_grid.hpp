@@ -142,10 +142,12 @@ class operator_grid {
         return plan_.by.has(group_key::parameters) && any([](const operator_row& row) {
                  return row.pass != pass_kind::unknown && row.pass != pass_kind::fprop;
                });
+      case look::bound: return plan_.roofs;
       case look::bar: return c.is(plan_.device ? "device_bar" : "bar");
       default: break;
     }
     const unsigned rank = rank_of(c, plan_.device);
+    if (is_of_roof(c) && !plan_.roofs) return false;
     return rank > 0 && rank != not_here;
   }
 
@@ -163,6 +165,10 @@ class operator_grid {
     return c.as == look::rate || c.as == look::ratio || c.as == look::si;
   }
 
+  static bool is_of_roof(const column& c) noexcept {
+    return c.is("roof") || c.is("lost") || c.is("ideal");
+  }
+
   /// What the rows are described by.
   std::string description_header() const {
     std::string header;
@@ -174,7 +180,7 @@ class operator_grid {
   }
   grid_column grid_column_of(const column& c) {
     return {.header = c.as == look::parameters ? description_header() : c.header,
-            .right = !is_text(c),
+            .right = !is_text(c) && c.as != look::bound,
             .keep_end = c.as == look::call_site,
             .is_printable = c.as == look::parameters || c.as == look::bar};
   }
@@ -201,7 +207,7 @@ class operator_grid {
                                                : line.row->share;
       return bar_of(share, largest_, bar_width, out_.ascii());
     }
-    if (is_work(c) && rated(line) != nullptr) {
+    if ((is_work(c) || is_of_roof(c)) && rated(line) != nullptr) {
       const figure f = c.number->of(*rated(line));
       return f.known() ? number_cell(c.as, tera ? f.value * 1e-3 : f.value, out_) : "n/a";
     }

@@ -10,6 +10,7 @@
 #include <kprof/model/device_sums.hpp>
 #include <kprof/model/grouping.hpp>
 #include <kprof/model/node_walk.hpp>
+#include <kprof/model/roofline.hpp>
 #include <kprof/profile.hpp>
 #include <kprof/report/options.hpp>
 #include <kprof/report/text/columns.hpp>
@@ -49,6 +50,7 @@ struct text_plan {
   std::vector<std::string> complaints;  // about what it has not
   double all_self_ns = 0;
   bool device = false;                                 // the run has work on a device
+  bool roofs = false;                                  // ceilings of the machine are known
   bool tree = false, kernels = false, copies = false;  // sections that are shown
   double all_device_ns = 0;
   std::optional<dtype> one_type;  // of all operators that say theirs, if they are several
@@ -58,7 +60,7 @@ struct text_plan {
   /// Reads the options; the first that is wrong is in the status.
   status prepare() {
     if (status s = check_sort(options.sort); !s) return s;
-    sort = find_column(options.sort.empty() ? "self" : options.sort);
+    if (!options.sort.empty()) sort = find_column(options.sort);
     for (const std::string& name : options.columns) {
       if (status s = check_column(name); !s) return s;
       columns.push_back(find_column(name));
@@ -76,7 +78,8 @@ struct text_plan {
     complaints = std::move(checked.complaints);
     device = has_device_work(p);
     all_device_ns = all_device_work(p).ns;
-    if (device && options.sort.empty()) sort = find_column("device");
+    roofs = has_ceilings(p.machine);
+    if (options.sort.empty()) sort = find_column(roofs ? "lost" : device ? "device" : "self");
     look_for_one_type(p);
     choose_sections(p);
   }

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_ROOFLINE_HPP
+#define KPROF_MODEL_ROOFLINE_HPP
+
+// How long the work of a call takes at least on the machine of the profile: the roofline. Included
+// by the summaries. Pure. The least time is the larger of FLOPs / highest rate of their type and
+// bytes / bandwidth; where bytes run faster than memory can and fit a cache, the cache's bandwidth.
+
+#include <kprof/build_options.hpp>
+#include <kprof/declare/dtype.hpp>
+#include <kprof/model/device_sums.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/node_walk.hpp>
+#include <kprof/model/tensor_core.hpp>
+#include <kprof/profile.hpp>
+#include <kprof/profile/ceilings.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+KPROF_DETAIL_BEGIN
+namespace detail {
+
+/// A rate above its ceiling by no more than this is at the ceiling: both are measured.
+inline constexpr double over_the_roof = 1.02;
+/// Above the roof of one thread by this, calls ran on several: no clock is so much faster than when
+/// it was measured.
+inline constexpr double surely_over = 1.1;
+
+/// What the ceilings say of one call.
+struct call_roof {
+  double compute_ns = 0;  ///< FLOPs over the highest rate of their type
+  double memory_ns = 0;   ///< bytes over the bandwidth of memory, or of a cache
+  bool cached = false;    ///< the bandwidth is that of a cache
+  absence why = absence::none;
+
+  double ideal_ns() const noexcept { return std::max(compute_ns, memory_ns); }
+};
+
+/// Calls, summed.
+struct roof_sum {
+  double compute_ns = 0, memory_ns = 0, cached_ns = 0, ideal_ns = 0;
+  double known = 0;              // calls whose roof is known
+  absence why = absence::none;  // of the others
+
+  void add(const call_roof& roof, double calls) noexcept {
+    why = std::max(why, roof.why);
+    if (roof.why != absence::none) return;
+    known += calls;
+    compute_ns += calls * roof.compute_ns;
+    memory_ns += calls * roof.memory_ns;
+    if (roof.cached) cached_ns += calls * roof.memory_ns;
+    ideal_ns += calls * roof.ideal_ns();
+  }
+  void add(const roof_sum& more, double sign = 1) noexcept {
+    why = std::max(why, more.why);
+    known += sign * more.known;
+    compute_ns += sign * more.compute_ns;
+    memory_ns += sign * more.memory_ns;
+    cached_ns += sign * more.cached_ns;
+    ideal_ns += sign * more.ideal_ns;
+  }
+  /// In a row of several operators those count whose roof is known.
+  roof_sum of(std::uint64_t operators) const noexcept {
+    roof_sum out = *this;
+    if (operators > 1 && known > 0) out.why = absence::none;
+    return out;
+  }
+};
+
+/// The highest rate of so many threads; 0: not known.
+inline double rate_of(const rate_ceiling& r, double threads, double all_threads) noexcept {
+  if (threads <= 1 || r.all_threads <= 0) return r.one_thread * std::max(1.0, threads);
+  if (threads >= all_threads) return std::max(r.all_threads, r.one_thread);
+  return std::max(r.one_thread, std::min(r.all_threads, threads * r.one_thread));
+}
+
+/// The type whose ceiling holds for a type: complex numbers are computed in their components.
+constexpr dtype computed_in(dtype type) noexcept {
+  switch (type) {
+    case dtype::c64: return dtype::f32;
+    case dtype::c128: return dtype::f64;
+    case dtype::uint8: return dtype::int8;
+    case dtype::uint4: return dtype::int4;
+    default: return type;
+  }
+}
+
+/// Whether any rate of the machine is known.
+inline bool has_ceilings(const machine_ceilings& m) noexcept {
+  const auto says = [](const gpu_ceilings& g) {
+    return !g.arithmetic.empty() || g.memory_bytes > 0;
+  };
+  return !m.cpu.arithmetic.empty() || !m.cpu.memory.empty() ||
+         std::any_of(m.gpus.begin(), m.gpus.end(), says);
+}
+
+/// A level of memory: how much it holds and how fast it is.
+struct memory_level {
+  double bytes = 0;  // of a cache; 0 of memory
+  double rate = 0;
+};
+
+/// The roof of each call of a profile.
+class roofline {
+ public:
+  [[gnu::cold]] roofline(const profile& p, const device_sums& device)
+      : p_(p), device_(device), cpu_(p.machine.cpu), roofs_(p.nodes.size()) {
+    all_threads_ = std::max(1.0, static_cast<double>(cpu_.threads));
+    if (!device.own.empty()) find_devices();
+    // What a call of an operator shows, that it runs on several threads, holds for all its calls.
+    text_numbers names;
+    std::vector<bool> on_all_threads;
+    std::vector<std::uint32_t> name_of(p.nodes.size(), scope_node::none);
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (n.kind != scope_kind::op || n.merged) continue;
+      name_of[i] = names.of(n.name);
+      on_all_threads.resize(std::max<std::size_t>(on_all_threads.size(), name_of[i] + 1));
+      if (is_on_device(i)) continue;
+      if (!is_part(n) && all_threads_ > 1 && surely_exceeds(of_cpu(n, 1), n))
+        on_all_threads[name_of[i]] = true;
+    }
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const scope_node& n = p.nodes[i];
+      if (name_of[i] == scope_node::none) continue;
+      if (is_on_device(i)) {
+        roofs_[i] = of_device(i);
+        continue;
+      }
+      const double threads = is_part(n)                   ? n.shared.parts
+                             : on_all_threads[name_of[i]] ? all_threads_
+                                                          : 1;
+      roofs_[i] = of_cpu(n, threads);
+      if (on_all_threads[name_of[i]] && !is_part(n)) several_threads.push_back(n.name);
+    }
+    std::sort(several_threads.begin(), several_threads.end());
+    several_threads.erase(std::unique(several_threads.begin(), several_threads.end()),
+                          several_threads.end());
+  }
+
+  const call_roof& of(std::size_t node) const noexcept { return roofs_[node]; }
+
+  /// Operators that run on more threads than the one that called them: they are faster than one
+  /// thread can be.
+  std::vector<std::string_view> several_threads;
+
+ private:
+  bool is_on_device(std::size_t node) const noexcept {
+    return !device_.whole.empty() &&
+           (device_.whole[node].runs() > 0 || device_.whole[node].unrecorded > 0);
+  }
+
+  static absence formulas_of(const scope_node& n) noexcept {
+    if (!n.work.valid) return absence::invalid;
+    if (!n.work.has_flops) return n.work.has_bytes ? absence::none : absence::no_flops;
+    return absence::none;
+  }
+  static double bytes_of(const scope_node& n) noexcept {
+    return static_cast<double>(n.work.bytes_read) + static_cast<double>(n.work.bytes_written);
+  }
+  /// What a cache has to hold at least: a call may write where it read.
+  static double footprint_of(const scope_node& n) noexcept {
+    return static_cast<double>(std::max(n.work.bytes_read, n.work.bytes_written));
+  }
+
+  call_roof made_of(const scope_node& n, double flop_rate, double mean_ns,
+                    const std::vector<memory_level>& levels) const {
+    call_roof roof;
+    roof.why = formulas_of(n);
+    if (roof.why != absence::none) return roof;
+    if (n.work.has_flops && n.work.flops > 0) {
+      if (!(flop_rate > 0))
+        roof.why = n.work.type == dtype::unknown ? absence::no_type : absence::no_ceiling;
+      else roof.compute_ns = static_cast<double>(n.work.flops) / flop_rate * 1e9;
+    }
+    if (n.work.has_bytes && bytes_of(n) > 0) {
+      const double memory = levels.empty() ? 0 : levels.back().rate;
+      if (!(memory > 0)) roof.why = std::max(roof.why, absence::no_ceiling);
+      else roof.memory_ns = bytes_of(n) / memory * 1e9;
+      if (roof.memory_ns > mean_ns) use_cache(n, mean_ns, levels, roof);
+    }
+    return roof;
+  }
+
+  /// Faster than memory: from the cache that holds it, if one does.
+  static void use_cache(const scope_node& n, double mean_ns, const std::vector<memory_level>& levels,
+                        call_roof& roof) {
+    for (std::size_t i = levels.size(); i-- > 0;) {
+      if (!(levels[i].bytes >= footprint_of(n)) || !(levels[i].rate > 0)) continue;
+      roof.memory_ns = std::min(roof.memory_ns, bytes_of(n) / levels[i].rate * 1e9);
+      roof.cached = true;
+      if (roof.memory_ns <= mean_ns) return;
+    }
+  }
+
+  // ---- the host
+
+  call_roof of_cpu(const scope_node& n, double threads) const {
+    double flop_rate = 0;
+    for (const arithmetic_ceiling& a : cpu_.arithmetic)
+      if (a.type == computed_in(n.work.type))
+        flop_rate = rate_of(a.operations, threads, all_threads_);
+    std::vector<memory_level> levels;
+    for (const memory_ceiling& m : cpu_.memory)
+      levels.push_back({static_cast<double>(m.bytes) * threads,
+                        std::max(rate_of(m.read, threads, all_threads_),
+                                 rate_of(m.triad, threads, all_threads_))});
+    const auto calls = static_cast<double>(std::max<std::uint64_t>(1, timed_calls(n)));
+    return made_of(n, flop_rate, calls_ns(n) / calls, levels);
+  }
+
+  /// Whether the calls were faster than the roof by far.
+  static bool surely_exceeds(const call_roof& roof, const scope_node& n) noexcept {
+    return roof.why == absence::none && calls_ns(n) > 0 &&
+           roof.ideal_ns() * static_cast<double>(timed_calls(n)) > surely_over * calls_ns(n);
+  }
+
+  // ---- devices
+
+  struct device_of_node {
+    std::uint32_t device = scope_node::none;
+    bool several = false, tensor_cores = false;
+  };
+
+  void find_devices() {
+    std::vector<bool> tensor_cores;
+    for (const std::string& kernel : p_.device.kernels)
+      tensor_cores.push_back(name_says_tensor_core(kernel_name(kernel)));
+    devices_.resize(p_.nodes.size());
+    for (const device_work& w : p_.device.work) {
+      const std::uint32_t node = scope_of(p_, w);
+      if (node == scope_node::none || w.task != device_task::kernel) continue;
+      join(devices_[node], {w.device, false, w.kernel < tensor_cores.size() &&
+                                                 tensor_cores[w.kernel]});
+    }
+    for (std::size_t i = devices_.size(); i-- > 0;)
+      if (const std::uint32_t parent = parent_of(p_, i); parent != scope_node::none)
+        join(devices_[parent], devices_[i]);
+  }
+  void join(device_of_node& a, const device_of_node& b) const noexcept {
+    if (b.device == scope_node::none) return;
+    a.several = a.several || b.several || (a.device != scope_node::none && a.device != b.device);
+    a.device = b.device;
+    a.tensor_cores = a.tensor_cores || b.tensor_cores;
+  }
+
+  /// The highest rate of a type on a unit, whatever the products are added into.
+  static double highest(const gpu_ceilings& gpu, dtype type, arithmetic_unit on) noexcept {
+    double rate = 0;
+    for (const gpu_arithmetic_ceiling& a : gpu.arithmetic)
+      if (a.type == type && a.on == on) rate = std::max(rate, a.operations);
+    return rate;
+  }
+  /// Where neither the operator nor a kernel's name says the unit, the faster one; but f32 is
+  /// computed on tensor cores, as tf32, only where a program allows it.
+  static double flop_rate(const gpu_ceilings& gpu, const scope_node& n, bool named) noexcept {
+    const dtype type = computed_in(n.work.type);
+    const double cuda = highest(gpu, type, arithmetic_unit::cuda_core),
+                 tensor = highest(gpu, type == dtype::f32 ? dtype::tf32 : type,
+                                  arithmetic_unit::tensor_core);
+    if (n.work.on == arithmetic_unit::cuda_core) return cuda;
+    if (n.work.on == arithmetic_unit::tensor_core || named) return tensor;
+    return type == dtype::f32 ? cuda : std::max(cuda, tensor);
+  }
+
+  call_roof of_device(std::size_t node) const {
+    const scope_node& n = p_.nodes[node];
+    const device_of_node& on = devices_[node];
+    call_roof unknown;
+    unknown.why = absence::no_ceiling;
+    std::size_t which = 0;
+    while (which < p_.device.devices.size() && p_.device.devices[which].id != on.device) ++which;
+    if (on.several || which >= p_.machine.gpus.size() || which >= p_.device.devices.size())
+      return unknown;
+    const gpu_ceilings& gpu = p_.machine.gpus[which];
+    std::vector<memory_level> levels;
+    if (p_.device.devices[which].l2_bytes > 0)
+      levels.push_back({static_cast<double>(p_.device.devices[which].l2_bytes), gpu.l2_bytes});
+    levels.push_back({0, gpu.memory_bytes});
+    const double calls = std::max(1.0, static_cast<double>(executions(n)));
+    const double mean_ns = device_.whole[node].ns / calls;
+    double rate = flop_rate(gpu, n, on.tensor_cores);
+    // Faster than CUDA cores: on tensor cores, as tf32.
+    if (n.work.on == arithmetic_unit::unknown && n.work.type == dtype::f32 && mean_ns > 0 &&
+        static_cast<double>(n.work.flops) > over_the_roof * rate * mean_ns * 1e-9)
+      rate = std::max(rate, highest(gpu, dtype::tf32, arithmetic_unit::tensor_core));
+    return made_of(n, rate, mean_ns, levels);
+  }
+
+  const profile& p_;
+  const device_sums& device_;
+  const cpu_ceilings& cpu_;
+  double all_threads_ = 1;
+  std::vector<device_of_node> devices_;
+  std::vector<call_roof> roofs_;
+};
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif

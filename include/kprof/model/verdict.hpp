@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#ifndef KPROF_MODEL_VERDICT_HPP
+#define KPROF_MODEL_VERDICT_HPP
+
+// How near the work of a row is to the roof of the machine, and what holds it back. Included by
+// operator_row.hpp and by the tables of kernels and regions. Pure. The limits are those of Nsight
+// Compute: 80 % is near a roof, 60 % far.
+
+#include <kprof/build_options.hpp>
+#include <kprof/model/bound.hpp>
+#include <kprof/model/figure.hpp>
+#include <kprof/model/roofline.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+KPROF_DETAIL_BEGIN
+
+/// The work of a row held against the ceilings of its machine.
+struct roof_verdict {
+  /// The least time that the work takes over the time that it took, from 0 to 1; above 1 only where
+  /// `bound` is impossible.
+  figure roof{0, absence::no_ceiling};
+  figure ideal_ns{0, absence::no_ceiling};  ///< that least time, summed over calls
+  figure lost_ns{0, absence::no_ceiling};   ///< the time above it
+  bound_by bound = bound_by::unknown;       ///< where unknown, roof.why says why
+};
+
+namespace detail {
+
+/// What a verdict rests on beside the roofs.
+struct verdict_facts {
+  double time_ns = 0;
+  absence timed = absence::none;  // why that is not known
+  // The host's calls take less than ten empty scopes, or kernels less than 5 us.
+  bool is_short = false;
+  bool small_grids = false;  // most time is in kernels whose blocks do not fill the device
+};
+
+[[gnu::cold]] inline roof_verdict judge(const roof_sum& roofs, const verdict_facts& row) {
+  constexpr double near = 0.8, far = 0.6, apart = 0.1;
+  roof_verdict out;
+  const absence why = std::max({roofs.why, row.timed,
+                                row.time_ns > 0 ? absence::none : absence::no_time});
+  out.roof = out.ideal_ns = out.lost_ns = {0, why};
+  if (why != absence::none) return out;
+  const double c = roofs.compute_ns / row.time_ns, m = roofs.memory_ns / row.time_ns;
+  if (!std::isfinite(c) || !std::isfinite(m)) {
+    out.roof = out.ideal_ns = out.lost_ns = {0, absence::invalid};
+    return out;
+  }
+  out.roof = {roofs.ideal_ns / row.time_ns};
+  out.ideal_ns = {roofs.ideal_ns};
+  if (out.roof.value > over_the_roof) {
+    out.bound = bound_by::impossible;
+    out.lost_ns = {0, absence::impossible};
+    return out;
+  }
+  out.roof.value = std::min(out.roof.value, 1.0);
+  out.ideal_ns.value = std::min(out.ideal_ns.value, row.time_ns);
+  out.lost_ns = {row.time_ns - out.ideal_ns.value};
+  const bool of_cache = roofs.cached_ns > 0.5 * roofs.memory_ns && m >= c;
+  if (of_cache) out.bound = bound_by::cache;
+  else if (out.roof.value >= near) out.bound = c >= m ? bound_by::compute : bound_by::memory;
+  else if (out.roof.value < far)
+    out.bound = row.is_short      ? bound_by::launch
+                : row.small_grids ? bound_by::small_grid
+                                  : bound_by::latency;
+  else if (std::fabs(c - m) >= apart) out.bound = c > m ? bound_by::compute : bound_by::memory;
+  else out.bound = bound_by::balanced;
+  return out;
+}
+
+}  // namespace detail
+KPROF_DETAIL_END
+
+#endif
